@@ -144,8 +144,16 @@ test('delivery: what became of events by name, rule and source, as several pipel
 
 test('activity: another account sees nothing of it', async () => {
   await client.post('/destinations', { type: 'HTTPDestination' });
+  await pool.query(
+    `insert into violations (account_id, hour, rule, event, source_id, app_version, action, severity, count, first_at, last_at, sample)
+      values ($1, date_trunc('hour', now()), 'own-rule', 'E', 's', '', 'Report', 'Error', 7, now(), now(), '')`,
+    [client.accountId],
+  );
   const other = await plane.newAccount();
   expect((await other.get('/activity')).body).toMatchObject({ sources: [], destinations: [] });
+  const violationsOf = async (one: Client): Promise<unknown[]> =>
+    ((await one.get('/activity')).body.problems as { kind: string }[]).filter(({ kind }) => kind === 'rule');
+  expect([(await violationsOf(client)).length, await violationsOf(other)]).toEqual([1, []]);
 });
 
 test('streams: say what there is, then what changes', async () => {

@@ -20,6 +20,7 @@ import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
+import { claimTargets, settleTarget } from './erasure-targets.ts';
 import { startForwarding } from './forward-erasures.ts';
 
 let plane: TestControlPlane;
@@ -307,6 +308,16 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
   await expect.poll(() => early.figures?.pending).toBeGreaterThan(0);
   await early.stop();
   expect(asked).toBe(2);
+  // One that stood still while another took its attempt over settles nothing.
+  const at = new Date(Date.now() + 3 * hourMs);
+  const claim = { now: at, leaseEndsAt: at, max: 100, ofAccountMax: 2 };
+  const claimed = async () => (await claimTargets(pool, claim)).find((one) => one.erasureId === erasureId);
+  const stale = (await claimed()) ?? expect.unreachable();
+  const taken = (await claimed()) ?? expect.unreachable();
+  expect(taken.attempts).toBe(stale.attempts + 1);
+  const lost = { state: 'failed', reason: 'late', reference: undefined, nextAttemptAt: undefined } as const;
+  await settleTarget(pool, stale, lost, at);
+  expect(await statesOf(client, erasureId)).toEqual([['Braze', 'pending']]);
   const heir = forward(3 * hourMs);
   await expect.poll(() => statesOf(client, erasureId), { timeout: 30_000 }).toEqual([['Braze', 'done']]);
   await heir.stop();
