@@ -37,7 +37,7 @@ test('fair level: one more owner lowers none that has no more than an equal part
 
 test('fair limits: only what has to give way has a limit', () => {
   const held = new Map([
-    ['large', new Map([...Object.entries({ d1: 10, d2: 45, d3: 200 })])],
+    ['large', new Map(Object.entries({ d1: 10, d2: 45, d3: 200 }))],
     ['within', new Map([['d4', 100]])],
     ['empty', new Map([['d5', 0]])],
   ]);
