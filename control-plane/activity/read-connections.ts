@@ -3,6 +3,7 @@ import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { liveContent } from '../versions/version-store.ts';
 import { reportSources } from '../health/delivery-report.ts';
+import { noEvents } from '../health/delivery-report.ts';
 import type { Funnel } from '../health/delivery-report.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import { sumCounts, sumSourceSteps } from '../health/source-series.ts';
@@ -56,16 +57,5 @@ const viewEntity = (entity: SnapshotEntity) => ({
 function viewConnection(sourceId: string, destination: SnapshotEntity, counted: Funnel | undefined) {
   const limited = destination['limitedToSourceIds'];
   const isAllowed = !Array.isArray(limited) || limited.length === 0 || limited.includes(sourceId);
-  return { sourceId, destinationId: destination.id, isAllowed, ...(counted ?? nothing) };
+  return { sourceId, destinationId: destination.id, isAllowed, ...(counted ?? noEvents()) };
 }
-
-const nothing: Funnel = {
-  received: 0,
-  replayed: 0,
-  filtered: 0,
-  waiting: 0,
-  retrying: 0,
-  deadLetters: 0,
-  delivered: 0,
-  deliveredLate: 0,
-};

@@ -137,7 +137,7 @@ function stepOf({ fromMs, toMs }: DeliveryRange, hoursUntilMs: number): number {
   return wanted ?? 6 * hourMs;
 }
 
-const noEvents = (): Funnel => ({
+export const noEvents = (): Funnel => ({
   received: 0,
   replayed: 0,
   filtered: 0,

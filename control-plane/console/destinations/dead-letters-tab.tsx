@@ -8,7 +8,7 @@ import type { DeadLetter, Destination } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
-import { countOf } from '../design/numbers.ts';
+import { OlderThanField, timeBefore } from '../design/older-than.tsx';
 import { Card, Empty } from '../design/page.tsx';
 import { ErrorLine } from '../design/shown-exchange.tsx';
 import { More, Table } from '../design/table.tsx';
@@ -17,16 +17,14 @@ import { inWords } from './letter-filter.ts';
 import type { LetterFilter, LettersProps } from './letter-filter.ts';
 import { Replays } from './replays-card.tsx';
 
-/** What a destination did not take, and sending it again. */
+/** The dead letters of a destination, and how to send them again. */
 export function DeadLettersTab({ destination }: { readonly destination: Destination }): ReactElement {
   const [search, setSearch] = useSearchParams();
   const reason = search.get('reason') ?? '';
   const message = search.get('message') ?? '';
   const days = search.get('olderThanDays') ?? '';
   const path = `/destinations/${destination.id}`;
-  // To the minute: a time that goes on would be another list with each look.
-  const nowMinute = Math.floor(Date.now() / minuteMs) * minuteMs;
-  const olderThan = Number(days) > 0 ? new Date(nowMinute - Number(days) * dayMs).toISOString() : undefined;
+  const olderThan = timeBefore(days);
   const filter: LetterFilter = {
     ...(reason === '' ? {} : { reason }),
     ...(message === '' ? {} : { message }),
@@ -74,18 +72,7 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
                 />
               )}
             </Field>
-            <Field label="Last attempt">
-              {(ids) => (
-                <select {...ids} value={days} onChange={(event) => choose('olderThanDays', event.target.value)}>
-                  <option value="">at any time</option>
-                  {olderThanDays.map((one) => (
-                    <option key={one} value={one}>
-                      more than {countOf(one, 'day')} ago
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
+            <OlderThanField label="Last attempt" days={days} onChange={(to) => choose('olderThanDays', to)} />
           </form>
         </div>
         <Waiting query={letters} />
@@ -137,10 +124,6 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
     </>
   );
 }
-
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
-const olderThanDays = [1, 7, 14] as const;
 
 type Deleted = { readonly deleted: number; readonly pagination: { readonly nextCursor: string | null } };
 

@@ -6,6 +6,7 @@ import { useChange, useList } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
+import { FormButton } from '../design/form-button.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
@@ -24,9 +25,9 @@ export function ExperimentsPage(): ReactElement {
       lead="Visitors are assigned variants at random, and the variants are compared by conversions."
       actions={
         mayCreate ? (
-          <button type="button" className="primary" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
+          <FormButton isOpen={isAdding} onChange={setAdding}>
             Add an experiment
-          </button>
+          </FormButton>
         ) : null
       }
     >

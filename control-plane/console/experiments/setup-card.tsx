@@ -8,6 +8,7 @@ import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 import type { Experiment, QueryRule } from './experiment.ts';
+import { PercentField } from './percent-field.tsx';
 
 const operators: Readonly<Record<QueryRule['operator'], string>> = {
   equals: 'is',
@@ -69,19 +70,12 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
             />
           )}
         </Field>
-        <Field label="Traffic allocation, in percent of visitors" hint="Visitors already assigned stay in.">
-          {(ids) => (
-            <input
-              {...ids}
-              type="number"
-              min={0}
-              max={100}
-              step={0.01}
-              value={traffic}
-              onChange={(event) => setTraffic(event.target.valueAsNumber || 0)}
-            />
-          )}
-        </Field>
+        <PercentField
+          label="Traffic allocation, in percent of visitors"
+          hint="Visitors already assigned stay in."
+          value={traffic}
+          onChange={setTraffic}
+        />
         <Field label="Conversion event">
           {(ids) => (
             <input {...ids} maxLength={1_000} value={metric} onChange={(event) => setMetric(event.target.value)} />

@@ -8,6 +8,7 @@ import { Check, Field } from '../design/field.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 import { shareOfControl } from './experiment.ts';
 import type { Experiment, Variant } from './experiment.ts';
+import { PercentField } from './percent-field.tsx';
 
 export type VariantFormProps = {
   readonly experiment: Experiment;
@@ -63,19 +64,7 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
         <Check label="This is the control: what visitors get today" checked={isControl} onChange={setControl} />
       )}
       {variant !== undefined || isControl ? null : (
-        <Field label="Weight, in percent of the audience">
-          {(ids) => (
-            <input
-              {...ids}
-              type="number"
-              min={0}
-              max={100}
-              step={0.01}
-              value={weight}
-              onChange={(event) => setWeight(event.target.valueAsNumber || 0)}
-            />
-          )}
-        </Field>
+        <PercentField label="Weight, in percent of the audience" value={weight} onChange={setWeight} />
       )}
       <Field label="Redirect" hint="A URL, or a path that starts with /. Leave empty to keep visitors on the page.">
         {(ids) => (

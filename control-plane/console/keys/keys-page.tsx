@@ -8,6 +8,7 @@ import { Code } from '../design/code.tsx';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
+import { FormButton } from '../design/form-button.tsx';
 import { Card, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
@@ -36,9 +37,9 @@ export function KeysPage(): ReactElement {
       lead="Keys for the configuration API and this console. Events are sent with the keys of sources."
       actions={
         mayCreate ? (
-          <button type="button" className="primary" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
+          <FormButton isOpen={isAdding} onChange={setAdding}>
             Create a key
-          </button>
+          </FormButton>
         ) : null
       }
     >

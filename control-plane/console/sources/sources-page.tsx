@@ -7,6 +7,7 @@ import { request } from '../api/request.ts';
 import type { Source, SourceType } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
+import { FormButton } from '../design/form-button.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
@@ -24,9 +25,9 @@ export function SourcesPage(): ReactElement {
       lead="Where events come from. Each source has its own key."
       actions={
         mayCreate ? (
-          <button type="button" className="primary" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>
+          <FormButton isOpen={isAdding} onChange={setAdding}>
             Add a source
-          </button>
+          </FormButton>
         ) : null
       }
     >

@@ -9,15 +9,13 @@ import { Confirm } from '../design/confirm.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
+import { OlderThanField, timeBefore } from '../design/older-than.tsx';
 import { Card, Empty } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { useSourceNames } from '../events/use-source-names.ts';
 import { ruleLabel } from './plan-words.tsx';
 import { useRuleNames } from './use-rule-names.ts';
-
-const dayMs = 86_400_000;
-const minuteMs = 60_000;
 
 type Chosen = { readonly rule?: string; readonly to?: string };
 
@@ -28,11 +26,10 @@ export function QuarantineTab(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const rule = search.get('rule') ?? '';
   const days = search.get('olderThanDays') ?? '';
-  // To the minute: a time that goes on would be another list with each look.
-  const nowMinute = Math.floor(Date.now() / minuteMs) * minuteMs;
+  const to = timeBefore(days);
   const chosen: Chosen = {
     ...(rule === '' ? {} : { rule }),
-    ...(Number(days) > 0 ? { to: new Date(nowMinute - Number(days) * dayMs).toISOString() } : {}),
+    ...(to === undefined ? {} : { to }),
   };
   const query = new URLSearchParams({ limit: '50', ...chosen }).toString();
   const events = useList<QuarantinedEvent>(`/quarantine?${query}`, { everyMs: 10_000 });
@@ -70,18 +67,7 @@ export function QuarantineTab(): ReactElement {
               </select>
             )}
           </Field>
-          <Field label="Quarantined">
-            {(ids) => (
-              <select {...ids} value={days} onChange={(event) => choose('olderThanDays', event.target.value)}>
-                <option value="">at any time</option>
-                {[1, 7, 14].map((one) => (
-                  <option key={one} value={one}>
-                    more than {countOf(one, 'day')} ago
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <OlderThanField label="Quarantined" days={days} onChange={(to) => choose('olderThanDays', to)} />
         </form>
       </div>
       <Waiting query={events} />

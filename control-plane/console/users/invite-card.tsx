@@ -8,6 +8,7 @@ import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 import { LinkCard } from './link-card.tsx';
+import { RoleField } from './role-field.tsx';
 
 type Given = { readonly email: string; readonly role: string };
 
@@ -36,17 +37,7 @@ export function InviteCard({ roles }: { readonly roles: readonly Role[] }): Reac
             />
           )}
         </Field>
-        <Field label="Role" hint={roles.find(({ id }) => id === role)?.summary}>
-          {(ids) => (
-            <select {...ids} value={role} onChange={(event) => setRole(event.target.value)}>
-              {roles.map(({ id, label }) => (
-                <option key={id} value={id}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <RoleField label="Role" roles={roles} role={role} onChange={setRole} />
         <ErrorNote error={invite.error} />
         <div className="row">
           <button className="primary" type="submit" disabled={invite.isPending || roles.length === 0}>

@@ -7,12 +7,12 @@ import { request } from '../api/request.ts';
 import type { Role, SignInLink, User } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
-import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { InviteCard } from './invite-card.tsx';
 import { LinkCard } from './link-card.tsx';
+import { RoleField } from './role-field.tsx';
 
 type Ending = { readonly user: User; readonly what: 'remove' | 'sign-out' };
 
@@ -140,17 +140,7 @@ function ChangeRole({ user, roles, onDone }: ChangeRoleProps): ReactElement {
       onDone={onDone}
       onConfirm={() => change.mutateAsync(role)}
     >
-      <Field label="New role" hint={roles.find(({ id }) => id === role)?.summary}>
-        {(ids) => (
-          <select {...ids} value={role} onChange={(event) => setRole(event.target.value)}>
-            {roles.map(({ id, label }) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <RoleField label="New role" roles={roles} role={role} onChange={setRole} />
     </Confirm>
   );
 }

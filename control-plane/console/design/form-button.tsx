@@ -1,0 +1,16 @@
+import type { ReactElement, ReactNode } from 'react';
+
+export type FormButtonProps = {
+  readonly isOpen: boolean;
+  readonly onChange: (isOpen: boolean) => void;
+  readonly children: ReactNode;
+};
+
+/** Shows and hides the form of a page that adds an entry. */
+export function FormButton({ isOpen, onChange, children }: FormButtonProps): ReactElement {
+  return (
+    <button type="button" className="primary" aria-expanded={isOpen} onClick={() => onChange(!isOpen)}>
+      {children}
+    </button>
+  );
+}
