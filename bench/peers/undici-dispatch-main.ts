@@ -1,5 +1,4 @@
 import { Agent } from 'undici';
-import { idempotencyKey } from '../../shared/destinations/sdk/event-ids.ts';
 import { benchAccountId, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
 
@@ -17,7 +16,7 @@ const body = count === 1 ? one : `[${Array.from({ length: count }, () => one).jo
 const headers = {
   'content-type': 'application/json',
   'user-agent': 'Sluice/1 (+HTTPDestination)',
-  'idempotency-key': idempotencyKey([event.id]),
+  'idempotency-key': event.id,
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
 };
 

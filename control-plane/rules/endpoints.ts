@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { modificationNames, modifications } from '../../shared/routing/modifications/modifications.ts';
 import { logicDepthMax, logicNodesMax } from '../../shared/routing/predicate/logic-schema.ts';
 import { operandKinds } from '../../shared/routing/predicate/operands.ts';
-import { operatorNames } from '../../shared/routing/predicate/operator-names.ts';
 import { operators } from '../../shared/routing/predicate/operators.ts';
 import { forbidden, found } from '../api/api-error.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
@@ -17,7 +16,7 @@ const text = Type.String();
 const named = { name: text, summary: Type.String({ description: 'In a sentence.' }) };
 
 const language = {
-  operators: operatorNames.map((name) => ({ name, summary: operators[name].summary, takes: operators[name].takes })),
+  operators: Object.entries(operators).map(([name, { summary, takes }]) => ({ name, summary, takes })),
   modifications: modificationNames.map((name) => ({ name, summary: modifications[name].summary })),
   logicDepthMax,
   logicNodesMax,
