@@ -112,25 +112,36 @@ async function take(connection: LogConnection, count: number): Promise<JsMsg[]> 
   return taken;
 }
 
+const leases = 'KV_LEASES';
+
 /** Everything a log holds, so that two looks at it can be compared. */
 async function look(connection: LogConnection): Promise<unknown> {
   const found = new Map<string, unknown>();
   for await (const info of connection[client].jsm.streams.list()) {
     const consumers: unknown[] = [];
     for await (const one of connection[client].jsm.consumers.list(info.config.name)) consumers.push(placeOf(one));
-    found.set(info.config.name, { ...stateOf(info), consumers, contents: await contentsOf(connection, info) });
+    // Leases expire while the servers start.
+    const held = info.config.name === leases ? {} : { ...stateOf(info), contents: await contentsOf(connection, info) };
+    found.set(info.config.name, { ...held, limits: limitsOf(info), consumers });
   }
   return Object.fromEntries([...found].toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-const stateOf = ({ state, config }: StreamInfo): object => ({
+const stateOf = ({ state }: StreamInfo): object => ({
   messages: state.messages,
   bytes: state.bytes,
   first: state.first_seq,
   last: state.last_seq,
-  limits: [config.max_bytes, config.max_age, config.discard, config.retention, config.duplicate_window],
-  partitions: config.metadata?.['sluice.partitions'],
 });
+
+const limitsOf = ({ config }: StreamInfo): readonly unknown[] => [
+  config.max_bytes,
+  config.max_age,
+  config.discard,
+  config.retention,
+  config.duplicate_window,
+  config.metadata?.['sluice.partitions'],
+];
 
 const placeOf = (info: ConsumerInfo): object => ({
   name: info.name,
@@ -189,7 +200,9 @@ test.skipIf(older === undefined).each([
     const report = await inspectLog(connection, settings);
     expect(report.streams.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
     expect(report.streams).toHaveLength(Object.keys(streams).length + Object.keys(bucketSettings(1)).length);
-    for (const bucket of Object.values(buckets)) {
+    for (const [name, bucket] of Object.entries(buckets)) {
+      // Its entries have expired.
+      if (name === 'leases') continue;
       expect(Buffer.from((await bucket.get('changed'))?.value ?? []).toString()).toBe('value 4');
       expect((await bucket.get('gone'))?.value).toBeUndefined();
       expect(await bucket.putIfUnchanged('changed', Buffer.from('next'), 0)).toBeUndefined();
