@@ -83,9 +83,9 @@ export const documents: readonly Described[] = [
     name: 'platform-library',
     title: 'Sluice for the platform library of the specified service',
     description:
-      'What that library asks for and the configuration interface has at another address or in another shape. Requests ' +
-      'to addresses that are in both documents are answered as this one says where they carry the header `x-stainless-lang`, ' +
-      'which the library sends with each; every other operation of it is in the document of the interface itself.',
+      'Operations that the library requests at another address or in another shape than the configuration interface has. ' +
+      'Where both documents have an address, requests with the header `x-stainless-lang`, which the library always sends, ' +
+      'are answered as described here. All other operations are in the document of the configuration interface.',
     endpoints: platformEndpoints,
     publicOperations: [],
   },

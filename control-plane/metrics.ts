@@ -15,7 +15,7 @@ export const controlPlaneMetrics = {
   ),
   refusedConnections: counter(
     'sluice_control_plane_refused_connections_total',
-    'Connections closed as they came, because as many as may be were open, of all or of their address',
+    'Connections refused because the limit of open connections, in all or of one address, was reached',
   ),
   refusedRequests: counter(
     'sluice_control_plane_refused_requests_total',

@@ -7,19 +7,19 @@ const failures: Readonly<Record<number, string>> = {
   401: 'The API key is missing, unknown, revoked or expired.',
   403: 'The API key, or the role of the user, lacks the scope.',
   404: 'There is no such thing in this account.',
-  409: 'A unique name or the one entity of its kind is taken, there is nothing to publish, or a publish without `force` would leave events unsent. With `x-should-retry: false` where trying again cannot help.',
+  409: 'A unique name is taken, the only entity of its kind exists, there is nothing to publish, or a publish without `force` would leave events unsent. With `x-should-retry: false` where a retry cannot help.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not application/json.',
-  429: 'Too much of this is under way; try again.',
+  429: 'Too many of these requests are under way; retry later.',
   500: 'Internal error; the answer carries x-request-id.',
   503: 'The database or the log cannot be reached; try again.',
 };
 
 const shouldRetry = {
-  'x-should-retry': { description: '`false` where trying again cannot help.', schema: { type: 'string' } },
+  'x-should-retry': { description: '`false` where a retry cannot help.', schema: { type: 'string' } },
 };
 
-/** Operations that are no endpoints: they need no API key, and stand under a tag of their own. */
+/** Operations beside the endpoints: they need no API key and have their own tag. */
 export type PublicOperations = { readonly tag: string; readonly paths: JsonObject };
 
 /** What a document of operations is made of. */

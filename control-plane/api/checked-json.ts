@@ -20,7 +20,7 @@ export function isStorable(text: string): boolean {
 
 function decode(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw badRequest('the body must be UTF-8');
-  // A mark of the byte order may stand in front.
+  // A byte order mark may come first.
   const start = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0;
   return bytes.toString('utf8', start);
 }

@@ -3,15 +3,15 @@ import { normalizeAddress } from '../../shared/admission/address-ranges.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
-/** Connections of clients to a server: as many as may be, and of one address no more than its part. */
+/** Limits the connections of clients to a server, in all and from one address. */
 export type ConnectionLimits = {
-  /** Closed as they came, since the start. */
+  /** Connections refused since the start. */
   readonly refused: number;
 };
 
 const connections = {
   CONTROL_PLANE_CONNECTIONS_MAX: count(
-    "Connections of clients, a tenth of them of one address that is not in TRUSTED_PROXIES; more are closed as they come. Below the process's limit of open files",
+    "Connections of clients, a tenth of them of one address that is not in TRUSTED_PROXIES; more are refused. Below the process's limit of open files",
     5_000,
   ),
 };
@@ -22,11 +22,11 @@ export const { variables: connectionLimitsEnv, read: readConnectionLimits } = de
 });
 
 export type ConnectionLimitsOptions = ReturnType<typeof readConnectionLimits> & {
-  /** Whether an address stands for many clients. */
+  /** Whether an address is a proxy's, through which many clients connect. */
   isProxy(address: string): boolean;
 };
 
-/** Watches a server from before it listens. */
+/** Applies the limits to a server, before it listens. */
 export function limitConnections(
   server: Server,
   { connectionsMax, ofAddressMax, isProxy }: ConnectionLimitsOptions,

@@ -64,7 +64,7 @@ export const experimentResultEndpoints = [
     scope: 'experiments:find',
     id: 'libraryGetExperimentResultsTimeSeries',
     tag,
-    summary: 'The same by the UTC day on which visitors saw the experiment first; days without any are left out',
+    summary: 'The same by the UTC day on which visitors first saw the experiment, without days that have none',
     query: Type.Object({ eventName, startDate: day, endDate: day }),
     reply: Type.Object({
       days: Type.Array(
@@ -86,7 +86,7 @@ export const experimentResultEndpoints = [
   }),
 ];
 
-/** Throws a 400 for another event than the one that is counted. */
+/** Throws a 400 for an event other than the primary metric. */
 async function measuredBy(
   storage: Storage,
   accountId: string,

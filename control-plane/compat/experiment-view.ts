@@ -10,10 +10,10 @@ import { readExperimentBody } from '../draft/experiment-rows.ts';
 const instant = Type.String({ format: 'date-time' });
 const { urlPatterns, queryRules, primaryMetric } = experimentBody.properties;
 
-/** The library's word for where an experiment stands. */
+/** The state of an experiment as the platform library spells it. */
 export const libraryStatus = Type.Enum(experimentStatuses.map((status) => status.toLowerCase()));
 
-/** Ours for the library's word. */
+/** The status that the library spells so; undefined for an unknown one. */
 export function statusOf(word: string): ExperimentStatus | undefined {
   return experimentStatuses.find((status) => status.toLowerCase() === word);
 }
@@ -25,12 +25,16 @@ export const variantReply = Type.Object({
   name: Type.String(),
   isControl: Type.Boolean(),
   weight: Type.Number({
-    description: 'Percent of the visitors that take part. The control has what the others leave.',
+    description: 'Percent of the visitors that take part. The control gets the rest.',
   }),
   variantType: nullable(Type.Literal('redirect')),
   redirectUrl: nullable(Type.String()),
-  domModifications: Type.Null({ description: 'Changing pages is not part of Sluice: its variants give properties.' }),
-  properties: Type.Record(Type.String(), Type.String(), { description: 'Ours: what a page is to be changed by.' }),
+  domModifications: Type.Null({
+    description: 'Always null: Sluice does not change pages. Its variants have properties.',
+  }),
+  properties: Type.Record(Type.String(), Type.String(), {
+    description: 'Sluice only: properties by which the page changes itself.',
+  }),
 });
 
 const goal = Type.Object({ eventName: primaryMetric.anyOf[0].properties.event, funnelId: Type.Null() });
@@ -108,7 +112,7 @@ export function viewExperiment(
   };
 }
 
-/** `variants`: all of its experiment, of which the control has what the others leave. */
+/** `variants`: all variants of the experiment. The control gets the percentage that the others leave. */
 export function viewVariant(
   { id, experimentId, name, isControl, weight, redirect, properties }: ExperimentVariant,
   variants: readonly ExperimentVariant[],

@@ -3,14 +3,14 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 
-/** A logic as the platform library sends it: ours, or an object that says nothing for one that always holds. */
+/** A logic as the platform library sends it: the same shape, or an empty object for a logic that always holds. */
 export const logicField = Type.Optional(nullable(logicSchema));
 
-/** A logic as it is answered. */
+/** A logic in an answer. */
 export const anyLogic = Type.Record(Type.String(), Type.Unknown());
 
-/** Ours for it; null where it says nothing. */
+/** The logic to store; null for an empty one. */
 export function givenLogic(logic: JsonObject | null | undefined): JsonObject | null {
-  const said = Object.entries(logic ?? {}).filter(([, part]) => part !== null && part !== undefined);
-  return said.length === 0 ? null : Object.fromEntries(said);
+  const given = Object.entries(logic ?? {}).filter(([, part]) => part !== null && part !== undefined);
+  return given.length === 0 ? null : Object.fromEntries(given);
 }

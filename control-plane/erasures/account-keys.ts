@@ -13,7 +13,7 @@ export type PublicJwk = {
   readonly alg: 'EdDSA';
 };
 
-/** The keys that signed something of an account, newest first. They stay, so that what they signed can be verified. */
+/** The signing keys of an account, newest first. Old keys are kept, so that their signatures can be verified. */
 export async function listAccountKeys(pool: Pool, accountId: string): Promise<readonly PublicJwk[]> {
   const { rows } = await pool.query<{ public_key: PublicJwk }>(
     'select public_key from account_keys where account_id = $1 order by created_at desc, kid',
@@ -24,7 +24,7 @@ export async function listAccountKeys(pool: Pool, accountId: string): Promise<re
 
 export type AccountSigner = { readonly kid: string; sign(bytes: Buffer): Buffer };
 
-/** Signs with the newest key of an account, which is made where there is none. */
+/** Signs with the newest key of an account. Creates the first one. */
 export async function accountSigner(
   pool: Pool,
   secretBox: SecretBox,

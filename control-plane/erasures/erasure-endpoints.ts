@@ -51,20 +51,20 @@ const recordFields = {
   dueAt: nullable(
     Type.String({
       format: 'date-time',
-      description: 'When all destinations must have deleted the visitor. Null: they were not asked to.',
+      description: 'When all destinations must have deleted the visitor. Null: no deletion was requested from them.',
     }),
   ),
 };
 
 const target = Type.Object({
-  id: Type.String({ description: 'Of the destination.' }),
+  id: Type.String({ description: 'Id of the destination.' }),
   type: Type.String(),
   name: Type.String(),
   state: Type.Enum([...targetStates], {
     description:
       'pending: it is tried until the deadline. requested: the platform accepted it and deletes later. done. nothing: the ' +
-      'platform stores nothing of a person. manual: an operator has to do it, for the reason given, and confirms it then, or ' +
-      'has it tried again. failed: it is not tried any more.',
+      'platform stores no personal data. manual: an operator deletes the visitor there, for the reason given, and confirms it, or ' +
+      'retries. failed: there are no more attempts.',
   }),
   reason: nullable(Type.String()),
   reference: nullable(Type.String({ description: "The platform's name of the deletion." })),
@@ -146,7 +146,7 @@ export const erasureEndpoints = [
     scope: 'erasure:find',
     id: 'getErasure',
     tag: 'Visitors',
-    summary: 'Read one erasure, and what became of it at each destination',
+    summary: 'Read one erasure and its state at each destination',
     reply: erasureReply,
     handle: ({ params, principal }, { pool }) => readErasure(pool, principal.accountId, params.id),
   }),
@@ -156,9 +156,9 @@ export const erasureEndpoints = [
     scope: 'erasure:update',
     id: 'retryErasure',
     tag: 'Visitors',
-    summary: 'Have destinations asked again now that failed, wait, or could not be asked',
+    summary: 'Request an erasure again now, at destinations where it is pending, failed or manual',
     body: Type.Object(
-      { destinationId: Type.Optional(Type.String({ description: 'Only this one; otherwise all of them.' })) },
+      { destinationId: Type.Optional(Type.String({ description: 'Only this destination. Default: all of them.' })) },
       { additionalProperties: false },
     ),
     bodyOptional: true,
@@ -191,7 +191,7 @@ export const erasureEndpoints = [
       if (!destinations.some((one) => one.id === destinationId)) throw notFound('destination of the erasure');
       await inTransaction(pool, async (client) => {
         if (!(await confirmTarget(client, accountId, id, { destinationId, by, now: now() }))) {
-          throw conflict('the destination is done already');
+          throw conflict('the erasure is already done at this destination');
         }
         const audited = { action: 'erasure.confirm', entityId: id, details: { destinationId } };
         await insertAudit(client, principal, audited, now());

@@ -23,7 +23,7 @@ const variantResults = Type.Object({
   visitors: { ...count, description: 'Visitors whose first impression was of this variant.' },
   conversions: {
     ...count,
-    description: 'Those who sent the event of the primary metric at or behind that impression.',
+    description: 'Those who sent the event of the primary metric at or after that impression.',
   },
   conversionRate: nullable(rate),
   confidenceInterval: nullable(Type.Object({ low: rate, high: rate }, { description: "Wilson's score interval." })),

@@ -47,7 +47,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
       },
       {
         title: 'Refused because too many were under way',
-        description: 'By whose share was full; and connections closed as they came.',
+        description: 'By the limit that was reached; and connections refused.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [

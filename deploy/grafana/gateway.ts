@@ -189,7 +189,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
           { expr: 'sluice_gateway_connections', legend: '{{instance}}' },
           {
             expr: 'sum(increase(sluice_gateway_refused_connections_total[$__rate_interval]))',
-            legend: 'closed as they came',
+            legend: 'refused',
           },
         ],
       },

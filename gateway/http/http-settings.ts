@@ -48,7 +48,7 @@ export const { variables: gatewayHttpEnv, read: readGatewayHttpSettings } = defi
   }),
   connectionsMax: fromEnv({
     GATEWAY_CONNECTIONS_MAX: count(
-      "Connections of clients; more are closed as they come. Below the process's limit of open files, or it ends up without any for the log",
+      "Connections of clients; more are refused. Below the process's limit of open files, or it ends up without any for the log",
       20_000,
     ),
   }),

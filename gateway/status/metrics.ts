@@ -20,7 +20,7 @@ export const gatewayMetrics = {
   connections: gauge('sluice_gateway_connections', 'Connections of clients, idle ones included'),
   refusedConnections: counter(
     'sluice_gateway_refused_connections_total',
-    'Connections closed as they came, because as many as may be were open',
+    'Connections refused because the limit of open connections was reached',
   ),
   refusedRequests: counter(
     'sluice_gateway_refused_requests_total',

@@ -29,7 +29,7 @@ export type TestTrack = {
   readonly properties?: JsonObject;
 };
 
-/** For tests that kill: what the one before had in hand comes again soon, and perhaps twice. */
+/** For tests that kill: what the one before had in flight comes again soon, and perhaps twice. */
 export const soonAgain = { DISPATCH_ACK_WAIT_MS: '1000', RESOLVER_ACK_WAIT_MS: '1000' } as const;
 
 /** A log, a database and configurations for tests of the whole pipeline; starts pipelines in this process. */

@@ -80,7 +80,7 @@ test('kept in memory: a reader that lives on gets what it gave back before what 
   had[2]?.release();
   await restartServer();
   await put('alive', 8, 9);
-  // The fifth is in hand.
+  // The fifth is in flight.
   expect(textsOf(await takeAll(reader, 4))).toEqual(['2', '6', '7', '8']);
   expect(troubles).toContainEqual({ kind: 'recreated' });
   await reader.close();
@@ -97,7 +97,7 @@ test('kept in memory: a reader that was given nothing since it began is given no
   await reader.close();
 });
 
-test('kept in memory: the next reader begins behind what was finished, also where a new consumer would begin later', async () => {
+test('kept in memory: the next reader begins after what was finished, also where a new consumer would begin later', async () => {
   await put('handed-on', 0, 6);
   const consumer = consumerOfNumbers('handed-on', 'by-reader');
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });

@@ -65,7 +65,7 @@ test('kept place: a reader goes on where it was after all nodes were killed at o
   had[5]?.finish();
   await restartAll();
   await untilBack(() => put('alive', 8, 10));
-  // The fifth is in hand, and the sixth is done.
+  // The fifth is in flight, and the sixth is done.
   expect(textsOf(await takeAll(reader, 4))).toEqual(['6', '7', '8', '9']);
   await reader.close();
 });

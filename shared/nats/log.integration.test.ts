@@ -247,7 +247,7 @@ test('consumer: messages that went elsewhere are noticed, and come in order', as
   await pullConsumer.close();
 });
 
-test('consumer: what is released comes again in order, what is in hand or done does not', async () => {
+test('consumer: what is released comes again in order, what is in flight or done does not', async () => {
   const all = Array.from({ length: 8 }, (_, n) => String(n));
   for (const text of all) await put(text);
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 3 });

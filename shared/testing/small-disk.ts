@@ -55,7 +55,7 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
 async function fill(filler: FileHandle): Promise<void> {
   for (const bytes of [mebibyte, 4_096, 1]) {
     const piece = Buffer.alloc(bytes, 1);
-    // Behind what is there: the file was cut off, and its handle does not know.
+    // After what is there: the file was cut off, and its handle does not know.
     for (let at = (await filler.stat()).size; await writeAt(filler, piece, at); at += bytes);
   }
 }

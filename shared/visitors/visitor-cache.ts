@@ -91,7 +91,7 @@ export class VisitorCache {
     else this.#confirmed += 1;
   }
 
-  /** To be called before anything is read or written that the cache is to take, and ended behind that. */
+  /** To be called before anything is read or written that the cache is to take, and ended after that. */
   beginReading(): Reading {
     const reading = { span: this.#span, changed: new Map<string, number>() };
     this.#readings.add(reading);

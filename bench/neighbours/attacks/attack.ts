@@ -45,7 +45,7 @@ export type Attack = {
   readonly leavesMuch?: true;
   /** Settings of the services that are not those of the other scenarios. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Sets up the attacking account's draft; it is published behind that. */
+  /** Sets up the attacking account's draft; it is published after that. */
   prepare(ground: Ground): Promise<Facts>;
   /** Puts into the database what months of the account's events leave there. Called once, before anything is measured. */
   fill?(target: Target): Promise<void>;

@@ -34,6 +34,9 @@ const refused: readonly (readonly [words: string, better: string])[] = [
   ['(?:is|are|was) said of', 'a noun: the consent, the fields, the attempts'],
   ['look(?:s|ed|ing)? out for', 'watch for'],
   ['by halves', 'in part'],
+  ['in hand', 'in flight'],
+  ['behind (?:that|what)', 'after'],
+  ['closed as they c[ao]me', 'refused'],
   ['do(?:es)? right', 'a verb that says what should happen'],
   ['the one who', 'a name: the client, the writer'],
 ];

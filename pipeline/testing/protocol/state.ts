@@ -174,7 +174,7 @@ export function collectSteps(
   return found;
 }
 
-/** Of those that stood still, one with nothing in hand does nothing any more: it finds itself refused, and ends. */
+/** Of those that stood still, one with nothing in flight does nothing any more: it finds itself refused, and ends. */
 function forgetIdle({ ingest, events }: State): void {
   ingest.owners = ingest.owners.filter(({ held }, index) => index === 0 || held.length > 0);
   events.owners = events.owners.filter(({ held, ids }, index) => index === 0 || held.length + ids.length > 0);

@@ -179,7 +179,7 @@ test('order over every end of a dispatcher: a breaker that opens and closes: eac
   const dispatcher = await rig.start({ concurrency, retryPolicyOf: shortRetries });
   sink.answer(async () => {
     if (!failing) return { status: 200, delayMs: 3 };
-    await until('the frames of the first turn are in hand', () => (dispatcher.stats()['frames'] ?? 0) >= 12);
+    await until('the frames of the first turn are in flight', () => (dispatcher.stats()['frames'] ?? 0) >= 12);
     return { status: 503, delayMs: 40 };
   });
   const frames: string[][] = [];

@@ -43,7 +43,7 @@ export const dispatcherCounters = {
 /** What a dispatcher reports that may go down again. */
 export const dispatcherGauges = {
   undelivered_age_seconds:
-    'Time since the gateway accepted the oldest of the fresh events that are in hand and not settled; 0 without one. What is to be tried again is not among them',
+    'Time since the gateway accepted the oldest of the fresh events that are in flight and not settled; 0 without one. What is to be tried again is not among them',
   events_held: 'Events in memory, waiting or in flight',
   requests_in_flight: 'Requests in flight',
   concurrency: 'Requests that may be in flight, as the destination has shown it can take',

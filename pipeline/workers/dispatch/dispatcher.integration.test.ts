@@ -576,7 +576,7 @@ test('dispatcher: frames: one that may hold little fetches a frame at a time, an
     await wait(200);
     return (await rig.handedOut()) === before;
   });
-  // One in hand, and one that was asked for before it was; the next may be on its way then.
+  // One in flight, and one that was asked for before it was; the next may be on its way then.
   expect(await rig.handedOut()).toBeLessThanOrEqual(3);
   await dispatcher.stop(0);
   sink.answer(() => 200);

@@ -141,7 +141,7 @@ test('suspected retries: what is handed back while one is by itself goes before 
     concurrency: 2,
     sender: { ...defaultSettings.sender, totalTimeoutMs: 1_000 },
   });
-  await until('both frames are in hand', () => dispatcher.stats()['frames'] === 2);
+  await until('both frames are in flight', () => dispatcher.stats()['frames'] === 2);
   await put(0, ['suspect:1']);
   dispatcher.retriesStored(0);
   // Long enough for it to be read, and too short for it to be taken.

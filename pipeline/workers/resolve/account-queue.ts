@@ -56,7 +56,7 @@ export class AccountQueue {
     this.#copies = new QueueCopies((payload, msgId) => this.#publish(payload, msgId));
   }
 
-  /** Whether all that it was given was read: what comes now may wait in memory, behind that. */
+  /** Whether all that it was given was read: what comes now may wait in memory, after that. */
   get isCaughtUp(): boolean {
     return !this.isCopying && this.#unread.isEmpty;
   }
@@ -81,7 +81,7 @@ export class AccountQueue {
     return this.#reader?.isWatching === true && !this.isCaughtUp;
   }
 
-  /** To be copied, behind what was given before. `onStored` is called once for each line, when it is in the log. */
+  /** To be copied, after what was given before. `onStored` is called once for each line, when it is in the log. */
   add(lines: Parameters<QueueCopies['add']>[0], onStored: () => void): void {
     this.#copies.add(lines, onStored);
   }

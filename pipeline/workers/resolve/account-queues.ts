@@ -39,7 +39,7 @@ export type AccountQueuesOptions = {
 export class AccountQueues {
   readonly #options: AccountQueuesOptions;
   readonly #queues = new Map<string, AccountQueue>();
-  /** Accounts with a queue that was caught up with: what comes now waits in memory, behind what was read of it. */
+  /** Accounts with a queue that was caught up with: what comes now waits in memory, after what was read of it. */
   readonly #leaving = new Set<string>();
   readonly #reading = new Map<AccountQueue, Promise<void>>();
   readonly #closing = new Map<string, Promise<void>>();

@@ -32,7 +32,7 @@ export class QueueCopies {
     return this.#lines.length > 0 || this.#run !== undefined;
   }
 
-  /** To be copied, behind what was given before. `onStored` is called once for each line, when it is in the log. */
+  /** To be copied, after what was given before. `onStored` is called once for each line, when it is in the log. */
   add({ bytes, start: from, end: to }: Place, onStored: () => void): void {
     for (let start = from; start < to;) {
       let [end, lines] = [endOfLine(bytes, start), 1];

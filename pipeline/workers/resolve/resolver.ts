@@ -315,7 +315,7 @@ class Resolver {
     for (;;) {
       const accountId = this.#queues.mostOver(() => this.#writes.events);
       if (accountId === undefined) return;
-      // What is resolved of it stands in EVENTS before anything of it is copied, or it could come behind that after a crash.
+      // What is resolved of it stands in EVENTS before anything of it is copied, or it could come after that after a crash.
       await this.#publisher.published;
       await this.#queues.move(accountId, this.#writes.events);
       this.#finish();

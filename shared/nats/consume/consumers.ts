@@ -16,7 +16,7 @@ export type DurableConsumer = {
   readonly stream: string;
   readonly name: string;
   readonly filterSubject: string;
-  /** Used only when the consumer is made; a consumer that exists keeps its place. */
+  /** Used only when the consumer is created; an existing consumer keeps its position. */
   readonly startFrom: StartFrom;
   /** After this long without ack or progress a message is delivered again, in ms. */
   readonly ackWaitMs: number;
@@ -143,7 +143,7 @@ export async function claimConsumerAt(
   }
 }
 
-/** Creates a consumer that an earlier release kept on disk again, in memory, behind what is acknowledged. */
+/** Creates a consumer that an earlier release kept on disk again, in memory, after what is acknowledged. */
 async function moveToMemory(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -296,7 +296,7 @@ async function findConsumer(
   }
 }
 
-/** The consumer as it is, or as it is made now, of the group given: behind what was finished, if anything was. */
+/** The consumer as it is; where it is missing, it is created for the group, after what was finished, if anything was. */
 async function findOrMake(
   connection: LogConnection,
   wanted: DurableConsumer,

@@ -20,8 +20,8 @@ import type { FinishedMessages } from './taken-messages.ts';
 
 /**
  * A durable consumer being read, by its one owner: opening one takes it away from its previous reader.
- * Messages come in the order of the stream, what an earlier reader did not finish first, and none twice to one reader:
- * wherever messages may have got lost on their way the consumer is rewound, and what is in hand or done is recognised.
+ * Messages come in the order of the stream, beginning with those that an earlier reader did not finish, and none comes twice
+ * to one reader. Where messages may have been lost on their way the consumer is rewound; those in flight or done are skipped.
  * It pulls only what the reader has room for, so nothing piles up in the client; it begins with the first `take` or `resume`.
  */
 export type PullConsumer = {
@@ -33,8 +33,8 @@ export type PullConsumer = {
   /** Waits for at least one message to be here; false when closed. Throws ConsumerTakenError as `take` does. */
   untilAny(): Promise<boolean>;
   /**
-   * Up to `max` of the messages that are here, perhaps none. Who hands messages back and works on others meanwhile takes
-   * them with this: what is handed back comes again before all that is not taken yet, and behind what is.
+   * Up to `max` of the messages that are here, perhaps none. For a reader that releases messages while it works on others:
+   * a released message comes again before all that are not taken yet.
    */
   takeNow(max: number): LogMessage[];
   /** Messages pulled and not taken yet. */
@@ -48,8 +48,8 @@ export type PullConsumer = {
   /** Asks the server for the owner where that is not certain; throws ConsumerTakenError when it is another reader. */
   confirm(): Promise<void>;
   /**
-   * Finishes all messages up to a sequence but those that are taken, without a look at them. Resolves with about how many these
-   * were; 0 where the log does not reach so far, or when it is closed before.
+   * Finishes all messages up to a sequence unread, except those that are taken. Resolves with about how many these were; 0
+   * where the log does not reach that far, or when the consumer is closed first.
    */
   skipTo(upTo: number): Promise<number>;
   /** Stops asking for messages; those on their way stay in the buffer. `resume` goes on. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TakenMessages } from './taken-messages.ts';
 
-test('taken messages: a message in hand is not taken twice, one that is done is acknowledged again, one released is new', () => {
+test('taken messages: a message in flight is not taken twice, one that is done is acknowledged again, one released is new', () => {
   const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3, 4]) expect(taken.received(seq, seq)).toBe('new');
   taken.acknowledge(2, 2);
@@ -54,7 +54,7 @@ test('taken messages: a sequence the stream uses again is another message', () =
   expect(taken.received(2, 5_000)).toBe('new');
 });
 
-test('taken messages: a sequence the stream uses again while its old message is in hand is another message', () => {
+test('taken messages: a sequence the stream uses again while its old message is in flight is another message', () => {
   const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3]) taken.received(seq, 1_000);
   taken.finish(2, 1_000);

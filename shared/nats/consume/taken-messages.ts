@@ -77,7 +77,7 @@ export class TakenMessages {
     return known;
   }
 
-  /** The server begins again behind what is acknowledged. */
+  /** The server begins again after what is acknowledged. */
   rewound(ackedSeq: number): void {
     this.#receivedUpTo = ackedSeq;
     this.#doneUpTo = Math.max(this.#doneUpTo, ackedSeq);

@@ -144,7 +144,7 @@ export class FramesInFlight {
 
   /**
    * Those nothing was done with. Those of the account's log that are older than one that was begun are not among them:
-   * what that one has of a visitor may go only behind what they have.
+   * what that one has of a visitor may go only after what they have.
    */
   get unstarted(): ReadonlySet<FrameInFlight> {
     let newestBegun = 0;

@@ -101,7 +101,7 @@ export class Inbox {
     return slot >= 0;
   }
 
-  /** How long ago the oldest fresh event in hand was accepted, in ms; 0 without one. */
+  /** How long ago the oldest fresh event in flight was accepted, in ms; 0 without one. */
   ageMs(nowMs: number): number {
     return Math.max(0, nowMs - (this.#frames.oldestSinceMs ?? nowMs));
   }

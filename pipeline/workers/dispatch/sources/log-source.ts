@@ -30,7 +30,7 @@ export async function openLogFrames(host: SourceHost, options: LogSourceOptions)
   }
 }
 
-/** What is here is in flight at once: older frames that are handed back while newer ones are in hand would come after these. */
+/** What is here is in flight at once: older frames that are handed back while newer ones are in flight would come after these. */
 function openTogether(host: SourceHost, options: LogSourceOptions): void {
   const { pullConsumer, quarantine, skipReason, onFrame } = options;
   if (!host.isRunning()) return;
