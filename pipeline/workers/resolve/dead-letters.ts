@@ -16,6 +16,8 @@ export type IngestDeadLetter = {
   readonly accountId?: string | undefined;
   /** Rules of the account's tracking plan that hold the event: it goes into quarantine. */
   readonly rules?: readonly string[];
+  /** Called once the event is held. Not where it was held before, by a resolver that ended before it acknowledged the frame. */
+  readonly onHeld?: () => void;
 };
 
 const reasonLengthMax = 500;
@@ -57,17 +59,19 @@ const rulesMax = 20;
 
 async function quarantine(
   { partition, writer, counts }: ResolverContext,
-  { payload, seq, line }: IngestDeadLetter,
+  { payload, seq, line, onHeld }: IngestDeadLetter,
   accountId: string,
   rules: readonly string[],
 ): Promise<void> {
-  await writer.publish({
+  const { duplicate } = await writer.publish({
     subject: quarantineSubject(accountId, rules[0] ?? builtInRules.tooCostly, partition),
     payload,
     msgId: `quarantine.${partition}.${seq}.${line ?? ''}`,
     headers: { [quarantineHeaders.rules]: rules.slice(0, rulesMax).join(',') },
   });
+  if (duplicate) return;
   counts.quarantined += 1;
+  onHeld?.();
 }
 
 // A header value is one line of printable text.

@@ -34,15 +34,23 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   const { outcome, hits, changed, units } = trackingPlan.judge(event.name, envelope);
   counts.plan_units += units;
   if (hits.length === 0) return undefined;
-  if (!event.isTest) count(context, event.name, envelope, hits);
+  const countHits = (): void => {
+    if (!event.isTest) count(context, event.name, envelope, hits);
+  };
   const isUnjudged = hits[0]?.rule === builtInRules.tooCostly;
   const leaves = outcome !== 'pass' && (isUnjudged || !event.isTest);
   const plan: PlanOutcome = { outcome: shownOutcome(outcome, changed), rules: hits.slice(0, rulesMax).map(shown) };
   if (leaves) {
     leave(context, event, envelope, plan);
-    const rules = hits.map(({ rule }) => rule);
-    return { leaving: outcome === 'drop' ? drops.plan : heldBy(event.accepted, rules) };
+    if (outcome !== 'drop') {
+      // Deduplication does not know events that are held: they are counted when the quarantine has them, once.
+      const rules = hits.map(({ rule }) => rule);
+      return { leaving: heldBy(event.accepted, rules, countHits) };
+    }
+    countHits();
+    return { leaving: drops.plan };
   }
+  countHits();
   // What is only reported is found among the violations.
   if (event.isTest || changed !== undefined) {
     const { account: accountId, source: sourceId, id } = envelope;

@@ -31,8 +31,8 @@ export function letterOf(event: WaitingEvent, reason: string): Leaving {
 }
 
 /** The event as it was accepted, with the rules that hold it. */
-export function heldBy(event: WaitingEvent, rules: readonly string[]): Leaving {
-  return { kind: 'deadLetter', letter: { ...lineOf(event), reason: 'quarantined', rules } };
+export function heldBy(event: WaitingEvent, rules: readonly string[], onHeld: () => void): Leaving {
+  return { kind: 'deadLetter', letter: { ...lineOf(event), reason: 'quarantined', rules, onHeld } };
 }
 
 function lineOf({ origin, accountId, bytes, start, end }: WaitingEvent): Omit<IngestDeadLetter, 'reason'> {

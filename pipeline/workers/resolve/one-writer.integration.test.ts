@@ -128,7 +128,8 @@ test('one writer: where the last message of a subject is gone, the owner is aske
     });
     await writer.open();
     const subject = eventsSubject(rig.account, 0);
-    const write = (msgId: string): Promise<number> => writer.publish({ subject, payload: Buffer.from('{}\n'), msgId });
+    const write = async (msgId: string): Promise<number> =>
+      (await writer.publish({ subject, payload: Buffer.from('{}\n'), msgId })).seq;
     const stored = async (): Promise<number | undefined> =>
       (await countBySubject(rig.connection, streams.events, subject)).get(subject);
     await write('first');

@@ -8,7 +8,7 @@ import { lastStored, msgIdHeader, storedAt } from '../../../shared/nats/messages
 import type { StoredId } from '../../../shared/nats/messages/subject-log.ts';
 import { publishBatch } from '../../../shared/nats/publish/publish-batch.ts';
 import { PublishError, asPublishError, expectedLastHeader, publish } from '../../../shared/nats/publish/publisher.ts';
-import type { OutgoingMessage } from '../../../shared/nats/publish/publisher.ts';
+import type { OutgoingMessage, Published } from '../../../shared/nats/publish/publisher.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import type { StreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { streamOf, streams } from '../../../shared/nats/streams/topology.ts';
@@ -96,8 +96,11 @@ export class PartitionWriter {
     this.#offDisconnect();
   }
 
-  /** Publishes until the log has it, once. Returns its sequence. Throws OtherWriterError, or EventsLostError. */
-  publish(message: OutgoingMessage): Promise<number> {
+  /**
+   * Publishes until the log has it, once; `duplicate` where it had it before the first try. Throws OtherWriterError, or
+   * EventsLostError.
+   */
+  publish(message: OutgoingMessage): Promise<Published> {
     const { counts, logger, signal } = this.#context;
     return retry(() => this.#tryOnce(message), {
       signal,
@@ -120,7 +123,7 @@ export class PartitionWriter {
       const next = await Promise.all(messages.map((message) => this.#behindLast(message)));
       const seqs = await publishBatch(connection, next, settings.publishTimeoutMs);
       for (const [index, { subject, msgId }] of messages.entries()) {
-        this.#stored(subject, { seq: seqs[index] ?? 0, msgId });
+        this.#last.set(subject, { seq: seqs[index] ?? 0, msgId });
       }
       return seqs;
     } catch (error) {
@@ -163,21 +166,25 @@ export class PartitionWriter {
     );
   }
 
-  async #tryOnce(message: OutgoingMessage): Promise<number> {
+  async #tryOnce(message: OutgoingMessage): Promise<Published> {
     const { connection, settings } = this.#context;
     const { subject, msgId } = message;
     try {
       const next = await this.#behindLast(message);
-      const { seq } = await publish(connection, subject, next.payload, {
+      const published = await publish(connection, subject, next.payload, {
         ...next,
         timeoutMs: settings.publishTimeoutMs,
       });
-      return this.#stored(subject, { seq, msgId });
+      this.#last.set(subject, { seq: published.seq, msgId });
+      return published;
     } catch (error) {
       if (!(error instanceof PublishError) || error.reason !== 'not_last') throw error;
       const last = await this.#readLast(subject);
       // An earlier try was stored, and its answer was lost.
-      if (last.msgId === msgId) return this.#stored(subject, last);
+      if (last.msgId === msgId) {
+        this.#last.set(subject, last);
+        return { seq: last.seq, duplicate: false };
+      }
       await this.#follow(subject, last);
       throw error;
     }
@@ -220,11 +227,6 @@ export class PartitionWriter {
     } catch (error) {
       throw asPublishError(subject, error);
     }
-  }
-
-  #stored(subject: string, last: StoredId): number {
-    this.#last.set(subject, last);
-    return last.seq;
   }
 }
 

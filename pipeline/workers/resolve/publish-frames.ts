@@ -42,7 +42,7 @@ export async function publishFrames(
   const work = async (): Promise<void> => {
     for (const row of rows) {
       for (const frame of row) {
-        written.push(noteWritten(context, frame, await context.writer.publish(messageOf(context, frame))));
+        written.push(noteWritten(context, frame, (await context.writer.publish(messageOf(context, frame))).seq));
       }
     }
   };

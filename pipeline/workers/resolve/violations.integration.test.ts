@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { readPlanSettings } from '../../../shared/contracts/config/plan-settings.ts';
+import { client } from '../../../shared/nats/connection/client.ts';
+import { resolverConsumer } from '../../../shared/contracts/subjects.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { migrate } from '../../../shared/postgres/migrate.ts';
 import { defaultsOf } from '../../../shared/runtime/env.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
@@ -133,6 +136,27 @@ test('violations: counted by rule, event, source and version of the app, with a 
     { ...omits, version: '2.0', count: 1, sample },
   ]);
   expect(since('plan_errors')).toBe(3);
+});
+
+test('violations: a held event that is delivered again after a restart is counted and held once', async () => {
+  const account = randomUUID();
+  const plans = (id: string) => (id === account ? rulesOf() : undefined);
+  const sent = [
+    { account, id: 'held', body: { event: 'Signup', eventProperties: { card: 4111 } } },
+    { account, id: 'last', body: { event: 'Signup' } },
+  ];
+  const first = await rig.start(1, { plans });
+  await rig.send(1, sent);
+  await until('it is resolved', async () => (await rig.written(account)).length === 1);
+  await first.stop(5_000);
+  // As if it had ended before it acknowledged the frame.
+  await rig.connection[client].jsm.consumers.delete(streams.ingest, resolverConsumer(1));
+  const second = await rig.start(1, { plans });
+  await until('it came again', async () => second.stats()['duplicates'] === 1);
+  await second.stop(5_000);
+  const holds = (await violationsOf(account)).filter((one) => one['rule'] === 'holds');
+  expect(holds.map((one) => one['count'])).toEqual([1]);
+  expect([first.stats()['quarantined'], second.stats()['quarantined']]).toEqual([1, 0]);
 });
 
 test('violations: groups of an account stay within their bound, and the rest is counted by its rule', async () => {
