@@ -311,6 +311,16 @@ test.each([
   ],
   [
     'dataGovernanceRules',
+    { name: 'x', property: 'visitor.a', type: 'OneOf', expected: 'EUR, USD' },
+    /expected must be a JSON list/,
+  ],
+  [
+    'dataGovernanceRules',
+    { name: 'x', property: 'visitor.a', type: 'Range', expected: '5..1' },
+    /expected must be two numbers/,
+  ],
+  [
+    'dataGovernanceRules',
     { name: 'x', property: 'a', type: 'Forbidden' },
     /property must name a property of the event/,
   ],

@@ -81,9 +81,16 @@ const ruleBody = Type.Object({
       'Path of the property it looks at, as the event itself gives it: event_properties.total, default_properties.current_url, ' +
       'visitor.email. event_properties.products.price is that of each product of a list.',
   }),
-  type: Type.Enum(['Required', 'Forbidden', 'Type', 'Pattern']),
-  /** The type's name for Type, an RE2 expression for Pattern. */
-  expected: nullable(Type.String({ maxLength: 2_000 })),
+  type: Type.Enum(['Required', 'Forbidden', 'Type', 'Pattern', 'OneOf', 'Range']),
+  expected: nullable(
+    Type.String({
+      maxLength: 2_000,
+      description:
+        'Of Type: string, number, boolean, object or array. Of Pattern: an RE2 expression. Of OneOf: a JSON list of at most 200 texts, numbers ' +
+        'and booleans, compared as they are; of a list each member has to be one of them. Of Range: two numbers, both included, of which ' +
+        'one may be left out: 0..100, 1.. or ..0. Else null.',
+    }),
+  ),
   action: actionField('What becomes of an event that breaks the rule.'),
 });
 

@@ -58,7 +58,7 @@ export type RuleFields = {
   readonly severity: 'Info' | 'Warning' | 'Error';
   readonly eventName: string | null;
   readonly property: string;
-  readonly type: 'Required' | 'Forbidden' | 'Type' | 'Pattern';
+  readonly type: 'Required' | 'Forbidden' | 'Type' | 'Pattern' | 'OneOf' | 'Range';
   readonly expected: string | null;
   readonly action: 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
 };

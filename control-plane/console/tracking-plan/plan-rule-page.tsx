@@ -25,6 +25,8 @@ const typeWords: Readonly<Record<RuleFields['type'], string>> = {
   Forbidden: 'is not there',
   Type: 'is of a type',
   Pattern: 'matches a pattern',
+  OneOf: 'is one of some values',
+  Range: 'is a number within a range',
 };
 
 const severityWords: Readonly<Record<RuleFields['severity'], string>> = {
@@ -50,7 +52,15 @@ export function PlanRulePage(): ReactElement {
   );
 }
 
+/** What is written for `expected`. */
+const expectedWords: { readonly [Type in RuleFields['type']]?: { readonly label: string; readonly hint: string } } = {
+  Pattern: { label: 'Pattern', hint: 'A regular expression (RE2).' },
+  OneOf: { label: 'Values', hint: 'A list in JSON, such as ["EUR", "USD"] or [1, 2, true].' },
+  Range: { label: 'Range', hint: 'Both ends are included, and one may be left out: 0..100, 1.. or ..0.' },
+};
+
 function PlanRuleFields({ fields, change }: RuleForm<RuleFields>): ReactElement {
+  const expected = expectedWords[fields.type];
   return (
     <>
       <TextField label="Name" isRequired maxLength={250} value={fields.name} onChange={(name) => change({ name })} />
@@ -95,15 +105,15 @@ function PlanRuleFields({ fields, change }: RuleForm<RuleFields>): ReactElement 
           )}
         </Field>
       ) : null}
-      {fields.type === 'Pattern' ? (
+      {expected === undefined ? null : (
         <TextField
-          label="Pattern"
-          hint="A regular expression (RE2)."
-          maxLength={1_000}
+          label={expected.label}
+          hint={expected.hint}
+          maxLength={2_000}
           value={fields.expected}
-          onChange={(expected) => change({ expected })}
+          onChange={(given) => change({ expected: given })}
         />
-      ) : null}
+      )}
       <ChoiceField
         label="Otherwise"
         words={actionWords}

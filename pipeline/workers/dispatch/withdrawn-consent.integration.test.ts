@@ -99,6 +99,7 @@ test('consent: an event is sent or stopped by what it says, with the purpose as 
   expect(dispatcher.stats()).toMatchObject({
     consent_stopped: 1,
     'consent_stops:Advertising': 1,
+    'consent_layers:event': 1,
     delivered: 2,
     dead_letters: 0,
     failed_attempts: 0,

@@ -71,6 +71,9 @@ describe('tracking plan: what breaks a rule', () => {
       ['USD', '1', 'eur', {}, ['EUR', 'USD']],
       ['EUR', 1, true, ['EUR', 1], [], null, undefined],
     ],
+    [{ type: 'Range', expected: '-1.5 .. 10' }, [-2, 10.01, '5', true, {}, [5]], [-1.5, 0, 10, null, undefined]],
+    [{ type: 'Range', expected: '1..' }, [0.99, -1], [1, 1e9]],
+    [{ type: 'Range', expected: '..0' }, [0.01], [0, -1e9]],
     [{ type: 'Pattern', expected: '^[0-9]+$' }, ['a', '', true, {}, '1'.repeat(5_000)], ['12', 12, null, undefined]],
   ];
   test.each(cases)('tracking plan: %j', (own, broken, kept) => {

@@ -36,6 +36,8 @@ export function compileRuleType({ type, expected }: Expectation): Broken {
       return wrongValues(hasPattern(expected));
     case 'OneOf':
       return wrongValues(isOneOf(expected));
+    case 'Range':
+      return wrongValues(isWithin(expected));
     default:
       throw new PlanError('type', `is ${type}, which this build does not know`);
   }
@@ -63,14 +65,41 @@ function hasType(expected: string | null): IsRight {
   return isRight;
 }
 
-/** `expected`: a list as JSON, of a planned event. Of a list each member is one of them. */
+const allowedMax = 200;
+
+/** Of a list each member is one of the values. */
 function isOneOf(expected: string | null): IsRight {
-  const allowed = new Set(JSON.parse(expected ?? '[]') as readonly unknown[]);
+  const allowed = new Set(readAllowed(expected));
   return (value, work) => {
     if (!Array.isArray(value)) return allowed.has(value);
     work.spend(value.length);
     return value.every((member) => allowed.has(member));
   };
+}
+
+function readAllowed(expected: string | null): readonly unknown[] {
+  let values: unknown;
+  try {
+    values = JSON.parse(expected ?? '');
+  } catch {
+    values = undefined;
+  }
+  const isValue = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+  if (Array.isArray(values) && values.length > 0 && values.length <= allowedMax && values.every(isValue)) return values;
+  throw new PlanError(
+    'expected',
+    `must be a JSON list of 1 to ${allowedMax} texts, numbers and booleans for OneOf, such as ["EUR", "USD"]`,
+  );
+}
+
+function isWithin(expected: string | null): IsRight {
+  const number = String.raw`(-?\d+(?:\.\d+)?)?`;
+  const [, low, high] = new RegExp(`^\\s*${number}\\s*\\.\\.\\s*${number}\\s*$`).exec(expected ?? '') ?? [];
+  const [from, to] = [Number(low ?? -Infinity), Number(high ?? Infinity)];
+  if ((low === undefined && high === undefined) || from > to) {
+    throw new PlanError('expected', 'must be two numbers for Range, the smaller one first, such as 0..100, 1.. or ..0');
+  }
+  return (value) => typeof value === 'number' && value >= from && value <= to;
 }
 
 /** A text that is longer than what is searched does not match: its end was not looked at. */

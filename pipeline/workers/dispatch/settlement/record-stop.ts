@@ -30,7 +30,7 @@ export function recordStop({ counts, health, observe }: StopRecords, item: Dispa
       observe(item, 'globalStop', item.attempts, stop.category);
       return;
     case 'no-consent':
-      countConsentStop(counts, stop.purpose);
+      countConsentStop(counts, stop.purpose, stop.answers.find(({ isGranted }) => !isGranted)?.layer);
       countMove(health, item, `stopped consent ${stop.purpose}`);
       observe(item, 'stopped', item.attempts, `consent: ${stop.purpose}`, { consent: answersOf(stop) });
       return;
