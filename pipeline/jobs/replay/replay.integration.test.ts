@@ -221,6 +221,29 @@ test('replay: ask: more than may wait for a destination are refused', async () =
   expect(await replay({ what: 'dead-letters' })).toMatchObject({ state: 'waiting' });
 });
 
+test('replay: ask: more than may wait for an account are refused, and those of another account do not count', async () => {
+  const job = await replay({ what: 'dead-letters' });
+  const waiting: string[] = [];
+  const fillAccount = async (accountId: string): Promise<void> => {
+    const jobs = Array.from({ length: 99 }, () => ({
+      ...job,
+      accountId,
+      id: randomUUID(),
+      destinationId: randomUUID(),
+    }));
+    waiting.push(...jobs.map(({ destinationId, id }) => replayKey(destinationId, id)));
+    await Promise.all(jobs.map((one) => rig.replays.put(replayKey(one.destinationId, one.id), encodeReplay(one))));
+  };
+  try {
+    await fillAccount(randomUUID());
+    expect(await replay({ what: 'log', fromMs: 0, toMs: 1 })).toMatchObject({ state: 'waiting' });
+    await fillAccount(rig.accountId);
+    await expect(replay({ what: 'log', fromMs: 1, toMs: 2 })).rejects.toThrow('too many replays of the account wait');
+  } finally {
+    await Promise.all(waiting.map((key) => rig.replays.delete(key)));
+  }
+});
+
 test('replay: cancel: ends it, before it begins and in the middle', async () => {
   const dispatcher = await refuseAll(3);
   await dispatcher.stop(5_000);

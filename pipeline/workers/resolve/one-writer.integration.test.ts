@@ -174,6 +174,35 @@ test('one writer: a resolver that was paused while it copied a flood to a queue 
     await owner.stop(5_000);
   }));
 
+test('one writer: a resolver that was paused before it removed a queue takes nothing that its successor stored there', () =>
+  withPredecessor(async ({ gate, own }, rig) => {
+    const store = createVisitorStore(rig.pool);
+    let resolveAll: () => void = () => undefined;
+    const isFlooded = new Promise<void>((resolve) => (resolveAll = resolve));
+    const slow: ResolverOptions['visitors'] = {
+      distrust: () => store.distrust(),
+      resolve: (touches) => isFlooded.then(() => store.resolve(touches)),
+      lookUp: async (touches) => ({ ...(await store.lookUp(touches)), write: () => slow.resolve(touches) }),
+    };
+    const settings = { ...defaultSettings, waitingBytesMax: 64 * 1024, framesInFlightMax: 16 };
+    const subject = ingestOfAccount(0, rig.account);
+    const stored = async (): Promise<number> =>
+      (await countBySubject(rig.connection, streams.ingest, subject)).get(subject) ?? 0;
+    const held = gate.hold(`$JS.API.STREAM.PURGE.${streams.ingest}`);
+    const paused = await rig.start(0, { ...own, settings, visitors: slow });
+    const properties = { padding: 'x'.repeat(4_000) };
+    for (let n = 0; n < 40; n += 1) await rig.send(0, [{ id: `e${n}`, body: { event: 'E', userId: 'u', properties } }]);
+    await vi.waitFor(async () => expect(await stored()).toBeGreaterThan(0), patiently);
+    resolveAll();
+    await held.arrived;
+    const before = await stored();
+    await publish(rig.connection, subject, Buffer.from('{}\n'), { msgId: randomUUID(), timeoutMs: 5_000 });
+    held.release();
+    await vi.waitFor(async () => expect(await stored()).toBeLessThanOrEqual(before), patiently);
+    expect(await stored()).toBe(1);
+    await paused.stop(5_000);
+  }));
+
 test('one writer: what an earlier build, which names no sequence, stores beside its owner is not written again', () =>
   withRig(async (rig) => {
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
