@@ -11,7 +11,7 @@ import { followConfiguration } from './follow-configuration.ts';
 import { serveIngest } from './serve-ingest.ts';
 import { serveGatewayStatus } from './serve-status.ts';
 
-/** Part of the stop deadline that is left for what comes behind the last answers, in ms. */
+/** The part of the stop deadline that is kept for the steps after the last answers, in ms. */
 const closingMs = 2_000;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What the platform library has and Sluice has not: by the first part of the address behind `/rest/v1`, in the words of
+ * Parts of the platform library that Sluice does not have: by the first part of the address after `/rest/v1`, in the words of
  * the sentence that says so.
  */
 const leftOut: ReadonlyMap<string, string> = new Map([

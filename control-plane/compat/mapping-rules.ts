@@ -42,7 +42,7 @@ export const mappingReply = Type.Object({
 });
 
 /**
- * A destination's default mapping is the rule that is tried behind all others and always applies; it is known by its
+ * A destination's default mapping is the rule that is tried after all others and always applies; it is known by its
  * place, which is the last one there is.
  */
 export const defaultPriority = mappingPriorityMax;

@@ -42,7 +42,7 @@ const createBody = Type.Object(
     entityId: Type.Optional({ ...entityId, description: 'With templateId: a mapping of this destination.' }),
     templateId: Type.Optional(Type.String({ description: 'One of GET /rest/v1/mappings/templates.' })),
     insertAfterIdx: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'The place, from 0 on, behind which it is put; left out: behind all.' }),
+      Type.Integer({ minimum: 0, description: 'The place, from 0 on, after which it is put. Default: after all.' }),
     ),
     name: Type.Optional(name),
     isEnabled: Type.Optional(Type.Boolean({ description: 'Default true.' })),

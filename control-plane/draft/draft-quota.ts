@@ -4,7 +4,7 @@ import type { AccountLimits } from '../store/account-limits.ts';
 
 /**
  * Throws a 409 that names the limit where the draft, as this edit leaves it, is larger than the account's share. To be
- * called behind whatever may make it larger.
+ * called after all that may make it larger.
  */
 export async function refuseBeyondQuota(
   em: EntityManager,

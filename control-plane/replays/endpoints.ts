@@ -44,7 +44,7 @@ export const replayEndpoints = [
     tag: 'Destinations',
     summary:
       'List the events the destination did not take, newest first; with a filter a page may hold fewer than limit and ' +
-      'still have more behind it',
+      'still have more after it',
     query: Type.Object({
       ...pageQuery,
       ...deadLetterFilter,
@@ -136,7 +136,7 @@ export const replayEndpoints = [
     summary:
       'Send dead letters, or a range of the log, to the destination again, each event with the idempotency key it always ' +
       'had; the same request while such a replay is not over answers that one. Replayed events arrive after what was ' +
-      'delivered since, in their own order for each visitor; where earlier events of a visitor wait, they wait behind those',
+      'delivered since, in their own order for each visitor; where earlier events of a visitor wait, they wait after those',
     body: replayBody,
     reply: replayReply,
     async handle({ params, body, principal }, services) {

@@ -3,7 +3,7 @@ import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts
 
 const initialBytes = 32 * 1024;
 
-/** Events on their way to the log in one message, with those who wait for them. */
+/** Events that are published in one message, with the requests that wait for them. */
 export class Frame {
   readonly writer = new FrameWriter(initialBytes);
   readonly #waiters: FrameWaiter[] = [];
@@ -65,7 +65,7 @@ export class EventSlice {
   }
 }
 
-/** What became of the frame an event travelled in. `stalled`: the log did not answer in time for those before it. */
+/** The result of the frame that held an event. `stalled`: the log did not answer earlier frames in time. */
 export type FrameOutcome = 'stored' | PublishFailure | 'stalled';
 
 /** Someone who waits for the log to take an event. */

@@ -5,8 +5,8 @@ import type { FrameOutcome } from './frame.ts';
 const refusalRememberedMs = 5_000;
 
 /**
- * Whether the log takes frames. It closes when a publish was not answered or decided in time: those that wait would only time out
- * one after the other. It opens again when the log answers anything.
+ * Whether the log accepts frames. The gate closes when a publish was not answered or decided in time, since the waiting frames
+ * would only time out one after the other. It opens again when the log answers any request.
  */
 export class LogGate {
   readonly #isConnected: () => boolean;
@@ -33,7 +33,7 @@ export class LogGate {
     this.#refusal = undefined;
   }
 
-  /** The log answered, though not about a frame. */
+  /** The log answered another request than a publish. */
   noteAlive(): void {
     this.#stalled = false;
   }
@@ -50,7 +50,7 @@ export class LogGate {
     for (const listener of this.#closed) listener();
   }
 
-  /** Why the log does not take frames now, for the readiness page. */
+  /** Why the log does not accept frames now, for the readiness page. */
   problem(nowMs: number): string | undefined {
     if (!this.#isConnected()) return 'the log is not connected';
     if (this.#stalled) return 'the log does not answer';

@@ -1,13 +1,13 @@
 const star = 0x2a;
 const backslash = 0x5c;
-/** Shorter than any key that is issued; something this short could stand anywhere by chance. */
+/** Shorter than any issued key: a shorter text could occur anywhere by chance. */
 const charactersMin = 16;
 const beginsWithLetter = /^[A-Za-z]/;
 const ascii = /^[ -~]*$/;
 
 /**
- * Overwrites a source key with stars where it stands as the token, and wherever else the body repeats it, so that no
- * key rests in the log. The bytes stay JSON of the same length.
+ * Overwrites a source key with stars, in the token and wherever else the body repeats it, so that no key is stored in the
+ * log. The bytes stay JSON of the same length.
  */
 export function blankToken(body: Buffer, start: number, end: number, token: string): void {
   if (start >= 0) body.fill(star, start, end);
@@ -20,7 +20,7 @@ export function blankRepeats(body: Buffer, token: string): void {
   // Bytes are found faster than characters.
   const encoding = ascii.test(token) ? 'latin1' : 'utf8';
   let at = body.indexOf(token, 0, encoding);
-  // What begins with a letter and is this long is no number, so it is found in strings only.
+  // A match that begins with a letter and is this long is no number, so it is inside a string.
   if (at < 0 || !beginsWithLetter.test(token)) return;
   for (; at >= 0; at = body.indexOf(token, at + token.length, encoding)) {
     if (!isEscaped(body, at)) body.fill(star, at, at + Buffer.byteLength(token));

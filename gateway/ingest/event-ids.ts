@@ -25,7 +25,7 @@ export function createEventIds(): EventIds {
 
 const digits = Buffer.from('0123456789abcdef');
 const spelled = Buffer.from('00000000-0000-0000-0000-000000000000');
-/** Where each byte stands in the text: two digits a byte, and hyphens behind the 4th, 6th, 8th and 10th. */
+/** Where each byte stands in the text: two digits a byte, and hyphens after the 4th, 6th, 8th and 10th. */
 const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
 /** The text of an id in one piece; put together from parts it would be taken apart again wherever it is looked at. */

@@ -28,12 +28,12 @@ const textFieldCount = textFieldNames.length;
 /** A field of an event that has a rule, for the scanner. */
 type PlainField = {
   readonly name: string;
-  /** Below 32: one bit of a whole number. That of a text is its index in `textField`. */
+  /** Below 32: the bit of a whole number. A text's index is the one in `textField`. */
   readonly index: number;
-  /** What it may hold beside null. A field whose members have rules is plain only where it is null. */
+  /** The values it may have beside null. A field whose members have rules is plain only where it is null. */
   readonly takes: 'text' | 'object' | 'time' | 'nothing';
   readonly nullable: boolean;
-  /** A text of no more bytes has no more characters either. */
+  /** A text has at most as many characters as bytes. */
   readonly bytesMax: number;
 };
 
@@ -53,18 +53,18 @@ const scannedFields: readonly PlainField[] = payloadFieldRows
 
 const fieldsByName = new NameTable(scannedFields.map((one) => [one.name, one] as const));
 
-/** What is read of a plain event. Reused: look at it before the next one is read. */
+/** The fields read from a plain event. The object is reused: use it before the next event is read. */
 export class PlainEvent {
-  /** The index behind its closing brace. */
+  /** The index after its closing brace. */
   end = 0;
   /** In ms since the epoch; undefined when it is absent or null. */
   time: number | undefined;
-  /** Ranges of texts between their quotes, by field; old where it has none. */
+  /** Ranges of texts between their quotes, by field; from an earlier event where the field has none. */
   readonly starts = new Int32Array(textFieldCount);
   readonly ends = new Int32Array(textFieldCount);
   /** While it is read: the field whose value comes next. */
   field: PlainField | undefined;
-  /** One bit for each field that came, and for each that has a text. */
+  /** One bit for each field that is present, and for each that has a text. */
   met = 0;
   texts = 0;
 
@@ -113,10 +113,10 @@ const firstOfFalse = 0x66;
 /**
  * Reads the event whose JSON begins at `start` in one pass, and builds nothing: half the cost of parsing it.
  *
- * True says that it is what nearly all events are: JSON that JSON.parse takes, that names an event, that passes the
- * check of a track payload and of a batch row but for what is missing, and in which no key and no escape needs a
- * closer look. Left to the caller: required fields, limits, and whether it is UTF-8 where `facts.bits` says it is not
- * ASCII. False says nothing about it: it is to be scanned, parsed and checked.
+ * True for a plain event, as nearly all are: valid JSON that names an event, passes the check of a track payload and of a
+ * batch row except for missing fields, and has no unusual key or escape. The caller checks required fields, limits, and
+ * that the text is UTF-8 where `facts.bits` shows it is not ASCII. After false the event may still be valid: it has to be
+ * scanned, parsed and checked.
  */
 export function readPlainEvent(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number): boolean {
   facts.reset();
@@ -173,7 +173,7 @@ function memberValue(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, sta
     event.field = field;
     if (field !== undefined) {
       const bit = 1 << field.index;
-      // Of a field that comes twice the last one counts.
+      // The last value of a repeated field counts.
       if ((event.met & bit) !== 0) return -1;
       event.met |= bit;
     }
@@ -188,7 +188,7 @@ function takesNested(event: PlainEvent, isObject: boolean): boolean {
   return field === undefined || (isObject && field.takes === 'object');
 }
 
-/** The index behind the string, number or word at `start`; -1 when it is not plain. */
+/** The index after the string, number or word at `start`; -1 when it is not plain. */
 function leafEnd(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number): number {
   const { field } = event;
   event.field = undefined;
@@ -233,12 +233,12 @@ export class RowScan {
   start = 0;
   end = 0;
   readonly facts = new JsonFacts();
-  /** Whether it needs no parsing and no check to be known as valid; `plain` then says all there is to know of it. */
+  /** Whether it is known as valid without parsing and check; `plain` then has all its fields. */
   isPlain = false;
   readonly plain = new PlainRow();
 }
 
-/** What a plain row says. */
+/** The fields of a plain row. */
 export class PlainRow {
   /** Range of its id's text. */
   idStart = 0;
@@ -252,9 +252,9 @@ export class PlainRow {
 
 /** What one scan of a body finds before it is parsed. Reused from scan to scan. */
 export class BodyScan {
-  /** Of everything but the rows. */
+  /** Facts of the body without its rows. */
   readonly facts = new JsonFacts();
-  /** Where the text of the top-level `token` stands, between its quotes; -1 when it is absent or no string. */
+  /** The range of the top-level `token`, between its quotes; -1 when it is absent or no string. */
   tokenStart = -1;
   tokenEnd = -1;
   /** Where the key of the top-level value that nests deepest stands, between its quotes; -1 when none nests. Rows do not count. */
@@ -263,7 +263,7 @@ export class BodyScan {
   /** Elements of the top-level array `events`; only the first `rowsMax` are in `rows`. */
   rowCount = 0;
   readonly rows: RowScan[] = [];
-  /** Where the rows stand, from behind the `[` to the `]`; -1 when there is no array `events`. */
+  /** The range of the rows, from after the `[` to the `]`; -1 when there is no array `events`. */
   rowsStart = -1;
   rowsEnd = -1;
   /** What is being read. */
@@ -348,7 +348,7 @@ export function scanBody(
 }
 
 /**
- * Scans the elements behind the `[` of `events` and returns the index behind its `]`. Where what stands between the
+ * Scans the elements after the `[` of `events` and returns the index after its `]`. Where what stands between the
  * elements is no JSON, it returns the body's length: a body that ends there is malformed.
  */
 function scanRows(scan: BodyScan, bytes: Buffer, start: number, rowsMax: number): number {

@@ -1,8 +1,8 @@
 import type { InflateSettings } from '../http/inflate.ts';
 
-/** Multipart bodies of webhooks that are read at a time. */
+/** Multipart bodies of webhooks that are read at the same time. */
 export const multipartInFlightMax = 32;
-/** How far the time in a signature may lie from now, either way. */
+/** The largest difference between the time in a signature and now, in either direction. */
 export const signatureAgeMsMax = 300_000;
 
 export type WebhookSettings = {
@@ -12,6 +12,6 @@ export type WebhookSettings = {
   readonly arrayKeysMax: number;
   readonly signatureAgeMsMax: number;
   readonly multipartInFlightMax: number;
-  /** What a compressed body may become. */
+  /** The size of a decompressed body. */
   readonly gzip: Omit<InflateSettings, 'bytesMax'>;
 };

@@ -113,13 +113,13 @@ class AccountBatch {
   readonly #identities: OwnedIdentities;
   readonly #losers: Working[] = [];
   readonly #merges: VisitorMerge[] = [];
-  /** Why the event at hand merges. */
+  /** Why the current event merges. */
   #cause: MergeCause = { kind: 'signIn' };
   /** Of the account, by the event at hand. */
   #limits = defaultIdentityLimits;
   /** When the event at hand says what it says. */
   #saidAtMs = 0;
-  /** What the event at hand asked for in vain. */
+  /** The changes that the current event asked for and did not get. */
   #leftOut: Record<LeftOutReason, number> | undefined;
 
   constructor(accountId: string, known: KnownVisitors, options: AccountBatchOptions) {
@@ -207,7 +207,7 @@ class AccountBatch {
 
   /**
    * Makes an event that of the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
-   * externalId without an owner is added. Not by a public key: whoever owns the externalId could then change the visitor.
+   * externalId without an owner is added. Not by a public key: its sender could then change the visitor.
    */
   #followEmail(visitor: Working, { userId, externalIds }: VisitorClaim, isServer: boolean): Working {
     for (const externalId of externalIds) {
@@ -357,10 +357,7 @@ class AccountBatch {
     return signedInAs === undefined ? undefined : this.#visitors.visitor(signedInAs);
   }
 
-  /**
-   * Ties an externalId without an owner to a visitor, whose property says from then on that it is a known person. False where
-   * there is no room for that.
-   */
+  /** Ties an externalId without an owner to a visitor, whose property then marks a known person. False without room. */
   #tieExternalId(visitor: Working, externalId: string): boolean {
     if (this.#isFull(visitor)) return false;
     if (!isKnown(visitor)) {

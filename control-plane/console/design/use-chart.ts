@@ -11,7 +11,7 @@ export type ChartWanted = {
   readonly stepS: number;
   /** A value as the axis shows it; empty: not at all. */
   readonly showValue: (value: number) => string;
-  /** From the one behind to the one in front; `colour` is a variable of the design. */
+  /** From back to front; `colour` is a variable of the design. */
   readonly series: readonly { readonly label: string; readonly colour: string }[];
 };
 

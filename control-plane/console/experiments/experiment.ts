@@ -24,7 +24,7 @@ export type Experiment = {
   readonly updatedAt: string | null;
 };
 
-/** An experiment behind a step of its life. */
+/** An experiment after a step of its life. */
 export type StepTaken = Experiment & { readonly takesEffect: 'now' | 'nextVersion' };
 
 export type Variant = {

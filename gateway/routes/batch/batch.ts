@@ -47,7 +47,7 @@ export type BatchSettings = {
 };
 
 const firstNonAscii = 0x80;
-/** A token that stands further behind is found when all of its body is there. */
+/** A token after so many bytes is found only when the whole body has arrived. */
 const tokenWithinBytes = 4 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 
@@ -88,7 +88,7 @@ class Batches {
 
   inflate(exchange: Exchange, body: Buffer): void {
     const started = this.#inflater.inflate({
-      // The bytes handed over are gone when this returns.
+      // The bytes are only valid during this call.
       compressed: Buffer.from(body),
       address: this.#admission.addressOf(exchange),
       // Nearly all bodies begin with their token: after an unknown one the rest is not read.
@@ -109,7 +109,7 @@ class Batches {
     if (!started) exchange.send(busy);
   }
 
-  /** A scan changes bytes, and at a cut it would change the bytes that follow: it works on a copy. */
+  /** A scan changes bytes, and where the body is incomplete it would change later bytes: it works on a copy. */
   #isWanted(beginning: Buffer): boolean {
     const some = Buffer.from(beginning.subarray(0, tokenWithinBytes));
     return scanBody(this.#scan, some, 1, this.#isKnown) !== 'unknown_token';
@@ -201,7 +201,7 @@ class Batches {
     }
   }
 
-  /** What the batch says for all of its rows, as JSON; undefined when that is nothing. */
+  /** The fields of the batch that hold for all of its rows, as JSON; undefined without any. */
   #contextJson(payload: BatchPayload): string | undefined {
     const { custom_properties, defaultProperties, identityContext, token } = payload;
     if (!custom_properties && !defaultProperties && !identityContext) return undefined;
@@ -219,7 +219,7 @@ class Batches {
 
 type ReadBatch = {
   readonly admitted: Admitted;
-  /** What it says for all rows. */
+  /** The fields that hold for all rows. */
   readonly payload: BatchPayload;
   readonly rows: ParsedBatch['rows'];
   readonly utf8: boolean;
@@ -240,7 +240,7 @@ function refuse(exchange: Exchange, reply: Parameters<Exchange['send']>[0]): und
   return undefined;
 }
 
-/** Some libraries put the key into every row as well, or another one. */
+/** Some libraries put the key, or another one, into every row as well. */
 function blankRowToken(body: Buffer, start: number, end: number, row: BatchRow & { readonly token?: unknown }): void {
   if (typeof row.token === 'string') blankRepeats(body.subarray(start, end), row.token);
 }

@@ -32,22 +32,22 @@ import { readLenientJson } from './read-lenient-json.ts';
 import { basicUser, requestKey } from './source-key.ts';
 import type { Dialect, PlainSource, Untranslatable } from './translation.ts';
 
-/** What was done to requests beyond reading them, in plain numbers. */
+/** Counts of requests that were changed while they were read. */
 export type CompatCounts = {
-  /** Requests with numbers that JSON does not have, which were read as null. */
+  /** Requests with numbers that JSON does not have (NaN, Infinity), which were read as null. */
   mended: number;
 };
 
-/** What a request holds, however it was read. */
+/** The messages of a request, scanned or parsed. */
 type ReadMessages = {
   readonly body: JsonObject;
-  /** What plain messages stand in. */
+  /** The bytes that hold the plain messages. */
   readonly bytes: Buffer;
   /** Values, and plain messages; undefined where none can be found. */
   readonly messages: readonly unknown[] | undefined;
 };
 
-/** What a request holds whose sender was let in. */
+/** The messages of a request whose source key is valid. */
 type AdmittedMessages = {
   readonly key: string;
   readonly messages: readonly unknown[];
@@ -65,20 +65,20 @@ export type Question = {
   answer(exchange: Exchange, body: unknown, key: string): void;
 };
 
-/** An event that was written and waits for the others of its request. */
+/** A written event that waits for the other events of its request. */
 type Written = {
-  /** A plain message says of itself where its event goes. */
+  /** The routing of the event, which a plain message names itself. */
   readonly of: PlainMessage | Omit<AcceptedEvent, 'bot'>;
   readonly start: number;
   readonly end: number;
 };
 
-/** To begin with; a large request makes it grow. */
+/** The initial size; a large request makes it grow. */
 const outBytes = 64 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 const noMessages = invalid('batch must be an array');
 
-/** How requests of libraries of other services are taken in: read, translated, and from there on as every event is. */
+/** Accepts requests of other services' libraries: reads and translates them, and stores the events like all others. */
 export class CompatIntake {
   readonly counts: CompatCounts = { mended: 0 };
   readonly #admission: Admission;
@@ -131,11 +131,11 @@ export class CompatIntake {
   #unpack(exchange: Exchange, given: Buffer, mayBeForm: boolean, done: (unpacked: Buffer) => void): void {
     const body = (mayBeForm && !isGzip(given) ? readFormData(given) : undefined) ?? given;
     if (!isGzip(body)) return done(body);
-    // A key that stands outside of the body is looked at before any work on that.
+    // A key outside of the body is checked before the body is read.
     const user = basicUser(exchange.head.authorization);
     if (user !== '' && this.#admission.sourceOf(user) === undefined) return exchange.send(unauthorized);
     const started = this.#inflater.inflate({
-      // The bytes handed over are gone when this returns.
+      // The bytes are only valid during this call.
       compressed: Buffer.from(body),
       address: this.#admission.addressOf(exchange),
       done: (result) => {
@@ -165,9 +165,9 @@ export class CompatIntake {
     this.#store(exchange, admitted, { key, messages, body, bytes, dialect, sentAtMs });
   }
 
-  /** What a body holds; undefined where that was answered. */
+  /** The messages of a body; undefined where the request has been answered. */
   #read(exchange: Exchange, given: Buffer, dialect: Dialect): ReadMessages | undefined {
-    // Events are written behind the request they are made from.
+    // Events are written after the request they are made from.
     const bytes = this.#out.begin(dialect.writePlain === undefined ? undefined : given);
     const mayBeList = dialect.takesListsAndForms === true;
     const plain = dialect.writePlain === undefined ? undefined : this.#plain.read(bytes, mayBeList);
@@ -239,7 +239,7 @@ export class CompatIntake {
       if ('problem' in event) answer.invalid(event.problem);
       else written.push(event);
     }
-    // No key rests in the log.
+    // No key is stored in the log.
     blankRepeats(out.bytes.subarray(bytes.length, out.length), key);
     return written;
   }

@@ -30,7 +30,7 @@ export class PlainMessage {
   last = 0;
   /** Where those of the message before it begin, if they are of the same names in the same order; -1 otherwise. */
   alike = -1;
-  /** Where its event begins in what is written, behind the event's head. */
+  /** Where its event begins in the written bytes, after the event's head. */
   eventStart = 0;
   /** What decides where its event goes, once it is written. */
   readonly row = new PlainRow();
@@ -102,7 +102,7 @@ export class PlainBatchReader {
     return end < 0 || skipJsonSpace(body, end + 1) < body.length ? undefined : { start: start + 1, end };
   }
 
-  /** Where the elements of `batch` stand, from behind its `[` to its `]`; undefined where it is not found once. */
+  /** Where the elements of `batch` stand, from after its `[` to its `]`; undefined where it is not found once. */
   #findMessages(body: Buffer, messages: unknown[]): Places | undefined {
     const facts = this.#facts;
     let places: Places | undefined;
@@ -134,7 +134,7 @@ export class PlainBatchReader {
     return skipJsonSpace(body, at + 1) < body.length ? undefined : places;
   }
 
-  /** Reads the elements of an array from behind its `[` and returns where its `]` stands; -1 where that is not all there is. */
+  /** Reads the elements of an array from after its `[` and returns where its `]` stands; -1 where that is not all there is. */
   #readMessages(body: Buffer, start: number, messages: unknown[]): number {
     let at = skipJsonSpace(body, start);
     if (body[at] === closeBracket) return at;
@@ -181,7 +181,7 @@ export class PlainBatchReader {
     return valueEnd;
   }
 
-  /** A message that has to be parsed; undefined where it is no JSON, and what stands behind it is anybody's guess. */
+  /** A message that has to be parsed; undefined where it is no JSON, after which the rest cannot be read either. */
   #readValue(bytes: Buffer, facts: JsonFacts): unknown {
     const { depthMax, keysMax } = this.#limits;
     const deepest = depthMax - levelsAround;

@@ -188,13 +188,13 @@ function addContext(source: PlainSource, context: number, channel: number, out: 
   }
   const start = out.length;
   if (!addObject(source, object, out)) return false;
-  // Without a member of its own it may have ended with the comma behind the channel.
+  // Without a member of its own it may have ended with the comma after the channel.
   if (out.length > start && out.bytes[start] === quote)
     Object.assign(written, { member: object, start, end: out.length });
   return true;
 }
 
-/** Writes the members of a context, and the end user's address and User-Agent behind them. */
+/** Writes the members of a context, and the end user's address and User-Agent after them. */
 function addObject(source: PlainSource, object: number, out: JsonWriter): boolean {
   const { bytes, index } = source;
   let ip = none;

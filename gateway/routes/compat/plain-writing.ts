@@ -95,7 +95,7 @@ export const isIdentifier = (source: PlainSource, member: number): boolean =>
   isPlainText(source, member, textCharactersMax.userId) &&
   !isPlaceholderAt(source.bytes, source.index.valueStart(member) + 1, source.index.valueEnd(member) - 1);
 
-/** Writes a member's value behind `key`, and a comma. */
+/** Writes a member's value after `key`, and a comma. */
 export function addValue({ index }: PlainSource, member: number, key: Uint8Array, out: JsonWriter): void {
   out.member(key, index.valueStart(member), index.valueEnd(member));
 }

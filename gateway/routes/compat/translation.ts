@@ -58,7 +58,7 @@ export type PlainSource = {
   /** What the request says beside its messages. */
   readonly body: JsonObject;
   readonly arrival: Arrival;
-  /** What the head of its event says before the id, in what is written, and behind it. */
+  /** The head of its event: the range of written bytes before the id, and the bytes after it. */
   readonly head: { readonly start: number; readonly end: number; readonly behindId: Uint8Array };
   /** The context that was written last, for messages with the same. */
   readonly context: WrittenContext;
@@ -68,7 +68,7 @@ export type PlainSource = {
 export type WrittenContext = { member: number; start: number; end: number };
 
 /**
- * Writes a message as the event that `translate` makes of it, from its bytes, behind the event's head, and puts what decides
+ * Writes a message as the event that `translate` makes of it, from its bytes, after the event's head, and puts what decides
  * where it goes into its row; false, whatever it wrote, where a closer look is needed: then it is to be parsed.
  */
 export type WritePlain = (message: PlainMessage, source: PlainSource, out: JsonWriter) => boolean;

@@ -145,7 +145,7 @@ test('identity settings: public keys overwrite what servers have set, and merge 
   expect(allowed.stats).toMatchObject({ server_values_kept: 0, people_kept_apart: 0 });
 });
 
-test('identity settings: over the limit of its kind an identifier ties nobody, its event is accepted, and the device is signed in', async () => {
+test('identity settings: over the limit of its kind an identifier merges no visitors, its event is accepted, and the device is signed in', async () => {
   const { ids, stats, find, findEmail, findId } = await resolve({ emailsMax: 2, userIdsMax: 2 }, [
     event(server, { externalId: 'c-1', email: 'a@example.com' }),
     event(server, { externalId: 'c-1', email: 'b@example.com' }),
@@ -177,7 +177,7 @@ test('identity settings: over the limit of its kind an identifier ties nobody, i
   expect(stats['visitors_full']).toBe(0);
 });
 
-test('identity settings: the kind of the highest priority decides whose an event is, merges nobody, and no public key ties by it', async () => {
+test('identity settings: the kind of the highest priority decides whose an event is and merges no visitors, and no public key merges by it', async () => {
   const events = [
     event(server, { externalId: 'c-1', email: 'a@example.com' }),
     event(server, { externalId: 'c-2', email: 'b@example.com' }),
