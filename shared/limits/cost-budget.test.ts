@@ -63,6 +63,15 @@ test('cost budget: no account waits for one that was not active for a while', ()
   expect(budget.waitMs('busy')).toBe(0);
 });
 
+test('cost budget: an account waits beside another one, however long ago it worked itself', () => {
+  const { budget, go } = budgetAt();
+  budget.recordActivity('quiet');
+  budget.spend('busy', 1e9);
+  go(2_000);
+  budget.recordActivity('quiet');
+  expect(budget.waitMs('busy')).toBeGreaterThan(0);
+});
+
 test('cost budget: an account that was forgotten begins with its burst', () => {
   const { budget } = budgetAt();
   budget.recordActivity('quiet');

@@ -8,7 +8,7 @@ test('quota: an owner is over it above it, and then until it has clearly less', 
     false,
     false,
   ]);
-  expect(isOverQuota(keptOfQuota(100), 100, true)).toBe(false);
+  expect([keptOfQuota(100), isOverQuota(keptOfQuota(100), 100, true)]).toEqual([90, false]);
 });
 
 test('quota: of each store an account has half unless said otherwise, and all accounts together have less than all', () => {

@@ -56,10 +56,10 @@ export class RateLimit {
     this.#levelOf(owner, nowMs).units -= amount;
   }
 
-  /** Gives units back, or units that time does not give. */
+  /** Gives units back, or units that time does not give. What is above the burst is lost with the next reading. */
   credit(owner: string, amount: number): void {
     const level = this.#levels.get(owner);
-    if (level !== undefined) level.units = Math.min(this.#burst, level.units + amount);
+    if (level !== undefined) level.units += amount;
   }
 
   /** How long until the owner may use `amount`, in ms; 0 where it may now. By default: until it is out of debt. */

@@ -33,4 +33,11 @@ export const rooms: readonly Room[] = [
     files: ['secrets', 'signed-config'].map((name) => `shared/contracts/config/${name}.ts`),
     testsIn: 'shared/contracts/config',
   },
+  {
+    name: 'limits',
+    files: ['concurrency-limit', 'cost-budget', 'fair-share', 'quota', 'rate-limit'].map(
+      (name) => `shared/limits/${name}.ts`,
+    ),
+    testsIn: 'shared/limits',
+  },
 ];

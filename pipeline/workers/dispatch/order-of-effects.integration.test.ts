@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
+import { parkedTier, settledNoteTier } from '../../../shared/contracts/events/retry-record.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
@@ -14,6 +14,7 @@ import type { DispatcherRig } from './testing/dispatcher-rig.ts';
 import { openGatedRig } from './testing/gated-rig.ts';
 import type { GatedRig } from './testing/gated-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
+import { SettledNotes } from './waiting/settled-notes.ts';
 
 let nats: NatsServer;
 let gated: GatedRig;
@@ -227,4 +228,16 @@ test('order of effects: what is held of the retry log stays there while later fr
   expect((await rig.retryRecords()).map(({ eventId }) => eventId)).toContain('retried-1');
   await succeed();
   await delivered('retried-1');
+});
+
+test('order of effects: a note of settled lines leaves the retry log only once the next note is stored', async () => {
+  const own = new SettledNotes({ connection, destinationId: rig.destinationId });
+  await own.write([[7, { settled: [0] }]]);
+  const held = gate.hold(retriesOf(settledNoteTier));
+  const written = own.write([[7, { settled: [0, 1] }]]);
+  await held.arrived;
+  const successor = new SettledNotes({ connection, destinationId: rig.destinationId });
+  expect([await successor.read(), successor.isSettled({ seq: 7, index: 0 })]).toEqual([true, true]);
+  held.release();
+  await written;
 });
