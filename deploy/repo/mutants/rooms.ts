@@ -40,4 +40,9 @@ export const rooms: readonly Room[] = [
     ),
     testsIn: 'shared/limits',
   },
+  {
+    name: 'placeholder identifiers',
+    files: ['shared/contracts/events/placeholder-identifier.ts'],
+    testsIn: 'shared/contracts/events',
+  },
 ];

@@ -30,7 +30,7 @@ const written = [
   '<%= person %>',
 ];
 
-const spaces = fc.string({ unit: fc.constantFrom(' ', '\t', '\u00a0'), maxLength: 3 });
+const spaces = fc.string({ unit: fc.constantFrom(' ', '\t', '\u00a0', '\u2000'), maxLength: 3 });
 const brackets = fc.constantFrom(['', ''], ['[', ']'], ['(', ')'], ['<', '>'], ['{{', '}}'], ['"', '"'], ["'", "'"]);
 
 const placeholder = fc
@@ -94,6 +94,8 @@ test('placeholder identifiers: what tells people apart is none, also where it be
     `{{${'a'.repeat(61)}}}`,
     'adaxxx',
     'b{{a}}',
+    'u{{a}}',
+    '{{a}}d',
     '<%a%>b',
     'b%%a%%',
   ]) {
