@@ -113,15 +113,18 @@ test.each([
   expect(answer.status).toBe(status);
 });
 
-test.each([
+test.each<[path: string, name: string, details: RegExp, meant?: string]>([
   ['/sources?unknown=1', 'unknown', /limit, cursor/],
-  ['/sources?limit=1&Limit=2', 'Limit', /limit, cursor/],
+  ['/sources?limit=1&Limit=2', 'Limit', /limit, cursor/, 'limit'],
+  ['/events?vistorId=a', 'vistorId', /visitorId/, 'visitorId'],
   ['/destinations/types?limit=5', 'limit', /none/],
   ['/versions/draft/diff?__proto__=1', '__proto__', /against/],
   [`/sources?${'x'.repeat(5_000)}`, 'x'.repeat(100), /limit/],
-])('queries: %s is refused, naming what is not known', async (path, name, details) => {
+])('queries: %s is refused, naming what is not known', async (path, name, details, meant) => {
   const answer = await client.get(path);
-  expect(answer).toMatchObject({ status: 400, body: { error: `${name} is not a query parameter of this address` } });
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  const error = `${name} is not a query parameter of this address${hint}`;
+  expect(answer).toMatchObject({ status: 400, body: { error } });
   expect(answer.body.details).toMatch(details);
 });
 

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { didYouMean } from '../../shared/command-line/closest-name.ts';
 import { badRequest, notFound } from './api-error.ts';
 import { isStorable } from './checked-json.ts';
 import type { Endpoint, EndpointInput } from './define-endpoint.ts';
@@ -64,7 +65,8 @@ function readQuery(schema: TObject, given: Readonly<Record<string, unknown>>): R
 
 function unknownParameter(name: string, known: readonly string[]): [message: string, details: string] {
   const details = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
-  return [`${name.slice(0, nameCharsShown)} is not a query parameter of this address`, details];
+  const shown = name.slice(0, nameCharsShown);
+  return [`${shown} is not a query parameter of this address${didYouMean(shown, known)}`, details];
 }
 
 function convert(name: string, text: string, type: string | undefined): unknown {
