@@ -31,7 +31,7 @@ const masksPersonalData = Type.Boolean({
 const approvalNeeded = Type.Boolean({
   description:
     'Whether a version goes live only after another key or user than its author approved it, whichever way it is published: by ' +
-    'a roll back and by the platform library too. Not versioned: a change takes effect immediately.',
+    'a roll back and by the platform library too. A key counts as the user that made it. Not versioned: a change takes effect immediately.',
 });
 
 const reply = Type.Object({

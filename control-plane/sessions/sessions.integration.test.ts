@@ -345,3 +345,26 @@ test('me: any key may ask whose it is', async () => {
   const nobody = await plane.newKey(client, ['audit:list']);
   expect((await nobody.get('/me')).body).toMatchObject({ accountId: client.accountId, scopes: ['audit:list'] });
 });
+
+test('approval: a key counts as the user that made it, and other users and keys approve', async () => {
+  const account = await plane.newAccount();
+  const ada = await invite(account, 'admin', 'ada@example.com');
+  const keyOf = async (headers: Readonly<Record<string, string>>): Promise<{ readonly authorization: string }> => {
+    const made = await send('POST', '/keys', { body: { name: 'a key', scopes: ['all'] }, headers });
+    return { authorization: `Bearer ${((await made.json()) as { readonly key: string }).key}` };
+  };
+  const asAda = { ...fromConsole, cookie: ada.cookie, 'x-sluice-account': account.accountId };
+  const own = await keyOf(asAda);
+  const ofOwn = await keyOf(own);
+  const settings = { httpDestinationUrl: 'https://example.com/' };
+  await account.post('/destinations', { type: 'HTTPDestination', settings });
+  const { body: version } = await as(ada, account, 'POST', '/versions', { name: 'by ada' });
+  const path = `/versions/${String(version['id'])}`;
+  expect((await as(ada, account, 'POST', `${path}/request-approval`, {})).status).toBe(200);
+  for (const headers of [asAda, own, ofOwn]) {
+    expect((await send('POST', `${path}/approve`, { body: {}, headers })).status).toBe(403);
+  }
+  expect((await send('POST', `${path}/request-approval`, { body: {}, headers: ofOwn })).status).toBe(200);
+  expect((await as(ada, account, 'POST', `${path}/approve`, {})).status).toBe(403);
+  expect((await account.post(`${path}/approve`)).body.status).toBe('approved');
+});

@@ -84,8 +84,8 @@ export async function requestApproval(
 }
 
 /**
- * Approves or rejects a request. Throws a 403 for an approval by the key or user that made the version or the request, and a
- * 409 for a request that is decided or void.
+ * Approves or rejects a request. Throws a 403 for an approval by the key or user that made the version or the request, or by
+ * another key of that user, and a 409 for a request that is decided or void.
  */
 export async function decideApproval(
   { em, principal, now }: Editing,
@@ -110,18 +110,40 @@ export async function decideApproval(
   return requireApproval(em, accountId, row.versionId);
 }
 
-async function refuseAuthor(em: EntityManager, { accountId, id: actorId }: Principal, row: ApprovalRow): Promise<void> {
+async function refuseAuthor(em: EntityManager, { accountId, id }: Principal, row: ApprovalRow): Promise<void> {
   const [made] = await em.execute<{ actorId: string }[]>(
     `select actor_id as "actorId" from audit_entries
      where account_id = ? and entity_id = ? and action = 'version.create' order by id limit 1`,
     [accountId, row.versionId],
   );
-  if (actorId !== row.requestedById && actorId !== made?.actorId) return;
+  const authors = [row.requestedById, ...(made === undefined ? [] : [made.actorId])];
+  const person = await personBehind(em, accountId, id);
+  const persons = await Promise.all(authors.map((author) => personBehind(em, accountId, author)));
+  if (!persons.includes(person)) return;
   throw new ApiError(
     403,
     'own_request',
-    'the key or user that made the version or requested its approval cannot approve it: another one has to',
+    'the key or user that made the version or requested its approval cannot approve it, and a key counts as the user that ' +
+      'made it: another one has to',
   );
+}
+
+const makersMax = 16;
+
+/** The user that made a key, or made the key that made it; the id itself where the audit trail knows of none. */
+async function personBehind(em: EntityManager, accountId: string, id: string): Promise<string> {
+  const [person] = await em.execute<{ id: string }[]>(
+    `with recursive makers as (
+       select ?::text as id, null::text as kind, 0 as steps
+       union all
+       select e.actor_id, e.actor_kind, m.steps + 1
+       from makers m join audit_entries e on e.account_id = ? and e.action = 'key.create' and e.entity_id = m.id
+       where m.steps < ${makersMax}
+     )
+     select id from makers where steps = 0 or kind = 'user' order by steps desc limit 1`,
+    [id, accountId],
+  );
+  return person?.id ?? id;
 }
 
 /**

@@ -48,7 +48,10 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
   return (
     <Card title="Approval">
       {approval === undefined ? (
-        <p>Another key or user has to approve this version before it can be published.</p>
+        <p>
+          Another key or user has to approve this version before it can be published. A key counts as the user that made
+          it.
+        </p>
       ) : (
         <dl className="facts">
           <dt>State</dt>
