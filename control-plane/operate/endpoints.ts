@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
 import { allWork, decodeWorkReport, workKey } from '../../shared/contracts/work-report.ts';
 import type { WorkReport } from '../../shared/contracts/work-report.ts';
@@ -10,6 +11,7 @@ import type { BucketCache } from '../publishing/bucket-cache.ts';
 import { createBucketCache } from '../publishing/bucket-cache.ts';
 import { listControlPlanes } from '../publishing/list-control-planes.ts';
 import { leases } from '../publishing/publishing-service.ts';
+import { liveContent } from '../versions/version-store.ts';
 import { alerts, alertsReply } from './read-alerts.ts';
 import { findings } from './read-findings.ts';
 
@@ -44,6 +46,7 @@ export const operateEndpoints = [
         Type.Object({
           kind: Type.String(),
           instanceId: Type.String(),
+          version: nullable(Type.String({ description: 'Of its build; null where it does not say.' })),
           startedAt: instant,
           revision: Type.Integer({ description: 'What it runs.' }),
           revisionAt: nullable({ ...instant, description: 'Since when; null where it does not say.' }),
@@ -56,6 +59,7 @@ export const operateEndpoints = [
           address: nullable(
             Type.String({ description: 'Where it connects to PostgreSQL from; null for a local socket.' }),
           ),
+          version: nullable(Type.String({ description: 'Of its build; null where it does not say.' })),
           connectedAt: instant,
           isLeader: Type.Boolean({ description: 'It publishes configuration.' }),
         }),
@@ -67,6 +71,7 @@ export const operateEndpoints = [
       const entities = alive.map(({ value, receivedAtMs }) => ({
         kind: value.kind,
         instanceId: value.instanceId,
+        version: value.version ?? null,
         startedAt: value.startedAt,
         revision: value.revision,
         revisionAt: value.revisionAt ?? null,
@@ -129,6 +134,9 @@ export const operateEndpoints = [
             Type.Object({
               kind: Type.String(),
               key: Type.String({ description: 'A partition, or the id of a destination or an account.' }),
+              name: nullable(
+                Type.String({ description: 'Of a destination of the account of the key; null of any other actor.' }),
+              ),
               thread: nullable(count),
               state: Type.String(),
               failuresInARow: count,
@@ -139,16 +147,22 @@ export const operateEndpoints = [
         }),
       ),
     }),
-    async handle(_input, { leases, work }) {
+    async handle({ principal }, { leases, work, storage }) {
       const nowMs = performance.now();
       const pipelines = [...leases.entries.values()]
         .filter(({ value, receivedAtMs }) => value.kind === 'pipeline' && nowMs - receivedAtMs < leaseTtlMs)
         .map(({ value }) => value.instanceId);
+      const { destinations } = await liveContent(storage.fork(), principal.accountId, 'destinations');
+      const names = new Map(destinations.map(({ id, name }) => [id, textOf(name)]));
       const entities = pipelines.toSorted().flatMap((instanceId) => {
         const report = work.entries.get(workKey(instanceId))?.value;
         if (report === undefined) return [];
         const { threads, actors, actorsMore } = report;
-        const shown = actors.map((actor) => ({ ...actor, thread: actor.thread ?? null }));
+        const shown = actors.map((actor) => ({
+          ...actor,
+          name: names.get(actor.key) ?? null,
+          thread: actor.thread ?? null,
+        }));
         return [{ instanceId, threads, actors: shown, actorsMore }];
       });
       return { entities };

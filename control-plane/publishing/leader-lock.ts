@@ -4,6 +4,7 @@ import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
 import { assertWritable } from '../../shared/postgres/writable-session.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import { every } from '../../shared/runtime/every.ts';
+import { version } from '../../shared/runtime/version.ts';
 import { outboxChannel } from './outbox.ts';
 
 /** The right to publish, held by one control plane at a time, and the notices that there is something to publish. */
@@ -19,7 +20,7 @@ export type LeaderLockOptions = DatabaseAccess & {
 };
 
 export const leaderLockNumber = 7_305_212;
-/** The name of the session, by which PostgreSQL lists the control planes. */
+/** How the name of the session begins, by which PostgreSQL lists the control planes. The version of the build follows. */
 export const leaderSession = 'sluice publisher';
 const retryMs = 1_000;
 /** The leader confirms it in every third round. */
@@ -46,7 +47,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     const fresh = new pg.Client({
       connectionString: options.databaseUrl,
       ssl: sslOptions(options.databaseTls),
-      application_name: leaderSession,
+      application_name: `${leaderSession} ${version}`,
       connectionTimeoutMillis: connectTimeoutMs,
       ...timeoutOptions(options.databaseTimeouts),
       query_timeout: connectTimeoutMs,

@@ -43,6 +43,7 @@ function Processes(): ReactElement {
           keyOf={({ kind, instanceId }) => `${kind} ${instanceId}`}
           columns={[
             { title: 'Process', cell: ({ kind }) => kind },
+            { title: 'Version', cell: ({ version }) => version ?? 'not known' },
             { title: 'Instance', cell: ({ instanceId }) => <span className="clip mono">{instanceId}</span> },
             {
               title: 'Configuration',
@@ -73,6 +74,7 @@ function Processes(): ReactElement {
           keyOf={({ address, connectedAt }) => `${address ?? ''} ${connectedAt}`}
           columns={[
             { title: 'Process', cell: () => 'control plane' },
+            { title: 'Version', cell: ({ version }) => version ?? 'not known' },
             {
               title: 'Connects from',
               cell: ({ address }) => <span className="mono">{address ?? 'this machine'}</span>,

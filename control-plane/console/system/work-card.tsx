@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
-import { useScope } from '../api/accounts.ts';
 import { useRead } from '../api/queries.ts';
-import type { Activity, PipelineWork } from '../api/types.ts';
+import type { PipelineWork } from '../api/types.ts';
 import { State, Waiting } from '../design/feedback.tsx';
 import type { Tone } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
@@ -20,10 +19,7 @@ const mebibyte = 1024 ** 2;
 /** Which thread of which pipeline runs what, and how each thread does. */
 export function WorkCard(): ReactElement {
   const query = useRead<{ readonly entities: readonly PipelineWork[] }>('/system/work', { everyMs: 4_000 });
-  const maySee = useScope('activity:find');
-  const activity = useRead<Activity>('/activity?range=15m', { enabled: maySee });
   const [text, setText] = useState('');
-  const names = new Map(activity.data?.destinations.map(({ id, name }) => [id, name]));
   const threads = query.data?.entities.flatMap(({ instanceId, threads: own, actors }) =>
     own.map((thread) => ({
       ...thread,
@@ -32,9 +28,7 @@ export function WorkCard(): ReactElement {
     })),
   );
   const actors = query.data?.entities
-    .flatMap(({ instanceId, actors: own }) =>
-      own.map((actor) => ({ ...actor, instanceId, name: names.get(actor.key) })),
-    )
+    .flatMap(({ instanceId, actors: own }) => own.map((actor) => ({ ...actor, instanceId })))
     .filter((actor) => `${actor.kind} ${actor.key} ${actor.name ?? ''}`.toLowerCase().includes(text.toLowerCase()));
   const more = query.data?.entities.reduce((sum, { actorsMore }) => sum + actorsMore, 0) ?? 0;
   return (
@@ -119,14 +113,14 @@ const states: Readonly<Record<string, readonly [Tone, string]>> = {
   quarantined: ['bad', 'Failing repeatedly: paused'],
 };
 
-type NamedActor = Actor & { readonly instanceId: string; readonly name: string | undefined };
+type PlacedActor = Actor & { readonly instanceId: string };
 
 const actorColumns = [
-  { title: 'Actor', cell: ({ kind }: NamedActor) => kind },
+  { title: 'Actor', cell: ({ kind }: PlacedActor) => kind },
   {
     title: 'Of',
-    cell: ({ key, name }: NamedActor) =>
-      name === undefined ? (
+    cell: ({ key, name }: PlacedActor) =>
+      name === null ? (
         <span className="clip mono">{key}</span>
       ) : (
         <Link className="clip" dir="auto" to={`/destinations/${key}`}>
@@ -136,7 +130,7 @@ const actorColumns = [
   },
   {
     title: 'State',
-    cell: ({ state, failuresInARow }: NamedActor) => {
+    cell: ({ state, failuresInARow }: PlacedActor) => {
       const [tone, word] = states[state] ?? ['warn', state];
       return (
         <State tone={tone}>
@@ -150,7 +144,7 @@ const actorColumns = [
   },
   {
     title: 'Thread',
-    cell: ({ instanceId, thread }: NamedActor) => (
+    cell: ({ instanceId, thread }: PlacedActor) => (
       <span className="clip">
         <span className="mono">{instanceId}</span>
         {thread === null ? '' : `, thread ${thread}`}
