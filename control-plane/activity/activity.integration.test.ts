@@ -142,6 +142,45 @@ test('delivery: what became of events by name, rule and source, as several pipel
   expect((await other.get('/activity/connections')).body).toMatchObject({ sources: [], connections: [] });
 });
 
+test('activity: the top of it is bounded with totals of all, and destinations are read in pages, the worst first', async () => {
+  const settings = { httpDestinationUrl: 'https://example.com/hook' };
+  const ids: string[] = [];
+  for (const name of ['Alpha', 'Beta', 'Gamma', '']) {
+    ids.push((await client.post('/destinations', { type: 'HTTPDestination', name, settings })).body.id);
+  }
+  await client.publish();
+  await client.post('/destinations', { type: 'HTTPDestination', name: 'Draft only' });
+  const { health } = await openBuckets(plane.log, 1);
+  const minute = Math.floor(Date.now() / 60_000);
+  const counted = (good: number, bad: number) =>
+    encodeHealthRecord({ v: 1, minutes: [[minute, good, bad, 0, 0]], lastDispatchedAt: null });
+  await health.put(recentHealthKey(String(ids[1]), 'one'), counted(1, 9));
+  await health.put(recentHealthKey(String(ids[2]), 'one'), counted(7, 3));
+  await expect.poll(async () => (await client.get('/activity')).body.totals.failed).toBe(12);
+  const { body: top } = await client.get('/activity?top=1');
+  expect(top.destinations).toMatchObject([{ name: 'Beta', label: 'HTTP Destination' }]);
+  expect(top.problems).toHaveLength(1);
+  expect(top.totals).toMatchObject({ destinations: 5, liveDestinations: 4, succeeded: 8, failed: 12 });
+  expect(top.totals.problems).toBeGreaterThan(1);
+  expect((await client.get('/activity')).body.destinations).toHaveLength(5);
+  expect((await client.get('/activity?top=0')).status).toBe(400);
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { body } = await client.get(`/activity/destinations?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    expect(body.total).toBe(5);
+    seen.push(...body.entities.map(({ name }: { name: string }) => name));
+    cursor = body.pagination.nextCursor;
+  }
+  expect(seen).toEqual(['Beta', 'Gamma', 'Alpha', 'HTTP Destination', 'Draft only']);
+  const namesOf = async (query: string): Promise<string[]> =>
+    (await client.get(`/activity/destinations?${query}`)).body.entities.map(({ name }: { name: string }) => name);
+  expect(await namesOf('state=failing')).toEqual(['Beta', 'Gamma']);
+  expect(await namesOf('state=off')).toEqual(['Draft only']);
+  expect(await namesOf('nameContains=gAM&state=live')).toEqual(['Gamma']);
+  expect(await namesOf(`id=${ids[0]}`)).toEqual(['Alpha']);
+});
+
 test('activity: another account sees nothing of it', async () => {
   await client.post('/destinations', { type: 'HTTPDestination' });
   await pool.query(
@@ -401,7 +440,7 @@ test('system: processes, what they run, partitions and what the doctor finds; no
     { instanceId: 'one', revision: 7, revisionAt: '2026-01-02T00:00:00.000Z' },
   ]);
   expect((await operator.get('/system/processes')).body.controlPlanes).toEqual([
-    { address: '127.0.0.1', connectedAt: expect.any(String), isLeader: true },
+    { address: '127.0.0.1', version: expect.stringMatching(/^\d/), connectedAt: expect.any(String), isLeader: true },
   ]);
   expect((await operator.get('/system/partitions')).body.entities).toEqual([
     { partition: 0, waitingFrames: 0, oldestMs: null },

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
+import { pageOf, pageQuery } from '../api/pagination.ts';
 import { defineService } from '../api/services.ts';
 import { liveValues } from '../health/live-values.ts';
 import { logFigures } from '../health/log-figures.ts';
@@ -9,20 +10,50 @@ import { healthReply } from '../health/summarize-health.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
 import { leases } from '../publishing/publishing-service.ts';
 import { versionReply } from '../versions/version-view.ts';
+import { destinationStates, listDestinationActivity } from './list-destination-activity.ts';
 import { connectionsMax, readConnections } from './read-connections.ts';
 import { activityRanges, readActivity } from './read-activity.ts';
-import type { ActivityRange } from './read-activity.ts';
+import type { ActivityQuery, ActivityRange } from './read-activity.ts';
 
 const instant = Type.String({ format: 'date-time' });
 const count = Type.Integer({ minimum: 0 });
 const perStep = (description: string) => Type.Array(count, { description: `${description}, step by step.` });
 const outcomes = Type.Object({ succeeded: count, failed: count, stopped: count, blocked: count });
 
+const destinationFields = {
+  id: Type.String(),
+  name: Type.String({ description: 'The name of its kind where it has none.' }),
+  type: Type.String(),
+  label: Type.String({ description: 'The name of its kind.' }),
+  status: Type.String(),
+  isLive: Type.Boolean({ description: 'Whether the live version has it, enabled.' }),
+  health: healthReply,
+  lately: { ...outcomes, description: 'In the last 15 minutes.' },
+  backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
+  warnings: Type.Array(Type.String(), { description: 'What its live settings have the operator know.' }),
+};
+
 const activityReply = Type.Object({
   range: Type.Enum(Object.keys(activityRanges) as ActivityRange[]),
   firstStepAt: instant,
   stepMs: Type.Integer({ description: 'How long a step is, in ms. The last one is not over yet.' }),
   steps: count,
+  totals: Type.Object(
+    {
+      problems: count,
+      sources: count,
+      liveSources: count,
+      sendingSources: { ...count, description: 'Sources with events in the range.' },
+      usedSources: { ...count, description: 'Sources that ever received a request.' },
+      events: count,
+      refused: count,
+      destinations: count,
+      liveDestinations: count,
+      succeeded: { ...count, description: 'Attempts that succeeded.' },
+      failed: { ...count, description: 'Attempts that failed.' },
+    },
+    { description: 'Of the whole account in the range, whatever `top` leaves out.' },
+  ),
   problems: Type.Array(
     Type.Object({
       level: Type.Enum(['bad', 'warn']),
@@ -36,8 +67,9 @@ const activityReply = Type.Object({
   sources: Type.Array(
     Type.Object({
       id: Type.String(),
-      name: Type.String(),
+      name: Type.String({ description: 'The name of its type where it has none.' }),
       type: Type.String(),
+      label: Type.String({ description: 'The name of its type.' }),
       isLive: Type.Boolean(),
       events: perStep('Events that gateways took and stored'),
       total: count,
@@ -60,18 +92,10 @@ const activityReply = Type.Object({
   ),
   destinations: Type.Array(
     Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      type: Type.String(),
-      status: Type.String(),
-      isLive: Type.Boolean({ description: 'Whether the live version has it, enabled.' }),
-      health: healthReply,
-      lately: { ...outcomes, description: 'In the last 15 minutes.' },
+      ...destinationFields,
       inRange: outcomes,
       succeeded: perStep('Attempts that succeeded'),
       failed: perStep('Attempts that failed'),
-      backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
-      warnings: Type.Array(Type.String(), { description: 'What its live settings have the operator know.' }),
     }),
   ),
   oldestUnresolvedMs: nullable(
@@ -120,8 +144,18 @@ const range = Type.Optional(
   Type.Enum(Object.keys(activityRanges) as ActivityRange[], { default: '15m', description: 'How far back.' }),
 );
 
-/** Which account, and how far back. */
-export type ActivityKey = { readonly accountId: string; readonly range: ActivityRange };
+const top = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    description:
+      'Only so many problems, destinations (those that need attention first) and sources (the busiest first). Without it, all ' +
+      'of them: with thousands of destinations that is megabytes.',
+  }),
+);
+
+/** Which account, how far back, and how much. */
+export type ActivityKey = ActivityQuery & { readonly accountId: string };
 
 export const activityFeeds = defineService<PolledFeeds<ActivityKey, unknown>>('activity feeds');
 
@@ -134,9 +168,38 @@ export const activityEndpoints = [
     uses: { leases, liveValues, logFigures },
     tag: 'Activity',
     summary: 'What comes in by source, what goes out by destination, and what is not well',
-    query: Type.Object({ range }),
+    query: Type.Object({ range, top }),
     reply: activityReply,
-    handle: ({ query, principal }, services) => readActivity(services, principal.accountId, query.range ?? '15m'),
+    handle: ({ query, principal }, services) =>
+      readActivity(services, principal.accountId, { range: query.range ?? '15m', top: query.top }),
+  }),
+  defineEndpoint({
+    method: 'GET',
+    path: '/rest/v1/activity/destinations',
+    scope: 'activity:find',
+    id: 'listDestinationActivity',
+    uses: { liveValues, logFigures },
+    tag: 'Activity',
+    summary:
+      'Destinations of the draft and the live version with their health and backlog, those that need attention first. An order ' +
+      'that changes with their health: across pages, one may be listed twice or not at all',
+    query: Type.Object({
+      ...pageQuery,
+      id: Type.Optional(Type.String({ maxLength: 100, description: 'Only this destination.' })),
+      nameContains: Type.Optional(
+        Type.String({ maxLength: 250, description: 'In its name or that of its kind, in any case.' }),
+      ),
+      state: Type.Optional(
+        Type.Enum([...destinationStates], {
+          description: 'live, off (not in the live version, or disabled there), or live and failing or with a backlog.',
+        }),
+      ),
+    }),
+    reply: Type.Object({
+      ...pageOf(Type.Object(destinationFields)).properties,
+      total: { ...count, description: 'Destinations that the filters select.' },
+    }),
+    handle: ({ query, principal }, services) => listDestinationActivity(services, principal.accountId, query),
   }),
   defineEndpoint({
     method: 'GET',
@@ -157,10 +220,10 @@ export const activityEndpoints = [
     uses: { activityFeeds },
     tag: 'Activity',
     summary: 'The same, again with each change',
-    query: Type.Object({ range }),
+    query: Type.Object({ range, top }),
     streams: true,
     reply: activityReply,
     handle: async ({ query, principal }, { activityFeeds }) =>
-      activityFeeds.of({ accountId: principal.accountId, range: query.range ?? '15m' }),
+      activityFeeds.of({ accountId: principal.accountId, range: query.range ?? '15m', top: query.top }),
   }),
 ];

@@ -16,7 +16,7 @@ export function provideActivity(
 ): void {
   const feeds = createPolledFeeds<ActivityKey, unknown>({
     everyMs,
-    load: ({ accountId, range }) => readActivity(read, accountId, range),
+    load: ({ accountId, ...query }) => readActivity(read, accountId, query),
     onFailure,
   });
   // Open streams would keep answers from ending.

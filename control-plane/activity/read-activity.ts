@@ -1,8 +1,5 @@
-import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
-import { findDestinationKind } from '../../shared/destinations/registry.ts';
-import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { loadDraft } from '../draft/entity-store.ts';
 import { liveVersionId } from '../draft/live-version.ts';
@@ -11,15 +8,16 @@ import { longestLags } from '../health/lag-series.ts';
 import type { LiveValues } from '../health/live-values.ts';
 import type { LogFigures } from '../health/log-figures.ts';
 import { sumCounts, sumSourceSteps } from '../health/source-series.ts';
-import { summarizeHealth } from '../health/summarize-health.ts';
 import type { LeaseCache } from '../publishing/publishing-service.ts';
 import { diffSnapshots } from '../versions/diff.ts';
 import { findVersion, liveContent } from '../versions/version-store.ts';
 import { viewVersion } from '../versions/version-view.ts';
 import { withoutDraftExperiments } from '../draft/snapshot.ts';
+import { sourceTypeLabel } from '../sources/describe-source-types.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { readLoudViolations, ruleNames } from '../tracking-plan/read-violations.ts';
 import { findProblems } from './find-problems.ts';
+import { sumSteps, summarizeDestinations, union, urgencyOf } from './summarize-destinations.ts';
 
 /** How far a look goes back, and in what steps. */
 export const activityRanges = {
@@ -41,10 +39,15 @@ export type ActivityServices = {
 };
 
 const minuteMs = 60_000;
-const noWarnings: readonly string[] = [];
+
+export type ActivityQuery = {
+  readonly range: ActivityRange;
+  /** How many destinations, sources and problems at most; undefined: all of them. */
+  readonly top: number | undefined;
+};
 
 /** What comes in, what goes out and what is not well, of one account. */
-export async function readActivity(services: ActivityServices, accountId: string, range: ActivityRange) {
+export async function readActivity(services: ActivityServices, accountId: string, { range, top }: ActivityQuery) {
   const { storage, liveValues, leases, now } = services;
   const { stepMinutes, steps } = activityRanges[range];
   const nowMs = now().getTime();
@@ -59,38 +62,28 @@ export async function readActivity(services: ActivityServices, accountId: string
     readLoudViolations(services.pool, accountId, now()),
   ]);
   const version = liveId === undefined ? undefined : await findVersion(em, accountId, liveId);
-  const destinations = union(draft.destinations, live.destinations).map((entity) => {
-    const reports = liveValues.healthReports(entity.id);
-    const health = summarizeHealth(reports, nowMs);
-    const lately = sum(sumHealthSteps(reports, { nowMs, stepMinutes: 1, steps: 15 }));
-    const liveEntity = live.destinations.find(({ id }) => id === entity.id);
-    const points = sumHealthSteps(reports, stepRange);
-    const settings = liveEntity?.['settings'];
+  const destinations = summarizeDestinations({ draft, live }, { liveValues, figures, nowMs }).map((one) => {
+    const points = sumHealthSteps(liveValues.healthReports(one.id), stepRange);
     return {
-      id: entity.id,
-      name: nameOf(entity),
-      type: textOf(entity['type']),
-      status: textOf(entity['status']),
-      isLive: liveEntity?.['status'] === 'Enabled',
-      health,
-      lately,
-      inRange: sum(points),
+      ...one,
+      inRange: sumSteps(points),
       succeeded: points.map((point) => point.succeeded),
       failed: points.map((point) => point.failed),
-      backlog: figures.backlogOf(entity.id),
-      warnings:
-        findDestinationKind(textOf(entity['type']))?.warnings(isJsonObject(settings) ? settings : {}) ?? noWarnings,
     };
   });
+  const liveSources = new Set(live.sources.flatMap(({ id, status }) => (status === 'Enabled' ? [id] : [])));
   const sources = union(draft.sources, live.sources).map((entity) => {
     const counted = sumSourceSteps(liveValues.sourceReports(entity.id), stepRange);
     const { stored, test, ...refused } = sumCounts(counted);
     const lastMs = liveValues.lastTriggeredAt(entity.id);
+    const type = textOf(entity['type']);
+    const label = sourceTypeLabel(type);
     return {
       id: entity.id,
-      name: nameOf(entity),
-      type: textOf(entity['type']),
-      isLive: live.sources.some((one) => one.id === entity.id && one['status'] === 'Enabled'),
+      name: textOf(entity['name']) || label,
+      type,
+      label,
+      isLive: liveSources.has(entity.id),
       events: counted.map((step) => step.stored),
       total: stored,
       testTotal: test,
@@ -108,14 +101,21 @@ export async function readActivity(services: ActivityServices, accountId: string
   const waiting = figures.partitions.map(({ oldestMs }) => oldestMs ?? -1);
   const oldest = Math.max(-1, ...waiting);
   const oldestUnresolvedMs = oldest < 0 ? null : oldest;
+  const problems = findProblems({ destinations, violations, oldestUnresolvedMs, ...processes });
   return {
     range,
     firstStepAt: new Date(firstStep(stepRange) * stepMs).toISOString(),
     stepMs,
     steps,
-    problems: findProblems({ destinations, violations, oldestUnresolvedMs, ...processes }),
-    sources,
-    destinations,
+    totals: totalsOf(sources, destinations, problems.length),
+    problems: problems.slice(0, top),
+    sources: top === undefined ? sources : sources.toSorted((a, b) => b.total - a.total).slice(0, top),
+    destinations:
+      top === undefined
+        ? destinations
+        : destinations
+            .toSorted((a, b) => urgencyOf(b) - urgencyOf(a) || b.inRange.failed - a.inRange.failed)
+            .slice(0, top),
     oldestUnresolvedMs,
     resolveLagMs: longestLags(liveValues.lagReports(), stepRange),
     ...processes,
@@ -124,22 +124,30 @@ export async function readActivity(services: ActivityServices, accountId: string
   };
 }
 
-function union(draft: readonly SnapshotEntity[], live: readonly SnapshotEntity[]): SnapshotEntity[] {
-  const known = new Set(draft.map(({ id }) => id));
-  return [...draft, ...live.filter(({ id }) => !known.has(id))];
-}
+type SourceFigures = {
+  readonly isLive: boolean;
+  readonly total: number;
+  readonly refused: Readonly<Record<string, number>>;
+  readonly lastTriggeredAt: string | null;
+};
+type DestinationFigures = {
+  readonly isLive: boolean;
+  readonly inRange: { readonly succeeded: number; readonly failed: number };
+};
 
-function nameOf(entity: SnapshotEntity): string {
-  return textOf(entity['name']) || textOf(entity['type']);
-}
-
-function sum(steps: ReturnType<typeof sumHealthSteps>) {
-  const total = { succeeded: 0, failed: 0, stopped: 0, blocked: 0 };
-  for (const step of steps) {
-    total.succeeded += step.succeeded;
-    total.failed += step.failed;
-    total.stopped += step.stopped;
-    total.blocked += step.blocked;
-  }
-  return total;
+function totalsOf(sources: readonly SourceFigures[], destinations: readonly DestinationFigures[], problems: number) {
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+  return {
+    problems,
+    sources: sources.length,
+    liveSources: sources.filter(({ isLive }) => isLive).length,
+    sendingSources: sources.filter(({ total }) => total > 0).length,
+    usedSources: sources.filter(({ lastTriggeredAt }) => lastTriggeredAt !== null).length,
+    events: sum(sources.map(({ total }) => total)),
+    refused: sum(sources.flatMap(({ refused }) => Object.values(refused))),
+    destinations: destinations.length,
+    liveDestinations: destinations.filter(({ isLive }) => isLive).length,
+    succeeded: sum(destinations.map(({ inRange }) => inRange.succeeded)),
+    failed: sum(destinations.map(({ inRange }) => inRange.failed)),
+  };
 }

@@ -16,7 +16,7 @@ import { loadVariants, readExperimentBody, readVariantBody } from '../draft/expe
 import { foldText, randomText, slugOf } from '../store/text.ts';
 import { experimentFields, givenExperimentFields } from './experiment-fields.ts';
 import { experimentReply, libraryStatus, statusOf, viewExperiment } from './experiment-view.ts';
-import { pageInMemory } from './page-in-memory.ts';
+import { pageInMemory } from '../api/page-in-memory.ts';
 
 const id = Type.String({ minLength: 1, maxLength: 64 });
 const { name, type } = experimentBody.properties;

@@ -25,8 +25,8 @@ import {
   storedRows,
   viewMapping,
 } from './mapping-rules.ts';
-import type { Order } from './page-in-memory.ts';
-import { pageInMemory } from './page-in-memory.ts';
+import type { Order } from '../api/page-in-memory.ts';
+import { pageInMemory } from '../api/page-in-memory.ts';
 import { templateReply, templatesOf, viewTemplate } from './mapping-templates.ts';
 
 const id = Type.String({ minLength: 1, maxLength: 64 });

@@ -53,12 +53,17 @@ export function describeSourceTypes(): readonly SourceType[] {
     .toSorted((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || a.label.localeCompare(b.label));
 }
 
+/** The name of a type; its id where it is unknown. */
+export function sourceTypeLabel(id: string): string {
+  return ownTypes[id]?.[0] ?? findSourceKind(id)?.label ?? id;
+}
+
 function describe(id: string): SourceType {
   const kind = findSourceKind(id);
-  const [label, group] = ownTypes[id] ?? [kind?.label ?? id, 'webhook' as const];
+  const group = ownTypes[id]?.[1] ?? 'webhook';
   return {
     id,
-    label,
+    label: sourceTypeLabel(id),
     group,
     setUp: kind?.setUp ?? null,
     notes: kind?.notes ?? null,

@@ -140,6 +140,7 @@ DELETE /users/{user}/sessions   user:update
 GET    /audit               audit:list
 GET    /activity            activity:find
 GET    /activity/connections   activity:find
+GET    /activity/destinations   activity:find
 GET    /activity/stream     activity:find   @streams
 GET    /system/processes    system:find
 GET    /system/partitions   system:find

@@ -1,5 +1,5 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { UseInfiniteQueryResult, UseMutationResult, UseQueryResult } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { InfiniteData, UseInfiniteQueryResult, UseMutationResult, UseQueryResult } from '@tanstack/react-query';
 import { useAccounts } from './accounts.ts';
 import { request } from './request.ts';
 import type { Page } from './types.ts';
@@ -8,6 +8,11 @@ export type ReadOptions = {
   /** Ms between two looks; without it one look is enough. */
   readonly everyMs?: number;
   readonly enabled?: boolean;
+};
+
+export type ListOptions = ReadOptions & {
+  /** Shows the list of the path before while that of another path is read. */
+  readonly keepsPrevious?: boolean;
 };
 
 /** What the interface answers to a GET; undefined until it has. */
@@ -21,21 +26,27 @@ export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOp
   });
 }
 
-/** A list, page by page. `path` is without cursor; what it answers may have a query. */
-export function useList<Entity>(
+/**
+ * A list, page by page. `path` is without cursor and may have a query. Looks again at all pages that are shown; the more they
+ * are, the less often: a page in `everyMs`.
+ */
+export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   path: string,
-  { everyMs, enabled = true }: ReadOptions = {},
-): UseInfiniteQueryResult<{ readonly pages: readonly Page<Entity>[] }> & { readonly entities: readonly Entity[] } {
+  { everyMs, enabled = true, keepsPrevious = false }: ListOptions = {},
+): UseInfiniteQueryResult<{ readonly pages: readonly Reply[] }> & { readonly entities: readonly Entity[] } {
   const { current } = useAccounts();
   const join = path.includes('?') ? '&' : '?';
-  const query = useInfiniteQuery({
+  const query = useInfiniteQuery<Reply, Error, InfiniteData<Reply, string | null>, unknown[], string | null>({
     queryKey: [current?.accountId, path, 'list'],
     queryFn: ({ pageParam }) =>
-      request<Page<Entity>>('GET', pageParam === null ? path : `${path}${join}cursor=${encodeURIComponent(pageParam)}`),
-    initialPageParam: null as string | null,
+      request<Reply>('GET', pageParam === null ? path : `${path}${join}cursor=${encodeURIComponent(pageParam)}`),
+    initialPageParam: null,
     getNextPageParam: ({ pagination }) => pagination.nextCursor,
     enabled,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+    ...(everyMs === undefined
+      ? {}
+      : { refetchInterval: ({ state }) => everyMs * Math.max(1, state.data?.pages.length ?? 1) }),
   });
   return { ...query, entities: query.data?.pages.flatMap(({ entities }) => entities) ?? [] };
 }

@@ -18,6 +18,8 @@ export type Account = Of<'getAccount'>;
 export type Activity = Of<'getActivity'>;
 export type ActivityRange = Activity['range'];
 export type ActivityDestination = Activity['destinations'][number];
+export type DestinationActivityPage = Of<'listDestinationActivity'>;
+export type DestinationSummary = OneOf<DestinationActivityPage>;
 export type ActivitySource = Activity['sources'][number];
 export type Problem = Activity['problems'][number];
 
@@ -49,6 +51,7 @@ export type RecentEvent = Of<'getEvent'>;
 export type OutcomeName = RecentEvent['outcomes'][number]['outcome'];
 export type LogSearch = Of<'searchLog'>;
 export type LogSearchEvent = LogSearch['events'][number];
+export type EventCounts = Of<'countEvents'>;
 export type EventSummary = Of<'summarizeEvents'>;
 export type EventView = OneOf<Of<'listEventViews'>>;
 export type EventExchange = OneOf<Of<'listEventExchanges'>>;

@@ -1,10 +1,10 @@
 import { Suspense, lazy, useState } from 'react';
 import type { ReactElement } from 'react';
-import { NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
+import { Link, NavLink, Route, Routes, useNavigate, useParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Destination } from '../api/types.ts';
+import type { Destination, DestinationActivityPage, DestinationSummary } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, Loading, State, Waiting } from '../design/feedback.tsx';
 import { Page } from '../design/page.tsx';
@@ -31,12 +31,17 @@ export function DestinationPage(): ReactElement {
   const { id = '' } = useParams();
   const query = useRead<Destination>(`/destinations/${id}`);
   const destination = query.data;
+  const activity = useRead<DestinationActivityPage>(`/activity/destinations?id=${id}`, {
+    everyMs: 10_000,
+    enabled: useScope('activity:find'),
+  });
+  const summary = activity.data?.entities[0];
   return (
     <Page
-      title={destination === undefined ? 'Destination' : (destination.name ?? destination.type)}
-      lead={destination === undefined ? undefined : destination.type}
+      title={destination === undefined ? 'Destination' : (destination.name ?? summary?.label ?? destination.type)}
+      lead={summary?.label ?? destination?.type}
       back={{ to: '/destinations', label: 'Destinations' }}
-      actions={destination === undefined ? null : <Actions destination={destination} />}
+      actions={destination === undefined ? null : <Actions destination={destination} summary={summary} />}
     >
       <Waiting query={query} />
       {destination === undefined ? null : (
@@ -63,7 +68,25 @@ export function DestinationPage(): ReactElement {
   );
 }
 
-function Actions({ destination }: { readonly destination: Destination }): ReactElement {
+type ActionsProps = { readonly destination: Destination; readonly summary: DestinationSummary | undefined };
+
+/** Whether it is live, and what a publish would make of that. */
+function LiveState({ destination: { status }, summary }: ActionsProps): ReactElement {
+  const isOn = status === 'Enabled';
+  if (summary === undefined) return <State tone="off">{isOn ? 'Enabled in the draft' : 'Disabled in the draft'}</State>;
+  const live = summary.isLive ? <State tone="good">Live</State> : <State tone="off">Not live</State>;
+  if (isOn === summary.isLive) return live;
+  return (
+    <>
+      {live}
+      <Link to="/draft">
+        <State tone="warn">{isOn ? 'Enabled in the draft' : 'Disabled in the draft'}</State>
+      </Link>
+    </>
+  );
+}
+
+function Actions({ destination, summary }: ActionsProps): ReactElement {
   const navigate = useNavigate();
   const mayUpdate = useScope('destination:update');
   const mayDelete = useScope('destination:delete');
@@ -74,7 +97,7 @@ function Actions({ destination }: { readonly destination: Destination }): ReactE
   const isOn = destination.status === 'Enabled';
   return (
     <>
-      <State tone={isOn ? 'good' : 'off'}>{isOn ? 'Enabled in the draft' : 'Disabled in the draft'}</State>
+      <LiveState destination={destination} summary={summary} />
       {mayUpdate ? (
         <button type="button" disabled={turn.isPending} onClick={() => turn.mutate(isOn ? 'Disabled' : 'Enabled')}>
           {isOn ? 'Disable' : 'Enable'}

@@ -1,8 +1,9 @@
 import type { ReactElement } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
-import { useRead } from '../api/queries.ts';
-import type { Activity, ActivityDestination } from '../api/types.ts';
+import { useList } from '../api/queries.ts';
+import type { DestinationActivityPage, DestinationSummary } from '../api/types.ts';
+import { useSettled } from '../api/use-settled.ts';
 import { State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { HealthState } from '../design/health-state.tsx';
@@ -17,10 +18,14 @@ type StateFilter = keyof typeof states;
 
 /** Every destination with how it is doing; the list may be long. */
 export function DestinationsPage(): ReactElement {
-  const query = useRead<Activity>('/activity?range=24h', { everyMs: 10_000 });
   const [search, setSearch] = useSearchParams();
   const text = search.get('q') ?? '';
   const state = stateOf(search.get('state'));
+  const filters = useSettled(filtersOf(text, state));
+  const query = useList<DestinationSummary, DestinationActivityPage>(`/activity/destinations?limit=100${filters}`, {
+    everyMs: 10_000,
+    keepsPrevious: true,
+  });
   const mayCreate = useScope('destination:create');
   const choose = (name: string, value: string): void => {
     const next = new URLSearchParams(search);
@@ -28,8 +33,9 @@ export function DestinationsPage(): ReactElement {
     else next.set(name, value);
     setSearch(next, { replace: true });
   };
-  const all = query.data?.destinations ?? [];
-  const shown = all.filter((one) => isShown(one, text, state)).toSorted((a, b) => urgency(b) - urgency(a));
+  // The order follows their health: one may have moved to another page since.
+  const shown = [...new Map(query.entities.map((one) => [one.id, one])).values()];
+  const total = query.data?.pages.at(-1)?.total ?? 0;
   return (
     <Page
       title="Destinations"
@@ -43,7 +49,7 @@ export function DestinationsPage(): ReactElement {
       }
     >
       <Waiting query={query} />
-      {query.data === undefined ? null : all.length === 0 ? (
+      {query.data === undefined ? null : total === 0 && filters === '' ? (
         <Card>
           <Empty title="No destinations yet.">
             <p>Choose a kind, fill in its settings, send a test event, and publish.</p>
@@ -72,14 +78,22 @@ export function DestinationsPage(): ReactElement {
               )}
             </Field>
             <p className="soft" role="status">
-              {countOf(shown.length, 'destination')}
+              {countOf(total, 'destination')}
             </p>
           </form>
           <Card isFlush>
             {shown.length === 0 ? (
               <Empty title="No destinations match." />
             ) : (
-              <LongTable label="Destinations" rows={shown} keyOf={({ id }) => id} columns={columns} />
+              <LongTable
+                label="Destinations"
+                rows={shown}
+                keyOf={({ id }) => id}
+                columns={columns}
+                onEnd={() => {
+                  if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
+                }}
+              />
             )}
           </Card>
         </>
@@ -88,15 +102,15 @@ export function DestinationsPage(): ReactElement {
   );
 }
 
-const columns: readonly Column<ActivityDestination>[] = [
+const columns: readonly Column<DestinationSummary>[] = [
   {
     title: 'Destination',
-    cell: ({ id, name, type }) => (
+    cell: ({ id, name, label }) => (
       <>
         <Link className="clip" dir="auto" to={`/destinations/${id}`}>
           {name}
         </Link>
-        <span className="hint">{type}</span>
+        <span className="hint">{label}</span>
       </>
     ),
   },
@@ -116,23 +130,10 @@ function stateOf(text: string | null): StateFilter {
   return text !== null && text in states ? (text as StateFilter) : 'all';
 }
 
-function isShown(one: ActivityDestination, text: string, state: StateFilter): boolean {
-  const wanted = text.trim().toLowerCase();
-  if (!`${one.name} ${one.type}`.toLowerCase().includes(wanted)) return false;
-  switch (state) {
-    case 'all':
-      return true;
-    case 'live':
-      return one.isLive;
-    case 'off':
-      return !one.isLive;
-    case 'failing':
-      return one.isLive && urgency(one) > 0;
-  }
-}
-
-function urgency({ isLive, health, backlog, lately }: ActivityDestination): number {
-  if (!isLive) return -1;
-  const byStatus = { UNHEALTHY: 4, DEGRADED: 3, NO_DATA: 0, HEALTHY: 0 }[health.status];
-  return Math.max(byStatus, lately.failed > 0 ? 2 : 0, backlog.deadLetters + backlog.retryingFrames > 0 ? 1 : 0);
+/** What the address of the list gets; empty: nothing is filtered. */
+function filtersOf(text: string, state: StateFilter): string {
+  const query = new URLSearchParams();
+  if (text.trim() !== '') query.set('nameContains', text.trim());
+  if (state !== 'all') query.set('state', state);
+  return query.size === 0 ? '' : `&${query.toString()}`;
 }

@@ -41,7 +41,7 @@ export function GetStarted({ activity }: { readonly activity: Activity }): React
   );
 }
 
-export function stepsOf({ sources, destinations, live, draftChanges }: Activity): readonly Step[] {
+export function stepsOf({ sources, totals, live, draftChanges }: Activity): readonly Step[] {
   const firstSource = sources[0];
   const toSource = firstSource === undefined ? '/sources' : `/sources/${firstSource.id}`;
   return [
@@ -50,28 +50,28 @@ export function stepsOf({ sources, destinations, live, draftChanges }: Activity)
       hint: 'A source has the key that events are sent with: a web site, an app, a server or a webhook.',
       to: '/sources',
       action: 'Add a source',
-      isDone: sources.length > 0,
+      isDone: totals.sources > 0,
     },
     {
       title: 'Publish the draft',
       hint: 'Sources and destinations take effect when you publish.',
       to: '/draft',
       action: 'Review and publish',
-      isDone: live !== null && (draftChanges === 0 || sources.some(({ isLive }) => isLive)),
+      isDone: live !== null && (draftChanges === 0 || totals.liveSources > 0),
     },
     {
       title: 'See an event',
       hint: 'The page of the source has the address, the key and a snippet for each library.',
       to: toSource,
       action: 'Send an event',
-      isDone: sources.some(({ lastTriggeredAt }) => lastTriggeredAt !== null),
+      isDone: totals.usedSources > 0,
     },
     {
       title: 'Add a destination',
       hint: 'A destination receives the events that its rules allow, once it is published.',
-      to: destinations.length === 0 ? '/destinations/new' : '/draft',
-      action: destinations.length === 0 ? 'Add a destination' : 'Review and publish',
-      isDone: destinations.some(({ isLive }) => isLive),
+      to: totals.destinations === 0 ? '/destinations/new' : '/draft',
+      action: totals.destinations === 0 ? 'Add a destination' : 'Review and publish',
+      isDone: totals.liveDestinations > 0,
     },
   ];
 }

@@ -21,12 +21,15 @@ const ranges: Readonly<Record<ActivityRange, string>> = {
   '7d': '7 days',
 };
 
+/** Rows of each list: the page stays an overview, and the rest is a click away. */
+const shownMax = 12;
+
 /** What comes in, what goes out, and what is not well; problems first. */
 export function OverviewPage(): ReactElement {
   const [search] = useSearchParams();
   const wanted = search.get('range') ?? '';
   const range = wanted in ranges ? (wanted as ActivityRange) : '15m';
-  const { value: activity, isConnected, error } = useLive<Activity>(`/activity/stream?range=${range}`);
+  const { value: activity, isConnected, error } = useLive<Activity>(`/activity/stream?range=${range}&top=${shownMax}`);
   return (
     <Page
       title="Overview"
@@ -58,38 +61,36 @@ export function OverviewPage(): ReactElement {
 }
 
 function Shown({ activity }: { readonly activity: Activity }): ReactElement {
-  const { problems, sources, destinations } = activity;
-  const events = sources.reduce((sum, { total }) => sum + total, 0);
+  const { problems, sources, destinations, totals } = activity;
+  const { succeeded, failed } = totals;
   const longestLag = activity.resolveLagMs.reduce<number | null>(
     (longest, lagMs) => (lagMs === null ? longest : Math.max(longest ?? 0, lagMs)),
     null,
   );
-  const delivered = destinations.reduce((sum, { inRange }) => sum + inRange.succeeded, 0);
-  const failed = destinations.reduce((sum, { inRange }) => sum + inRange.failed, 0);
   return (
     <>
       <GetStarted activity={activity} />
-      <Problems problems={problems} hasEvents={sources.some(({ lastTriggeredAt }) => lastTriggeredAt !== null)} />
+      <Problems problems={problems} all={totals.problems} hasEvents={totals.usedSources > 0} />
       <dl className="figures">
         <div>
           <dt>Events in</dt>
-          <dd>{showCount(events)}</dd>
-          <dd>from {countOf(sources.filter(({ total }) => total > 0).length, 'source')}</dd>
+          <dd>{showCount(totals.events)}</dd>
+          <dd>from {countOf(totals.sendingSources, 'source')}</dd>
         </div>
         <div>
           <dt>Rejected</dt>
-          <dd>{showCount(sources.reduce((sum, { refused }) => sum + refusedOf(refused), 0))}</dd>
+          <dd>{showCount(totals.refused)}</dd>
           <dd>events refused at ingest</dd>
         </div>
         <div>
           <dt>Delivered</dt>
-          <dd>{showCount(delivered)}</dd>
-          <dd>to {countOf(destinations.filter(({ isLive }) => isLive).length, 'live destination')}</dd>
+          <dd>{showCount(succeeded)}</dd>
+          <dd>to {countOf(totals.liveDestinations, 'live destination')}</dd>
         </div>
         <div>
           <dt>Failed attempts</dt>
           <dd>{showCount(failed)}</dd>
-          <dd>{delivered + failed === 0 ? 'no attempts' : `${showShare(failed / (delivered + failed))} of all`}</dd>
+          <dd>{succeeded + failed === 0 ? 'no attempts' : `${showShare(failed / (succeeded + failed))} of all`}</dd>
         </div>
         <div>
           <dt>Resolve lag</dt>
@@ -115,7 +116,11 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
           <dd>{activity.draftChanges === 0 ? 'no changes' : <Link to="/draft">review changes</Link>}</dd>
         </div>
       </dl>
-      <Card title="Destinations" isFlush aside={<Link to="/destinations">All destinations</Link>}>
+      <Card
+        title="Destinations"
+        isFlush
+        aside={<All to="/destinations" shown={destinations.length} all={totals.destinations} noun="destination" />}
+      >
         {destinations.length === 0 ? (
           <Empty title="No destinations yet.">
             <p>Events are stored but not delivered anywhere.</p>
@@ -124,15 +129,14 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
             </Link>
           </Empty>
         ) : (
-          <Table
-            label="Destinations"
-            rows={destinations.toSorted((a, b) => b.inRange.failed - a.inRange.failed).slice(0, shownMax)}
-            keyOf={({ id }) => id}
-            columns={destinationColumns}
-          />
+          <Table label="Destinations" rows={destinations} keyOf={({ id }) => id} columns={destinationColumns} />
         )}
       </Card>
-      <Card title="Sources" isFlush aside={<Link to="/sources">All sources</Link>}>
+      <Card
+        title="Sources"
+        isFlush
+        aside={<All to="/sources" shown={sources.length} all={totals.sources} noun="source" />}
+      >
         {sources.length === 0 ? (
           <Empty title="No sources yet.">
             <p>A source has the key that events are sent with.</p>
@@ -141,12 +145,7 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
             </Link>
           </Empty>
         ) : (
-          <Table
-            label="Sources"
-            rows={sources.toSorted((a, b) => b.total - a.total).slice(0, shownMax)}
-            keyOf={({ id }) => id}
-            columns={sourceColumns}
-          />
+          <Table label="Sources" rows={sources} keyOf={({ id }) => id} columns={sourceColumns} />
         )}
       </Card>
       <Card title="Resolve lag" aside={<span className="hint">the longest wait before an event was resolved</span>}>
@@ -158,18 +157,22 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
   );
 }
 
-/** The page stays an overview: the rest is a click away. */
-const shownMax = 12;
+type AllProps = { readonly to: string; readonly shown: number; readonly all: number; readonly noun: string };
+
+/** Leads to the whole list, and says where this one is a part of it. */
+function All({ to, shown, all, noun }: AllProps): ReactElement {
+  return <Link to={to}>{shown < all ? `${shown} of ${countOf(all, noun)}` : `All ${noun}s`}</Link>;
+}
 
 const destinationColumns = [
   {
     title: 'Destination',
-    cell: ({ id, name, type }: ActivityDestination) => (
+    cell: ({ id, name, label }: ActivityDestination) => (
       <div className="stack tight">
         <Link className="clip" dir="auto" to={`/destinations/${id}`}>
           {name}
         </Link>
-        <span className="hint">{type}</span>
+        <span className="hint">{label}</span>
       </div>
     ),
   },
@@ -188,12 +191,12 @@ const destinationColumns = [
 const sourceColumns = [
   {
     title: 'Source',
-    cell: ({ id, name, type }: ActivitySource) => (
+    cell: ({ id, name, label }: ActivitySource) => (
       <div className="stack tight">
         <Link className="clip" dir="auto" to={`/sources/${id}`}>
           {name}
         </Link>
-        <span className="hint">{type}</span>
+        <span className="hint">{label}</span>
       </div>
     ),
   },
@@ -216,9 +219,6 @@ const reasons: Readonly<Record<keyof ActivitySource['refused'], string>> = {
   lost: 'not stored by the log',
 };
 
-const refusedOf = (refused: ActivitySource['refused']): number =>
-  Object.values(refused).reduce((sum, count) => sum + count, 0);
-
 function Refused({ refused }: Pick<ActivitySource, 'refused'>): ReactElement {
   const why = Object.entries(reasons).flatMap(([reason, words]) => {
     const count = refused[reason as keyof typeof refused];
@@ -236,9 +236,9 @@ function Refused({ refused }: Pick<ActivitySource, 'refused'>): ReactElement {
   );
 }
 
-type ProblemsProps = { readonly problems: readonly Problem[]; readonly hasEvents: boolean };
+type ProblemsProps = { readonly problems: readonly Problem[]; readonly all: number; readonly hasEvents: boolean };
 
-function Problems({ problems, hasEvents }: ProblemsProps): ReactElement | null {
+function Problems({ problems, all, hasEvents }: ProblemsProps): ReactElement | null {
   if (problems.length === 0) {
     // An account that never had an event is not well: it has not begun.
     if (!hasEvents) return null;
@@ -251,7 +251,7 @@ function Problems({ problems, hasEvents }: ProblemsProps): ReactElement | null {
   const isBad = problems.some(({ level }) => level === 'bad');
   return (
     <section className={isBad ? 'note bad' : 'note warn'} aria-label="Problems">
-      <h2>{countOf(problems.length, 'problem')}</h2>
+      <h2>{countOf(all, 'problem')}</h2>
       <ul className="problems">
         {problems.map((problem) => (
           <li key={`${problem.kind} ${problem.id ?? ''} ${problem.text}`}>
@@ -262,6 +262,11 @@ function Problems({ problems, hasEvents }: ProblemsProps): ReactElement | null {
           </li>
         ))}
       </ul>
+      {problems.length < all ? (
+        <p>
+          The first {problems.length}. <Link to="/destinations?state=failing">All failing destinations</Link>
+        </p>
+      ) : null}
     </section>
   );
 }

@@ -6,7 +6,7 @@ import { request } from '../api/request.ts';
 import type { JsonObject, RuleMatches } from '../api/types.ts';
 import { knownPaths } from './known-paths.ts';
 import type { EventPaths, KnownPaths } from './known-paths.ts';
-import { useSettled } from './use-trial.ts';
+import { useSettled } from '../api/use-settled.ts';
 
 /** Paths of the account's recent events. */
 export function useKnownPaths(): KnownPaths {

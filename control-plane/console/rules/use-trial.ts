@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { useAccounts } from '../api/accounts.ts';
 import { request } from '../api/request.ts';
 import type { Way } from '../api/types.ts';
+import { useSettled } from '../api/use-settled.ts';
 
 /** Rules as they are written in the page, by their collections; nothing of them is stored. */
 export type StandIns = {
@@ -19,8 +19,6 @@ export type Ways = { readonly ways: readonly Way[] };
 /** What a rule that is new is called until it is kept: no id that is given has this form. */
 export const newRuleId = '-';
 
-const settledMs = 300;
-
 /** What the draft would do with an event if the rule were as written now. Asked again when typing pauses. */
 export function useTrial(eventId: string, standIns: StandIns, destinationId?: string): UseQueryResult<Ways> {
   const { current } = useAccounts();
@@ -31,14 +29,4 @@ export function useTrial(eventId: string, standIns: StandIns, destinationId?: st
     enabled: eventId !== '',
     placeholderData: keepPreviousData,
   });
-}
-
-/** A value once it has not changed for a moment. */
-export function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), settledMs);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

@@ -1,4 +1,4 @@
-import type { ListIdentity, Page, PageQuery, Paginator, Position } from '../api/pagination.ts';
+import type { ListIdentity, Page, PageQuery, Paginator, Position } from './pagination.ts';
 
 /** How the rows of a list are ordered; positions are compared value by value. */
 export type Order<Row> = {
