@@ -2,12 +2,16 @@ import { useEffect, useState } from 'react';
 import type { ReactElement } from 'react';
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
 const units = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ] as const;
+
+/** A time as text, as all pages write it: to the second, in the viewer's zone. */
+export const showTime = (at: string | number): string => exact.format(new Date(at));
 
 /** How long ago a time is, with the time itself in the viewer's zone as its title. */
 export function Ago({ at }: { readonly at: string | number | null }): ReactElement {
@@ -27,6 +31,15 @@ export function At({ at }: { readonly at: string | number }): ReactElement {
   return (
     <time className="nowrap" dateTime={date.toISOString()}>
       {exact.format(date)}
+    </time>
+  );
+}
+
+/** A day in UTC. */
+export function Day({ at }: { readonly at: string }): ReactElement {
+  return (
+    <time className="nowrap" dateTime={at}>
+      {day.format(new Date(at))}
     </time>
   );
 }

@@ -13,7 +13,7 @@ import { Card, Empty } from '../design/page.tsx';
 import { ErrorLine } from '../design/shown-exchange.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
-import { inWords } from './letter-filter.ts';
+import { ChosenLetters } from './chosen-letters.tsx';
 import type { LetterFilter, LettersProps } from './letter-filter.ts';
 import { Replays } from './replays-card.tsx';
 
@@ -153,7 +153,10 @@ function Delete({ destination, filter, hasLetters }: LettersProps): ReactElement
           onDone={() => setIsAsking(false)}
           onConfirm={() => remove.mutateAsync(undefined)}
         >
-          <p>{inWords(filter)} is deleted for good: it cannot be sent again.</p>
+          <p>
+            <ChosenLetters destinationId={destination.id} filter={filter} /> are deleted for good: they cannot be sent
+            again.
+          </p>
         </Confirm>
       ) : null}
     </>

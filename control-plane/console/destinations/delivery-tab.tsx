@@ -7,7 +7,9 @@ import { Loading, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
+import { TimeInput } from '../design/time-input.tsx';
 import { At } from '../design/time.tsx';
+import { OlderEvents } from '../events/older-events.tsx';
 import { DeliveryReasons } from './delivery-reasons.tsx';
 import { DeliverySteps } from './delivery-steps.tsx';
 import { DeliveryFunnel, NamesTable } from './delivery-funnel.tsx';
@@ -83,16 +85,13 @@ function RangeForm({ search, names, choose }: RangeFormProps): ReactElement {
       </Field>
       {isCustom
         ? (['from', 'to'] as const).map((name) => (
-            <Field key={name} label={name === 'from' ? 'From' : 'To'}>
-              {(ids) => (
-                <input
-                  {...ids}
-                  type="datetime-local"
-                  value={search.get(name) ?? ''}
-                  onChange={({ target }) => choose(name, target.value)}
-                />
-              )}
-            </Field>
+            <TimeInput
+              key={name}
+              label={name === 'from' ? 'From' : 'To'}
+              of="minute"
+              value={search.get(name) ?? ''}
+              onChange={(value) => choose(name, value)}
+            />
           ))
         : null}
       <Field label="Event name">
@@ -138,6 +137,7 @@ function Shown({ id, delivery, event, waitingFrames }: ShownProps): ReactElement
             ? null
             : ` ${countOf(waitingFrames, 'batch', 'batches')} of the log wait to be read and are not counted yet.`}
         </p>
+        <OlderEvents fromMs={Math.max(link.fromMs, since === null ? 0 : Date.parse(since))} />
         {since !== null && Date.parse(since) > Date.parse(from) ? (
           <div className="note">
             <p>

@@ -9,7 +9,7 @@ import { ErrorLine } from '../design/shown-exchange.tsx';
 import { countOf, showCount, showMs, showShare } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
-import { Ago } from '../design/time.tsx';
+import { Ago, showTime } from '../design/time.tsx';
 
 const OutcomeChart = lazy(async () => ({ default: (await import('../design/outcome-chart.tsx')).OutcomeChart }));
 
@@ -79,8 +79,8 @@ function Missed({ id, missed }: { readonly id: string; readonly missed: Health['
         rows={missed}
         keyOf={({ from, reason }) => `${from} ${reason}`}
         columns={[
-          { title: 'From', cell: ({ from }) => new Date(from).toLocaleString() },
-          { title: 'To', cell: ({ to }) => new Date(to).toLocaleString() },
+          { title: 'From', cell: ({ from }) => showTime(from) },
+          { title: 'To', cell: ({ to }) => showTime(to) },
           { title: 'Events in the range', isNumber: true, cell: ({ events }) => showCount(events) },
           { title: 'Reason', cell: ({ reason }) => (reason === null ? 'Not recorded' : skipWords[reason]) },
           {

@@ -8,12 +8,12 @@ import type { Replay } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import type { Tone } from '../design/feedback.tsx';
-import { Field } from '../design/field.tsx';
 import { countOf, showShare } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
-import { Ago } from '../design/time.tsx';
-import { inWords } from './letter-filter.ts';
+import { TimeInput } from '../design/time-input.tsx';
+import { Ago, showTime } from '../design/time.tsx';
+import { ChosenLetters } from './chosen-letters.tsx';
 import type { LettersProps } from './letter-filter.ts';
 
 /** Replays of a destination: of dead letters, or of a range of the log. */
@@ -96,35 +96,22 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
                 Every event of the account in this range goes through the live rules again, whether it was delivered or
                 not. Each keeps its idempotency key.
               </p>
-              <Field label="From" hint="When events were received and resolved, in your time zone.">
-                {(ids) => (
-                  <input
-                    {...ids}
-                    type="datetime-local"
-                    step={1}
-                    required
-                    max={to}
-                    value={from}
-                    onChange={(event) => setFrom(event.target.value)}
-                  />
-                )}
-              </Field>
-              <Field label="To">
-                {(ids) => (
-                  <input
-                    {...ids}
-                    type="datetime-local"
-                    step={1}
-                    required
-                    min={from}
-                    value={to}
-                    onChange={(event) => setTo(event.target.value)}
-                  />
-                )}
-              </Field>
+              <TimeInput
+                label="From"
+                hint="When events were received and resolved, in your time zone."
+                of="second"
+                required
+                max={to}
+                value={from}
+                onChange={setFrom}
+              />
+              <TimeInput label="To" of="second" required min={from} value={to} onChange={setTo} />
             </>
           ) : (
-            <p>{inWords(filter)} leaves this list and is tried again; what is refused again comes back.</p>
+            <p>
+              <ChosenLetters destinationId={destination.id} filter={filter} /> leave this list and are tried again;
+              those refused again come back.
+            </p>
           )}
         </Confirm>
       )}
@@ -148,8 +135,7 @@ function What({ replay: { what, reason, message, from, to } }: { readonly replay
   }
   return (
     <span>
-      The log from {from === null ? '' : new Date(from).toLocaleString()} to{' '}
-      {to === null ? '' : new Date(to).toLocaleString()}
+      The log from {from === null ? '' : showTime(from)} to {to === null ? '' : showTime(to)}
     </span>
   );
 }

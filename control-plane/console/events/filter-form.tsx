@@ -3,6 +3,7 @@ import { useScope } from '../api/accounts.ts';
 import { useList } from '../api/queries.ts';
 import type { Destination, Source } from '../api/types.ts';
 import { Field } from '../design/field.tsx';
+import { TimeInput } from '../design/time-input.tsx';
 import { ranges } from './event-filters.ts';
 import type { EventFilters } from './event-filters.ts';
 import { outcomeWords } from './outcomes.tsx';
@@ -34,14 +35,10 @@ export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
       )}
     </Field>
   );
-  const input = (
-    label: string,
-    name: keyof EventFilters,
-    type: 'search' | 'datetime-local' = 'search',
-  ): ReactElement => (
+  const input = (label: string, name: keyof EventFilters): ReactElement => (
     <Field label={label}>
       {(ids) => (
-        <input {...ids} type={type} value={filters[name]} onChange={(event) => choose(name, event.target.value)} />
+        <input {...ids} type="search" value={filters[name]} onChange={(event) => choose(name, event.target.value)} />
       )}
     </Field>
   );
@@ -66,8 +63,8 @@ export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
       ])}
       {filters.range === 'custom' ? (
         <>
-          {input('From', 'from', 'datetime-local')}
-          {input('To', 'to', 'datetime-local')}
+          <TimeInput label="From" of="minute" value={filters.from} onChange={(value) => choose('from', value)} />
+          <TimeInput label="To" of="minute" value={filters.to} onChange={(value) => choose('to', value)} />
         </>
       ) : null}
       {select(

@@ -13,6 +13,7 @@ import { exportEvents, exportedMax } from './export-events.ts';
 import { queryOf } from './event-filters.ts';
 import type { EventFilters } from './event-filters.ts';
 import { EventTable } from './event-table.tsx';
+import { OlderEvents } from './older-events.tsx';
 import { outcomeWords } from './outcomes.tsx';
 
 type PastEventsProps = { readonly filters: EventFilters; readonly nameOf: (sourceId: string) => string };
@@ -57,6 +58,7 @@ export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
       <div className="body stack">
         <Waiting query={summary} />
         {summary.data === undefined ? null : <Summary summary={summary.data} />}
+        {filters.range === 'custom' && filters.from !== '' ? <OlderEvents fromMs={Date.parse(filters.from)} /> : null}
         {progress === undefined ? null : (
           <p role="status">
             Exporting: {showCount(progress)} of at most {showCount(exportedMax)} …

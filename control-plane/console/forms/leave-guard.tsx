@@ -2,9 +2,9 @@ import { useEffect } from 'react';
 import type { ReactElement } from 'react';
 import { useBlocker } from 'react-router';
 import { Confirm } from '../design/confirm.tsx';
-import { discardUnsavedWork, hasUnsavedWork } from './unsaved.ts';
+import { discardUnsavedWork, hasUnsavedWork, useWaitingToLeave } from './unsaved.ts';
 
-/** Asks before a page with unsaved work is left: by a link, by the browser's back button, or by closing it. */
+/** Asks before unsaved work is left: by a link, the browser's back button, closing the page, signing out or another account. */
 export function LeaveGuard(): ReactElement | null {
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) => hasUnsavedWork() && currentLocation.pathname !== nextLocation.pathname,
@@ -16,17 +16,22 @@ export function LeaveGuard(): ReactElement | null {
     window.addEventListener('beforeunload', ask);
     return () => window.removeEventListener('beforeunload', ask);
   }, []);
-  if (blocker.state !== 'blocked') return null;
+  const [waiting, clear] = useWaitingToLeave();
+  if (blocker.state !== 'blocked' && waiting === undefined) return null;
   return (
     <Confirm
       title="Leave without saving?"
       action="Leave without saving"
       cancel="Stay"
       isDanger
-      onDone={() => blocker.reset?.()}
+      onDone={() => {
+        blocker.reset?.();
+        clear();
+      }}
       onConfirm={async () => {
         discardUnsavedWork();
-        blocker.proceed();
+        blocker.proceed?.();
+        waiting?.();
       }}
     >
       <p>The changes on this page are not saved and would be lost.</p>

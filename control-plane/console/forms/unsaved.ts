@@ -1,4 +1,4 @@
-import { useEffect, useId } from 'react';
+import { useEffect, useId, useSyncExternalStore } from 'react';
 
 /** Forms whose work is not saved, by an id of their own. */
 const unsaved = new Set<string>();
@@ -13,6 +13,34 @@ export function useUnsaved(isUnsaved: boolean): void {
       unsaved.delete(id);
     };
   }, [id, isUnsaved]);
+}
+
+let waiting: (() => void) | undefined;
+const listeners = new Set<() => void>();
+
+/** Does what would lose unsaved work: at once where there is none, else once a person has agreed. */
+export function leaveThen(action: () => void): void {
+  if (!hasUnsavedWork()) return action();
+  setWaiting(action);
+}
+
+/** The action that a person has still to agree to. */
+export function useWaitingToLeave(): readonly [action: (() => void) | undefined, clear: () => void] {
+  const action = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => waiting,
+  );
+  return [action, clearWaiting];
+}
+
+const clearWaiting = (): void => setWaiting(undefined);
+
+function setWaiting(action: (() => void) | undefined): void {
+  waiting = action;
+  for (const listener of listeners) listener();
 }
 
 export function hasUnsavedWork(): boolean {

@@ -7,6 +7,7 @@ import { Code, showJson } from '../design/code.tsx';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Empty } from '../design/page.tsx';
+import { showTime } from '../design/time.tsx';
 
 export type TriedEvent = {
   readonly id: string;
@@ -94,12 +95,10 @@ export function EventChoice({ id, event, matching }: TriedEvent): ReactElement {
   );
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
-
 function labelOf({ event, time, test, visitor, eventProperties }: RecentEvent): string {
   const person = visitor['email'] ?? visitor['external_id'] ?? eventProperties['order_id'];
   const known = typeof person === 'string' ? `, ${short(person)}` : '';
-  return `${short(event)}${known}, ${clock.format(time)}${test ? ', test' : ''}`;
+  return `${short(event)}${known}, ${showTime(time)}${test ? ', test' : ''}`;
 }
 
 function short(text: string): string {

@@ -6,6 +6,7 @@ import { useRead } from '../api/queries.ts';
 import { signOut } from '../api/session.ts';
 import type { Change } from '../api/types.ts';
 import { Field } from '../design/field.tsx';
+import { leaveThen } from '../forms/unsaved.ts';
 import { Logo } from './logo.tsx';
 import { places } from './places.ts';
 import { SignInForm } from './sign-in-page.tsx';
@@ -107,7 +108,11 @@ function Who(): ReactElement | null {
       {all.length > 1 ? (
         <Field label="Account">
           {(ids) => (
-            <select {...ids} value={current.accountId} onChange={(event) => chooseAccount(event.target.value)}>
+            <select
+              {...ids}
+              value={current.accountId}
+              onChange={({ target }) => leaveThen(() => chooseAccount(target.value))}
+            >
               {all.map(({ accountId, accountName }) => (
                 <option key={accountId} value={accountId}>
                   {accountName}
@@ -130,10 +135,10 @@ function Who(): ReactElement | null {
         <a href="/docs/index.html">Documentation</a>
       </p>
       <div className="row">
-        <button type="button" className="plain" onClick={() => void signOut(current)}>
+        <button type="button" className="plain" onClick={() => leaveThen(() => void signOut(current))}>
           Sign out
         </button>
-        <button type="button" className="plain" onClick={() => void signOut(current, true)}>
+        <button type="button" className="plain" onClick={() => leaveThen(() => void signOut(current, true))}>
           Sign out everywhere
         </button>
         <button type="button" className="plain" aria-expanded={isAdding} onClick={() => setAdding(!isAdding)}>

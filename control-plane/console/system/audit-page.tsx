@@ -9,6 +9,7 @@ import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
+import { TimeInput } from '../design/time-input.tsx';
 import { At } from '../design/time.tsx';
 
 const filterNames = ['action', 'actorId', 'visitorId', 'from', 'to'] as const;
@@ -81,12 +82,18 @@ export function AuditPage(): ReactElement {
           <Field label="Visitor id">
             {(ids) => <input {...ids} value={filters.visitorId} onChange={change('visitorId')} />}
           </Field>
-          <Field label="From (UTC)">
-            {(ids) => <input {...ids} type="date" value={filters.from} onChange={change('from')} />}
-          </Field>
-          <Field label="Before (UTC)">
-            {(ids) => <input {...ids} type="date" value={filters.to} onChange={change('to')} />}
-          </Field>
+          <TimeInput
+            label="From (UTC)"
+            of="day"
+            value={filters.from}
+            onChange={(from) => setFilters({ ...filters, from })}
+          />
+          <TimeInput
+            label="Before (UTC)"
+            of="day"
+            value={filters.to}
+            onChange={(to) => setFilters({ ...filters, to })}
+          />
           <button type="submit">Filter</button>
         </form>
       </Card>

@@ -12,7 +12,7 @@ import { countOf } from '../design/numbers.ts';
 import { OlderThanField, timeBefore } from '../design/older-than.tsx';
 import { Card, Empty } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
-import { Ago } from '../design/time.tsx';
+import { Ago, showTime } from '../design/time.tsx';
 import { useSourceNames } from '../events/use-source-names.ts';
 import { ruleLabel } from './plan-words.tsx';
 import { useRuleNames } from './use-rule-names.ts';
@@ -141,7 +141,7 @@ function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
   });
   const { rule, to } = chosen;
   const which = `${rule === undefined ? 'All quarantined events' : `Events that “${ruleLabel(rule, rules.get(rule))}” holds`}${
-    to === undefined ? '' : `, quarantined before ${new Date(to).toLocaleString()},`
+    to === undefined ? '' : `, quarantined before ${showTime(to)},`
   }`;
   return (
     <span className="row">

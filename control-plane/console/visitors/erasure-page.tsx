@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
-import { useParams } from 'react-router';
+import { useLocation, useParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
@@ -23,6 +23,8 @@ const states = {
 /** One erasure: what was deleted here, and the state of each destination. */
 export function ErasurePage(): ReactElement {
   const { id = '' } = useParams();
+  const { state } = useLocation() as { readonly state: { readonly isNew?: boolean } | null };
+  const isNew = state?.isNew === true;
   const path = `/erasures/${encodeURIComponent(id)}`;
   const query = useRead<Erasure>(path, { everyMs: 5_000 });
   const mayChange = useScope('erasure:update');
@@ -54,6 +56,14 @@ export function ErasurePage(): ReactElement {
     >
       <Waiting query={query} />
       <ErrorNote error={retry.error ?? certificate.error} />
+      {erasure !== undefined && isNew ? (
+        <div className="note good" role="status">
+          <State tone="good">The visitor was erased.</State>
+          <p>
+            This page is the receipt: what was deleted here, and what each destination did. The certificate is signed.
+          </p>
+        </div>
+      ) : null}
       {erasure === undefined ? null : <Deleted erasure={erasure} />}
       {erasure === undefined ? null : (
         <Card title="Destinations" isFlush>
@@ -145,6 +155,8 @@ function Deleted({ erasure }: { readonly erasure: Erasure }): ReactElement {
         <dd>{counts.identifiers}</dd>
         <dt>Recent events</dt>
         <dd>{counts.recentEvents}</dd>
+        <dt>Places in experiments</dt>
+        <dd>{counts.experimentAssignments}</dd>
         <dt>Identifiers refused</dt>
         <dd>{erasure.suppressed ? 'Yes' : 'No'}</dd>
       </dl>

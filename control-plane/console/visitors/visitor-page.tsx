@@ -15,6 +15,7 @@ import { EventTable } from '../events/event-table.tsx';
 import { useSourceNames } from '../events/use-source-names.ts';
 import { ConsentCard } from './consent-card.tsx';
 import { MergesCard } from './merges-card.tsx';
+import type { Erased } from './visitors-page.tsx';
 
 /** All that is kept of a visitor, and its erasure. */
 export function VisitorPage(): ReactElement {
@@ -27,7 +28,7 @@ export function VisitorPage(): ReactElement {
   const mayErase = useScope('visitor:delete');
   const maySeeErasures = useScope('erasure:find');
   const [isErasing, setErasing] = useState(false);
-  const erase = useChange(() => request<{ readonly erasureId: string }>('DELETE', path));
+  const erase = useChange(() => request<Erased>('DELETE', path));
   const visitor = query.data;
   return (
     <Page
@@ -85,8 +86,9 @@ export function VisitorPage(): ReactElement {
           typed="erase"
           onDone={() => setErasing(false)}
           onConfirm={async () => {
-            const { erasureId } = await erase.mutateAsync(undefined);
-            await navigate(maySeeErasures ? `/erasures/${erasureId}` : '/visitors');
+            const erased = await erase.mutateAsync(undefined);
+            if (maySeeErasures) await navigate(`/erasures/${erased.erasureId}`, { state: { isNew: true } });
+            else await navigate('/visitors', { state: { erased } });
           }}
         >
           <p>

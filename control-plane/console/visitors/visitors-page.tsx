@@ -1,17 +1,37 @@
 import { useEffect, useState } from 'react';
 import type { FormEvent, ReactElement } from 'react';
-import { useNavigate, useSearchParams } from 'react-router';
+import { Link, useLocation, useNavigate, useSearchParams } from 'react-router';
+import { useScope } from '../api/accounts.ts';
 import { request } from '../api/request.ts';
 import type { Page as ListPage, Visitor } from '../api/types.ts';
-import { ErrorNote } from '../design/feedback.tsx';
+import { ErrorNote, State } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
+import { countOf } from '../design/numbers.ts';
 import { Card, Empty, Page } from '../design/page.tsx';
+import { At } from '../design/time.tsx';
 
 const kinds = { externalId: 'External id', email: 'E-mail address', userId: 'User id' } as const;
+
+/** What an erasure answered, for those that may not read its record. */
+export type Erased = { readonly erasureId: string; readonly erasedAt: string; readonly recentEventCount: number };
+
+function ErasedNote({ erased }: { readonly erased: Erased }): ReactElement {
+  return (
+    <div className="note good" role="status">
+      <State tone="good">The visitor was erased.</State>
+      <p>
+        <At at={erased.erasedAt} />, with {countOf(erased.recentEventCount, 'recent event')}. The record and its
+        certificate have the id <span className="mono">{erased.erasureId}</span>.
+      </p>
+    </div>
+  );
+}
 
 /** Finds a visitor by whatever is known of it. */
 export function VisitorsPage(): ReactElement {
   const navigate = useNavigate();
+  const maySeeErasures = useScope('erasure:list');
+  const { state } = useLocation() as { readonly state: { readonly erased?: Erased } | null };
   const [search, setSearch] = useSearchParams();
   const [kind, setKind] = useState(() => (search.get('by') ?? '') || 'externalId');
   const [text, setText] = useState(search.get('is') ?? '');
@@ -45,6 +65,7 @@ export function VisitorsPage(): ReactElement {
   }, [isAsked]);
   return (
     <Page title="Visitors" lead="Find a visitor by an identifier.">
+      {state?.erased === undefined ? null : <ErasedNote erased={state.erased} />}
       <Card>
         <form className="inline" role="search" onSubmit={submit}>
           <Field label="Identifier">
@@ -79,6 +100,11 @@ export function VisitorsPage(): ReactElement {
           <div role="status">
             <Empty title="No visitor found.">
               <p>E-mail addresses are not case-sensitive. Ids must match exactly.</p>
+              <p>
+                Nothing is kept to find an erased visitor by:{' '}
+                {maySeeErasures ? <Link to="/erasures">Erasures</Link> : 'the list of erasures'} has the record of each
+                erasure, by its time and reference.
+              </p>
             </Empty>
           </div>
         ) : null}
