@@ -77,12 +77,12 @@ const shots = ({
   { name: 'experiment', path: `/experiments/${experiments.measuredId}`, until: 'Above the control' },
   { name: 'experiment-mismatch', path: `/experiments/${experiments.mismatchedId}`, until: 'Do not trust' },
   { name: 'users', path: '/users', until: 'Privacy officer' },
-  { name: 'audit', path: '/audit', until: 'API key' },
+  { name: 'audit', path: '/audit', until: 'version.publish' },
   { name: 'keys', path: '/keys', until: 'Last used' },
   { name: 'draft', path: '/draft', until: 'Publish 2 changes' },
   { name: 'versions', path: '/versions', until: 'Four destinations' },
   { name: 'version', path: `/versions/${versionId}`, until: 'run it' },
-  { name: 'system', path: '/system', until: 'Finding' },
+  { name: 'system', path: '/system', until: 'configured correctly' },
   { name: 'runbook', path: '/system/runbook/SluiceIngestRefusing', until: 'What to do' },
 ];
 

@@ -22,3 +22,26 @@ export async function showsText(page: Page, text: string): Promise<boolean> {
   await waitForText(page, text);
   return (await page.getByText(text).count()) > 0;
 }
+
+/** What a person did: links and buttons pressed, and fields filled in. */
+export type Steps = { readonly presses: number; readonly fields: number };
+
+/** Counts the steps of a person on a page, from the address that is opened next. */
+export async function countSteps(page: Page): Promise<() => Promise<Steps>> {
+  await page.addInitScript(`{
+    const add = (what) => sessionStorage.setItem(what, String(Number(sessionStorage.getItem(what)) + 1));
+    const filled = new WeakSet();
+    document.addEventListener('click', ({ target }) => {
+      if (target instanceof Element && target.closest('a, button, summary, [role=option]')) add('presses');
+    }, true);
+    document.addEventListener('input', ({ target }) => {
+      if (!filled.has(target)) add('fields');
+      filled.add(target);
+    }, true);
+  }`);
+  return () =>
+    page.evaluate<Steps>(`({
+      presses: Number(sessionStorage.getItem('presses')),
+      fields: Number(sessionStorage.getItem('fields')),
+    })`);
+}
