@@ -9,7 +9,7 @@ import { countOf } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
 import { TimeInput } from '../design/time-input.tsx';
 import { At } from '../design/time.tsx';
-import { OlderEvents } from '../events/older-events.tsx';
+import { OlderEvents } from './older-events.tsx';
 import { DeliveryReasons } from './delivery-reasons.tsx';
 import { DeliverySteps } from './delivery-steps.tsx';
 import { DeliveryFunnel, NamesTable } from './delivery-funnel.tsx';

@@ -13,7 +13,7 @@ import { exportEvents, exportedMax } from './export-events.ts';
 import { queryOf } from './event-filters.ts';
 import type { EventFilters } from './event-filters.ts';
 import { EventTable } from './event-table.tsx';
-import { OlderEvents } from './older-events.tsx';
+import { OlderEvents } from '../destinations/older-events.tsx';
 import { outcomeWords } from './outcomes.tsx';
 
 type PastEventsProps = { readonly filters: EventFilters; readonly nameOf: (sourceId: string) => string };

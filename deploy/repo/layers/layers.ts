@@ -180,7 +180,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 export const features: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'control-plane': {
     account: ['publishing'],
-    activity: ['health', 'publishing', 'tracking-plan', 'versions'],
+    activity: ['health', 'publishing', 'sources', 'tracking-plan', 'versions'],
     bootstrap: ['account', 'destinations', 'keys', 'sources', 'versions'],
     collections: ['keys'],
     compat: ['collections', 'experiments', 'publishing', 'sources', 'versions'],
@@ -193,7 +193,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
     health: ['publishing'],
     keys: [],
     'log-search': ['destinations', 'events', 'publishing', 'versions'],
-    operate: ['health', 'publishing'],
+    operate: ['health', 'publishing', 'versions'],
     publishing: [],
     quarantine: [],
     replays: ['destinations', 'publishing'],
