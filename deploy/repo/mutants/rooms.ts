@@ -45,4 +45,9 @@ export const rooms: readonly Room[] = [
     files: ['shared/contracts/events/placeholder-identifier.ts'],
     testsIn: 'shared/contracts/events',
   },
+  {
+    name: 'consent',
+    files: ['shared/routing/consent/compile-consent.ts'],
+    testsIn: 'shared/routing/consent',
+  },
 ];

@@ -46,8 +46,10 @@ function judge(
   };
   unreadable = 0;
   const last = said.last === undefined ? undefined : new Map(Object.entries(said.last));
-  const regionOf = (address: string): Region =>
-    address === '203.0.113.7' ? { country: 'DE', state: '' } : unknownRegion;
+  const regionOf = (address: string): Region => {
+    expect(address).toEqual(expect.any(String));
+    return address === '203.0.113.7' ? { country: 'DE', state: '' } : unknownRegion;
+  };
   const now = { lastWords: () => last, onUnreadable: () => (unreadable += 1), regionOf };
   return compileConsent(settings, 'd', rule, allowsLimited)?.(headOf(event), event, now);
 }
@@ -108,6 +110,36 @@ describe('consent', () => {
     ['consent of another sender', { c1: true, c2: true }, 'granted by default'],
   ])('segment: categories of a purpose, %s', (_what, own, expected) => {
     expect(decided({ signals: { segment: ['C1', 'C2'] } }, { own })).toBe(expected);
+  });
+
+  test('purposes: are asked in the order of their names, which count without case and the spaces around them', () => {
+    const three = ['b', 'c', 'a'].map((name) => setting({ name }));
+    expect(judge(three)?.answers.map(({ purpose }) => purpose)).toEqual(['a', 'b', 'c']);
+    expect(decided({ name: ' Advertising ' }, { own: { advertising: false } })).toBe('denied by event');
+  });
+
+  test('limited use: not where a destination does not say that it allows it: it is denied by what came first', () => {
+    const settings = [setting({ signals: { gpc: 'always' } })];
+    const { event, visitor } = sampleEvent({ consent: { $gpc: true, advertising: false } });
+    const now = { lastWords: () => undefined, onUnreadable: () => undefined, regionOf: () => unknownRegion };
+    const verdict = compileConsent(settings, 'd', 'all')?.(headOf({ v: 1, event, visitor }), { event, visitor }, now);
+    expect(verdict).toMatchObject({ use: 'none', answers: [{ isGranted: false, layer: 'signal', detail: 'gpc' }] });
+    const { event: optedOut } = sampleEvent({ consent: { $gpc: true } });
+    const head = headOf({ v: 1, event: optedOut, visitor });
+    expect(compileConsent(settings, 'd', 'all')?.(head, { event: optedOut, visitor }, now).use).toBe('none');
+  });
+
+  test('visitor: a consent without Global Privacy Control is none, and one that cannot be read is counted', () => {
+    const gpcDenies = { signals: { gpc: 'deny' } };
+    expect(decided(gpcDenies, { visitor: { consent: { other: true } } })).toBe('granted by default');
+    expect(unreadable).toBe(0);
+    judge([setting()], { visitor: { consent: 7 } });
+    expect(unreadable).toBe(1);
+  });
+
+  test('withdrawal: under one of the names of a purpose is enough', () => {
+    const last = { c4: { isDenial: true, atMs: 9 } };
+    expect(decided({ signals: { segment: ['C4'] } }, { last })).toBe('denied by withdrawal');
   });
 
   test('segment: a purpose without categories goes by its name, where that is named', () => {
