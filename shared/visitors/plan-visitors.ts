@@ -1,4 +1,5 @@
 import type {
+  AccountRows,
   ClearedIdentity,
   IdentityRow,
   KnownVisitors,
@@ -207,7 +208,7 @@ class AccountBatch {
 
   /**
    * Makes an event that of the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
-   * externalId without an owner is added. Not by a public key: its sender could then change the visitor.
+   * externalId without an owner is added. Not by a public key: the owner of the externalId could then change the visitor.
    */
   #followEmail(visitor: Working, { userId, externalIds }: VisitorClaim, isServer: boolean): Working {
     for (const externalId of externalIds) {
@@ -484,14 +485,6 @@ class AccountBatch {
 const tiedName: ReadonlySet<string> = new Set(['external_id']);
 
 const unreadable = { kind: 'refused', reason: 'its visitor is too large to be read' } as const;
-
-type AccountRows = {
-  readonly accountId: string;
-  readonly writes: readonly VisitorWrite[];
-  readonly newIdentities: readonly IdentityRow[];
-  readonly merges: readonly VisitorMerge[];
-  readonly cleared: readonly ClearedIdentity[];
-};
 
 /** What an event may do with two visitors. */
 type Rights = { readonly isServer: boolean; readonly isAlias: boolean };

@@ -113,3 +113,12 @@ export type MergedState = {
   readonly setByServer: number;
   readonly apart: readonly string[];
 };
+
+/** What some events do to the visitors of an account. */
+export type AccountRows = {
+  readonly accountId: string;
+  readonly writes: readonly VisitorWrite[];
+  readonly newIdentities: readonly IdentityRow[];
+  readonly merges: readonly VisitorMerge[];
+  readonly cleared: readonly ClearedIdentity[];
+};

@@ -145,7 +145,7 @@ test('identity settings: public keys overwrite what servers have set, and merge 
   expect(allowed.stats).toMatchObject({ server_values_kept: 0, people_kept_apart: 0 });
 });
 
-test('identity settings: over the limit of its kind an identifier merges no visitors, its event is accepted, and the device is signed in', async () => {
+test('identity settings: over the limit of its kind an identifier leads to no visitor, its event is accepted, and the device is signed in', async () => {
   const { ids, stats, find, findEmail, findId } = await resolve({ emailsMax: 2, userIdsMax: 2 }, [
     event(server, { externalId: 'c-1', email: 'a@example.com' }),
     event(server, { externalId: 'c-1', email: 'b@example.com' }),
