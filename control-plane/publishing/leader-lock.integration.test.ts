@@ -5,7 +5,7 @@ import { countOtherSessions } from '../../shared/testing/database-sessions.ts';
 import { createTestDatabase } from '../../shared/testing/servers.ts';
 import type { TestDatabase } from '../../shared/testing/servers.ts';
 import { openSilentProxy } from '../../shared/testing/silent-proxy.ts';
-import { competeForLeadership } from './leader-lock.ts';
+import { competeForLeadership, leaderSession } from './leader-lock.ts';
 import type { LeaderLock } from './leader-lock.ts';
 
 test('leadership: there is no leader on a read-only server, and no session stays open on it', async () => {
@@ -17,7 +17,7 @@ test('leadership: there is no leader on a read-only server, and no session stays
   const { rows } = await admin.query<{ name: string }>('select quote_ident(current_database()) as name');
   const setReadOnly = (state: string): Promise<unknown> =>
     admin.query(`alter database ${rows[0]?.name} set default_transaction_read_only = ${state}`);
-  const sessions = (): Promise<number> => countOtherSessions(admin, 'sluice publisher');
+  const sessions = (): Promise<number> => countOtherSessions(admin, leaderSession);
 
   await setReadOnly('on');
   let failures = 0;
@@ -57,7 +57,7 @@ test('leadership: a leader whose session the database ends leads no more, and on
   await admin.connect();
   onTestFinished(() => admin.end());
   const { first, second, led } = await compete(database);
-  await expect.poll(() => countOtherSessions(admin, 'sluice publisher')).toBe(2);
+  await expect.poll(() => countOtherSessions(admin, leaderSession)).toBe(2);
   for (let round = 1; round <= 3; round += 1) {
     const before = led.length;
     await admin.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'

@@ -3,13 +3,13 @@ import type { Client, Pool } from 'pg';
 // PostgreSQL lists the sessions and locks of all databases of its server, which the test files of a run share. Each of
 // these counts those of the connection's own database.
 
-/** Sessions of clients in this database beside this connection's own; with a name, those of that application. */
-export async function countOtherSessions(db: Client | Pool, applicationName?: string): Promise<number> {
+/** Sessions of clients in this database beside this connection's own; with a prefix, those of applications whose name begins with it. */
+export async function countOtherSessions(db: Client | Pool, namePrefix?: string): Promise<number> {
   const { rowCount } = await db.query(
     `select 1 from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-        and ($1::text is null or application_name = $1)`,
-    [applicationName ?? null],
+        and ($1::text is null or starts_with(application_name, $1))`,
+    [namePrefix ?? null],
   );
   return rowCount ?? 0;
 }
