@@ -77,9 +77,11 @@ test('order over every death: a thread dies: its actors run elsewhere, and what 
   const { pool } = await startOn(rig);
   await accept(60);
   await progress(40);
-  await pool.threads[0]?.terminate();
+  // Those that run by now: Node aborts the process where a thread ends while it loads its modules.
+  const [first, second] = pool.threads;
+  await first?.terminate();
   await progress(40);
-  await pool.threads[1]?.terminate();
+  await second?.terminate();
   await accept(20);
   const { repeated, outOfOrder } = await finish();
   expect(outOfOrder).toEqual([]);
