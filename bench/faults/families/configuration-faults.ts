@@ -150,11 +150,12 @@ async function publishAllTheSame(control: ControlAccess): Promise<void> {
   await control.call('POST', `versions/${String(id)}/publish`, { force: true });
 }
 
+/** The source of the visitors: the stack began with it, and lists have the newest first. */
 async function sourceIdOf(control: ControlAccess): Promise<string> {
   const { entities } = (await control.call('GET', 'sources')) as {
     readonly entities?: readonly { readonly id: string }[];
   };
-  const [source] = entities ?? [];
+  const source = entities?.at(-1);
   if (source === undefined) throw new Error('listing sources: there is none');
   return source.id;
 }

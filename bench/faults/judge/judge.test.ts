@@ -238,7 +238,7 @@ test('judge: after a withdrawal is live nothing of its visitor leaves for the pu
   const times = [900, 1_900, 2_000, 2_001, 9_000];
   const took = [...times.map((atMs) => arrival('7/1', { atMs })), arrival('1/1', { atMs: 5_000 })];
   const withdrawals = [{ visitor: 7, liveMs: 1_000, arrivals: took }];
-  // Destinations without the purpose get its events, and no ledger has them, nor those of others.
+  // Destinations without the purpose get its events, and no ledger has them; the same holds for events of other visitors.
   const elsewhere = arrival('7/2', { atMs: 5_000 });
   const verdict = judge(
     evidence(ledgerOf(1, 1), [arrival('1/1'), elsewhere, arrival('8/1')], { withdrawals, others: [8] }),
