@@ -204,7 +204,7 @@ function admitTasks(): MicroTask[] {
   ];
 }
 
-/** What the search for personal data costs of an event that is looked at, and of one beyond those of a second. */
+/** What the search for personal data costs for an event that is sampled, and for one beyond the budget of the second. */
 function samplingTasks(): MicroTask[] {
   const event = inTurn((index) => {
     const { event: own, visitor } = resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs + index);

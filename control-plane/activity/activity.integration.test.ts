@@ -59,7 +59,7 @@ async function firstOf(path: string, fits: (value: unknown) => boolean): Promise
   }
 }
 
-test('activity: counts events by source as gateways report them, those of the test key apart, and why some were refused', async () => {
+test('activity: counts events by source as gateways report them, events of the test key apart, and why some were refused', async () => {
   const { body: source } = await client.post('/sources', { name: 'Shop', type: 'NodejsApi' });
   const { health } = await openBuckets(plane.log, 1);
   const nowMs = Date.now();

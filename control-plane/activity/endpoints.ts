@@ -149,7 +149,7 @@ const top = Type.Optional(
     minimum: 1,
     maximum: 100,
     description:
-      'Only so many problems, destinations (those that need attention first) and sources (the busiest first). Without it, all ' +
+      'Only so many problems, destinations (the most urgent first) and sources (the busiest first). Without it, all ' +
       'of them: with thousands of destinations that is megabytes.',
   }),
 );
@@ -181,7 +181,7 @@ export const activityEndpoints = [
     uses: { liveValues, logFigures },
     tag: 'Activity',
     summary:
-      'Destinations of the draft and the live version with their health and backlog, those that need attention first. An order ' +
+      'Destinations of the draft and the live version with their health and backlog, the most urgent first. An order ' +
       'that changes with their health: across pages, one may be listed twice or not at all',
     query: Type.Object({
       ...pageQuery,

@@ -31,7 +31,7 @@ export type Configured = Readonly<Record<'draft' | 'live', Pick<Snapshot, 'desti
 
 const noWarnings: readonly string[] = [];
 
-/** Each destination of the draft or the live version, those of the draft first. */
+/** Each destination of the draft or the live version, destinations of the draft first. */
 export function summarizeDestinations(
   { draft, live }: Configured,
   {

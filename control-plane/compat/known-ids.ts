@@ -3,7 +3,7 @@ import type { CollectionName } from '../../shared/collections/registry.ts';
 import { missingEntities } from '../draft/entity-store.ts';
 
 /**
- * Those of `ids` that the account has, each once. The platform library's users expect ids of deleted entities to be
+ * The `ids` that the account has, each once. The platform library's users expect ids of deleted entities to be
  * dropped silently, and to see in the answer which were kept.
  */
 export async function knownIds(

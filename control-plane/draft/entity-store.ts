@@ -33,7 +33,7 @@ export function requireEntity(
   return found(findEntity(em, accountId, collection, id), collectionOf(collection).noun);
 }
 
-/** Those of `ids` that the account has no entity of. */
+/** The `ids` for which the account has no entity. */
 export async function missingEntities(
   em: EntityManager,
   accountId: string,

@@ -223,8 +223,8 @@ export const eventEndpoints = [
     uses: { liveValues, logFigures },
     tag: 'Events',
     summary:
-      'What the rules say of an event at each destination, and what it would be sent, secrets masked: those that are live ' +
-      'now, or those of the draft, which needs `pii:read` where the account masks; nothing is sent',
+      'What the rules decide about an event at each destination, and the request it would get, secrets masked: by the live ' +
+      'rules, or by the draft, which needs `pii:read` where the account masks. Nothing is sent',
     query: Type.Object({
       rules: Type.Optional(Type.Enum(['live', 'draft'], { default: 'live', description: 'Whose rules.' })),
       destinationId: text('Of this destination only, with the request it would be sent. Needs `destination:find` too.'),

@@ -87,7 +87,7 @@ test('delivery report: a range has whole hours where some of it is counted by th
   expect(week.total.delivered).toBe(11);
 });
 
-test('delivery report: answer times and throttled attempts are those of all pipelines', () => {
+test('delivery report: answer times and throttled attempts of all pipelines are added up', () => {
   const answers = (ms: number, count: number) =>
     table([
       ['', answerColumn(ms), count],

@@ -17,7 +17,7 @@ export type Funnel = {
   retrying: number;
   deadLetters: number;
   delivered: number;
-  /** Those of `delivered` that had failed before. */
+  /** Events of `delivered` that had failed before. */
   deliveredLate: number;
 };
 

@@ -14,5 +14,5 @@ export const funnelFields = {
   retrying: { ...count, description: 'Failed, and wait for their next attempt.' },
   deadLetters: { ...count, description: 'Became dead letters, whether or not they were replayed or deleted since.' },
   delivered: count,
-  deliveredLate: { ...count, description: 'Those of delivered that had failed before.' },
+  deliveredLate: { ...count, description: 'Events delivered after a failed attempt.' },
 };

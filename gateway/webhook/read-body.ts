@@ -37,7 +37,7 @@ export function asUtf8(body: Buffer, contentType: string): Buffer {
   try {
     return Buffer.from(new TextDecoder(charset).decode(body));
   } catch {
-    // A charset of another name than those of the WHATWG.
+    // A charset whose name the WHATWG does not list.
     return Buffer.from(body.toString('utf8'));
   }
 }

@@ -35,7 +35,7 @@ export const outcomeMetrics = {
   gauges: tableOf(outcomeGauges, (stat, help) => gauge(`sluice_outcomes_${stat}`, help)),
 };
 
-/** The other metrics of the pipeline, beside those of every service. */
+/** The other metrics of the pipeline, beside the metrics of every service. */
 export const pipelineMetrics = {
   ...deliveryMetrics,
   destinationInfo: gauge('sluice_destination_info', 'Always 1; the labels are the kind and the name of a destination', [

@@ -17,12 +17,20 @@ const kindNames: Readonly<Record<Priority[number], string>> = {
   email: 'e-mail address',
 };
 
-/** Those that the interface accepts. */
+/** The orders that the API accepts. */
 const priorities: readonly Priority[] = [
   ['externalId', 'userId', 'email'],
   ['externalId', 'email', 'userId'],
   ['email', 'externalId', 'userId'],
 ];
+
+/** How many identifiers of a kind a visitor may have. */
+type Limit = {
+  readonly name: 'externalIdsMax' | 'emailsMax' | 'userIdsMax';
+  readonly label: string;
+  readonly max: number;
+  readonly hint: string;
+};
 
 const linesOf = (text: string): string[] =>
   text
@@ -42,6 +50,21 @@ export function IdentityForm({
   const [blocked, setBlocked] = useState(identity.blockedValues.join('\n'));
   const set = (change: Partial<Identity>): void => setValues({ ...values, ...change });
   const save = useChange((changed: Identity) => request<Account>('PATCH', '/account', { identity: changed }));
+  const limit = ({ name, label, max, hint }: Limit): ReactElement => (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <input
+          {...ids}
+          type="number"
+          min={1}
+          max={max}
+          required
+          value={values[name]}
+          onChange={(event) => set({ [name]: event.target.valueAsNumber })}
+        />
+      )}
+    </Field>
+  );
   return (
     <EditForm
       className="wide"
@@ -49,59 +72,29 @@ export function IdentityForm({
       save={save}
       onSubmit={() => save.mutate({ ...values, blockedValues: linesOf(blocked) })}
     >
-      <Field
-        label="External ids a visitor may have"
-        hint="With 1, a second external id on the same device is another person. Two visitors that have one each stay two."
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            min={1}
-            max={10}
-            required
-            value={values.externalIdsMax}
-            onChange={(event) => set({ externalIdsMax: event.target.valueAsNumber })}
-          />
-        )}
-      </Field>
+      {limit({
+        name: 'externalIdsMax',
+        label: 'External ids a visitor may have',
+        max: 10,
+        hint: 'With 1, a second external id on the same device is another person. Two visitors that have one each stay two.',
+      })}
       <Check
         label="An e-mail address identifies a visitor"
         checked={values.emailIdentifies}
         onChange={(emailIdentifies) => set({ emailIdentifies })}
       />
-      <Field
-        label="E-mail addresses that lead to a visitor"
-        hint="At most; 1,000 is the most a visitor has. A further address is a property only."
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            min={1}
-            max={1000}
-            required
-            value={values.emailsMax}
-            onChange={(event) => set({ emailsMax: event.target.valueAsNumber })}
-          />
-        )}
-      </Field>
-      <Field
-        label="User ids a visitor may have"
-        hint="Its own and those of the anonymous visitors merged into it. The visitor of a further device keeps its history to itself; the device is signed in."
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            min={1}
-            max={1000}
-            required
-            value={values.userIdsMax}
-            onChange={(event) => set({ userIdsMax: event.target.valueAsNumber })}
-          />
-        )}
-      </Field>
+      {limit({
+        name: 'emailsMax',
+        label: 'E-mail addresses that lead to a visitor',
+        max: 1000,
+        hint: 'At most; 1,000 is the most a visitor has. A further address is a property only.',
+      })}
+      {limit({
+        name: 'userIdsMax',
+        label: 'User ids a visitor may have',
+        max: 1000,
+        hint: 'Its own devices and the devices of anonymous visitors merged into it. The visitor of a further device keeps its history to itself; the device is signed in.',
+      })}
       <Field
         label="Priority"
         hint="Which identifier decides whose an event is where its identifiers belong to several visitors. Several people use one device, so an external id always comes before a user id."

@@ -3,7 +3,7 @@ import type { KeyboardEvent, ReactElement } from 'react';
 import { useNavigate } from 'react-router';
 import { ErrorNote } from '../design/feedback.tsx';
 import { useFound } from './use-found.ts';
-import type { FoundPlace } from './found-place.ts';
+import type { FoundPlace } from './use-docs.ts';
 
 /** Finds pages, configuration, kinds, documentation, a visitor or an event, and goes there. */
 export function SearchDialog({ onDone }: { readonly onDone: () => void }): ReactElement {
@@ -16,7 +16,7 @@ export function SearchDialog({ onDone }: { readonly onDone: () => void }): React
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
-  // By what it is, as results of one group arrive after those of another.
+  // By what it is, as results arrive group by group.
   const at = Math.max(
     0,
     places.findIndex((place) => keyOf(place) === chosen),

@@ -3,7 +3,9 @@ import type MiniSearch from 'minisearch';
 // The documentation's own, as its index was made with them.
 import { searchOptions } from 'docs/search-options';
 import type { FoundSection } from 'docs/search-options';
-import type { FoundPlace } from './found-place.ts';
+
+/** A result: where it leads, and what kind of thing it is. */
+export type FoundPlace = { readonly label: string; readonly what: string; readonly to: string };
 
 const root = '/docs/';
 

@@ -4,7 +4,7 @@ import { useRead } from '../api/queries.ts';
 import type { DestinationType, FoundEntity } from '../api/types.ts';
 import { findKinds } from '../destinations/find-kinds.ts';
 import { places as pages } from '../shell/places.ts';
-import type { FoundPlace } from './found-place.ts';
+import type { FoundPlace } from './use-docs.ts';
 import { useDocs } from './use-docs.ts';
 
 /** Of one group. */

@@ -221,7 +221,7 @@ test('replay: ask: more than may wait for a destination are refused', async () =
   expect(await replay({ what: 'dead-letters' })).toMatchObject({ state: 'waiting' });
 });
 
-test('replay: ask: more than may wait for an account are refused, and those of another account do not count', async () => {
+test('replay: ask: more than may wait for an account are refused, and replays of another account do not count', async () => {
   const job = await replay({ what: 'dead-letters' });
   const waiting: string[] = [];
   const fillAccount = async (accountId: string): Promise<void> => {

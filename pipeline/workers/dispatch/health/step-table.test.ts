@@ -9,7 +9,7 @@ const startMs = 480_000 * hourMs;
 const limits = { hoursKept: 168, rowsMax: 4, cellsMax: 400, spareOf: () => 'stopped other' };
 const open = (): StepTable => new StepTable(limits, startMs);
 
-/** Sums by row, of all steps or of those of an hour. */
+/** Sums by row, over all steps or the steps of an hour. */
 function sums(parts: readonly (StepCounts | undefined)[], hour?: number): Record<string, number> {
   const found: Record<string, number> = {};
   for (const { step, isHour, row, count } of joinStepCounts(parts)?.cells ?? []) {
