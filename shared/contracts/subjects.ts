@@ -57,7 +57,11 @@ export const allDeadLetters = 'dead.*';
 /** The destination whose dead letters a subject has. */
 export const destinationOfDeadLetters = (subject: string): string => subject.slice('dead.'.length);
 
-/** What the resolver of a partition cannot process of an account; of frames without one account, and from earlier builds, of all. */
+/**
+ * Events of an account that the resolver of a partition cannot process. Without an account: frames that cannot be divided, and
+ * messages of earlier builds. The account stands in the same token as the partition, so that streams and rights of earlier
+ * releases cover it.
+ */
 export const ingestDeadLetterSubject = (partition: number, accountId?: string): string =>
   `dead-ingest.${assertIndex(partition)}${accountId === undefined ? '' : `-${assertId(accountId)}`}`;
 export const allIngestDeadLetters = 'dead-ingest.*';

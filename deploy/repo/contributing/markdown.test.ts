@@ -6,13 +6,13 @@ import { beforeAll, expect, test } from 'vitest';
 import { slugOf } from '../../docs/page.ts';
 
 const top = join(import.meta.dirname, '../../..');
-/** Made from data: `npm run generate`. */
+/** Written by `npm run generate`. */
 const generated = new Set(['deploy/runbook/alerts.md', 'deploy/runbook/faults.md', 'bench/results/README.md']);
 /**
- * Of pages. Records of decisions are counted one by one, at 2 KB each, and the changelog grows with each release: neither
- * is a reason to shorten another page.
+ * Of all pages and decision records together. The changelog does not count: it grows with each release, which is no reason to
+ * shorten a page.
  */
-const handWrittenBytesMax = 188 * 1024;
+const handWrittenBytesMax = 270_000;
 
 const pages = new Map<string, string>();
 let files: ReadonlySet<string>;
@@ -29,7 +29,7 @@ function foldersOf(path: string): readonly string[] {
   return folder === '.' ? [] : [folder, ...foldersOf(folder)];
 }
 
-/** Bytes written by hand: the formatter pads the cells of tables. */
+/** The bytes of a page without the padding that the formatter adds to tables. */
 function writtenBytes(page: string): number {
   const lines = page
     .split('\n')
@@ -37,11 +37,9 @@ function writtenBytes(page: string): number {
   return Buffer.byteLength(lines.join('\n'));
 }
 
-test('Markdown: what is written by hand stays small enough to be read and kept true', () => {
+test('Markdown: pages and decision records stay small enough to be read and kept true', () => {
   for (const path of generated) expect(pages.has(path)).toBe(true);
-  const counted = [...pages].filter(
-    ([path]) => !generated.has(path) && path !== 'CHANGELOG.md' && !path.includes('/decisions/'),
-  );
+  const counted = [...pages].filter(([path]) => !generated.has(path) && path !== 'CHANGELOG.md');
   const sizes = counted.map(([, page]) => writtenBytes(page));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(handWrittenBytesMax);
   expect(writtenBytes('| a   | b |\n| --- | ------ |\n')).toBe(writtenBytes('| a | b |\n| --- | --- |\n'));

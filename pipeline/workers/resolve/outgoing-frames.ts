@@ -36,11 +36,14 @@ export type OutgoingEvent = {
 };
 
 export type Compression = {
-  /** Which frames are compressed: none, those that weigh much more than what was sent for them, or all. */
+  /**
+   * Which frames are compressed: none, those that weigh much more than their clients sent, or all. An ordinary frame stays
+   * text that an operator can read in the log.
+   */
   readonly frames: 'off' | 'grown' | 'all';
-  /** A smaller frame never is: it saves little, and costs nearly as much. */
+  /** A smaller frame is never compressed: it saves little and costs nearly as much. */
   readonly frameBytesMin: number;
-  /** How many times what was sent for it a frame has to weigh to be one that has grown. */
+  /** A frame has grown once it weighs this many times what its clients sent. */
   readonly grownTimes: number;
 };
 

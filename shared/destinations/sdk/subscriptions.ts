@@ -4,13 +4,13 @@ import { choice, optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** By what messages reach a person. */
+/** How messages reach a person. */
 export type Channel = 'email' | 'sms';
 
 /** A person's consent to marketing messages, given or withdrawn. */
 export type Subscription = { readonly action: 'subscribe' | 'unsubscribe'; readonly channels: readonly Channel[] };
 
-/** What settings say of it. */
+/** The events that a destination's settings name. */
 export type SubscriptionSettings = {
   readonly subscribeEvents: ReadonlySet<string>;
   readonly unsubscribeEvents: ReadonlySet<string>;
@@ -18,8 +18,8 @@ export type SubscriptionSettings = {
 };
 
 /**
- * Only an event subscribes: it is the moment of consent. What a profile says of it may be older than what its person has
- * chosen at the platform since (`decisions/subscriptions.md`).
+ * Only an event subscribes: it is the moment of consent. A profile may be older than the person's later choice at the platform
+ * (`decisions/identify-repeats.md`).
  */
 export const subscriptionSettings = {
   subscribeEvents: eventNames({
