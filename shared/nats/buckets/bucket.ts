@@ -21,7 +21,7 @@ export type BucketSettings = {
   /** Entries disappear this long after they were last written, in ms. 0 keeps them. */
   readonly ttlMs?: number;
   readonly bytesMax: number;
-  /** Full, it gives up what was written longest ago, and refuses nothing. Of what only counts. */
+  /** When full, the bucket discards its oldest entries instead of refusing a write: for counts that may be lost. */
   readonly givesUpOldest?: boolean;
 };
 
@@ -33,16 +33,16 @@ export type BucketEntry = {
   readonly revision: number;
 };
 
-/** A durable key-value bucket of the log. */
+/** A durable key-value bucket in the log. */
 export type Bucket = {
   get(key: string): Promise<BucketEntry | undefined>;
-  /** Writes and returns the new revision. Throws PublishError where the log refuses: the bucket is full, say. */
+  /** Writes and returns the new revision. Throws PublishError where the log refuses, as when the bucket is full. */
   put(key: string, value: Uint8Array): Promise<number>;
   /** As `put`, only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
   putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
   delete(key: string): Promise<void>;
   keys(filter?: string): Promise<string[]>;
-  /** Every entry there is, then every change. `onReady` is called once the present entries were given. */
+  /** Calls back with every present entry, then with every change. `onReady` is called after the present entries. */
   watch(options: WatchOptions): Promise<BucketWatch>;
 };
 
@@ -55,7 +55,10 @@ export type WatchOptions = {
 
 export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
 
-/** Opens the bucket, making it when it is missing and bringing its limits to `settings`; as `ensureTopology` where the user may not. */
+/**
+ * Opens the bucket. Creates it where it is missing and applies the limits of `settings`; a user without the right to do
+ * so leaves both, as with `ensureTopology`.
+ */
 export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
   const kv = await whileForming(async () => {
     const opened = await makeOrAwait(connection, settings);
@@ -85,7 +88,7 @@ async function makeOrAwait(connection: LogConnection, settings: BucketSettings):
   }
 }
 
-/** Makes nothing where it is there. */
+/** Leaves an existing bucket as it is. */
 function makeBucket({ [client]: { js } }: LogConnection, settings: BucketSettings): Promise<KV> {
   return js.views.kv(settings.name, {
     history: 1,
@@ -114,7 +117,7 @@ export async function readBucket(
   const kv = await connection[client].js.views.kv(name, { bindOnly: true });
   const found = new Map<string, Uint8Array>();
   for (const key of await listKeys(kv, '>')) {
-    // One that has gone meanwhile is none.
+    // A key that was deleted meanwhile has no entry.
     const entry = await kv.get(key);
     const value = entry === null ? undefined : readEntry(entry).value;
     if (value !== undefined) found.set(key, value);
@@ -128,18 +131,21 @@ export async function countKeys({ [client]: { jsm } }: LogConnection, name: stri
   return Object.keys(state.subjects ?? {}).length;
 }
 
-/** Each key once, or again if it is written meanwhile. Do nothing else between two keys, or the rest is lost. */
+/**
+ * Each key once, or again if it is written meanwhile. Await nothing else between two keys: the client would lose the
+ * rest.
+ */
 async function listKeys(kv: KV, filter: string): Promise<string[]> {
   const found = new Set<string>();
   for await (const key of await kv.keys(filter)) found.add(key);
   return [...found];
 }
 
-// The client library leaves a bucket that exists as it is: one made on a single server would never get its copies.
+// The client library never changes an existing bucket, so one created on a single server would never be replicated.
 async function followLimits({ [client]: { jsm } }: LogConnection, settings: BucketSettings): Promise<void> {
   const stream = streamOfBucket(settings.name);
   const { config } = await jsm.streams.info(stream);
-  // A start never makes the log survive less: copies only become more.
+  // A start never reduces the number of copies.
   const limits = {
     num_replicas: Math.max(config.num_replicas, settings.replicas),
     max_bytes: settings.bytesMax,
@@ -163,7 +169,7 @@ async function put(connection: LogConnection, bucket: string, key: string, value
 
 const anotherWasFirst: ReadonlySet<number | undefined> = new Set([
   serverErrors.wrongLastSequence,
-  // Replicated, and the other write is not decided yet.
+  // On a replicated stream: the other write is not decided yet.
   serverErrors.wrongLastSequenceInProcess,
 ]);
 
@@ -183,7 +189,7 @@ async function putIfUnchanged(
   }
 }
 
-/** The client library takes every answer that is no error for one that names a sequence. */
+/** The client library reads every answer that is not an error as one with a sequence. */
 function storedRevision(bucket: string, revision: number): number {
   if (isSequence(revision)) return revision;
   throw new PublishError('refused', `bucket ${bucket}`);
@@ -205,7 +211,7 @@ async function watchBucket(kv: KV, options: WatchOptions): Promise<BucketWatch> 
   const stopped = (async () => {
     for await (const entry of iterator) options.onEntry(readEntry(entry));
   })();
-  // Called before there was a reader, "initialized" means that the present entries are queued, not that they were read.
+  // The client calls this when the present entries are queued, which may be before they were read.
   const announceOnceRead = (): void => {
     if (iterator.getPending() === 0) options.onReady?.();
     else setTimeout(announceOnceRead, 1);

@@ -10,47 +10,53 @@ export type ConfigChange<Config = AccountConfig> = {
   readonly accountId: string;
   /** Undefined when the account's configuration was removed. */
   readonly config: Config | undefined;
-  /** The same as it was published, to be handed on; a part of larger bytes. */
+  /** The configuration's bytes as published, to be passed on; a view into a larger buffer. */
   readonly bytes: Uint8Array | undefined;
   readonly revision: number;
-  /** With this one every configuration up to that revision is applied, or was rejected: those that wait have later ones. */
+  /**
+   * With this change, every configuration up to that revision is applied or rejected: waiting ones have later
+   * revisions.
+   */
   readonly upTo: number;
 };
 
 export type ConfigFeed = {
-  /** Every configuration up to that revision was applied, or rejected; 0 before the first. */
+  /** Every configuration up to this revision is applied or rejected; 0 before the first. */
   readonly revision: number;
-  /** Whether every configuration there was at the start has been applied. */
+  /** Whether every configuration that was there at the start is applied. */
   readonly ready: boolean;
-  /** Accounts whose only configuration is refused as it is not signed. While a control plane is upgraded these are all. */
+  /**
+   * Accounts whose only configuration is refused because it is not signed: all of them while a control plane is
+   * upgraded.
+   */
   readonly untrusted: number;
-  /** Accounts of which a configuration was accepted. */
+  /** Accounts with an accepted configuration. */
   readonly trusted: number;
   stop(): void;
 };
 
 export type ConfigFeedOptions<Config> = {
-  /** Which bucket it is: CONFIG, or GATEWAY_CONFIG. Default CONFIG. */
+  /** The bucket to follow: CONFIG or GATEWAY_CONFIG. Default CONFIG. */
   readonly of?: 'config' | 'gatewayConfig';
   readonly trust: ConfigTrust;
-  /** What is made of a document before it is applied. Throws for one that cannot be used. */
+  /** Reads a document before it is applied. Throws for one that cannot be used. */
   read(config: AccountConfig): Config;
   apply(change: ConfigChange<Config>): void;
-  /** A document this build cannot use; what ran before goes on running. */
+  /** A document that this build cannot use. The account keeps its previous configuration. */
   onRejected(accountId: string, revision: number, reason: string): void;
   onReady?(): void;
 };
 
-/** Of the thread's time that one account's configurations may take, published again and again. */
+/** Fraction of the thread's time for the configurations of one account that publishes repeatedly. */
 const accountShare = 0.05;
-/** What they may take at once before one has to wait, in ms of the thread. */
+/** Time of the thread that one account's configurations may take before its next one waits, in ms. */
 const accountBurstMs = 200;
-/** The longest that a published configuration waits for its turn then, in ms. */
+/** A published configuration waits for its turn this long at most, in ms. */
 const waitMaxMs = 5_000;
 
 /**
- * Follows a bucket of configuration: every account's live one, then each change as it is published. Revisions are those of
- * CONFIG. Where an account publishes faster than its limit of this thread's time, only the newest waiting change is applied.
+ * Follows a bucket of configuration: the live one of every account, then each change. Revisions are those of CONFIG.
+ * Where an account publishes faster than its limit of this thread's time, only its newest waiting change is applied.
  */
 export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOptions<Config>): Promise<ConfigFeed> {
   const ofGateways = options.of === 'gatewayConfig';
@@ -95,7 +101,7 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
     const entry = { ...found, revision: revisionOf(found) };
     newest = Math.max(newest, entry.revision);
     if (!isTrusted(entry)) return;
-    // What was published before is read at once, once for each account.
+    // At the start, the present configurations are read at once, one for each account.
     if (ready) changes.offer(entry.key, entry.revision, entry);
     else apply(entry);
   };
@@ -130,18 +136,18 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
 const accountOf = (key: string): string => key.slice('account.'.length);
 
 const pollMs = 50;
-/** A control plane signs what it finds unsigned within this, in ms. */
+/** A control plane signs an unsigned configuration within this time, in ms. */
 const signedWithinMs = 30_000;
 
-/** Nothing in the log is signed: the process ends, and is started again until a control plane has signed it. */
+/** No configuration in the log is signed. The process exits, and is restarted until a control plane has signed one. */
 export class NotSignedError extends Error {
   readonly code = 'not_signed';
 }
 
 /**
- * Resolves once a configuration of every account is signed, so that a reader that is upgraded before the control plane
- * takes over nothing with half of its accounts. A few that stay unsigned are no reason to wait for ever. Throws
- * NotSignedError where none is signed by then.
+ * Resolves once a configuration of every account is signed, so that a reader upgraded before the control plane does not
+ * start with half of its accounts. After the time limit it resolves if at least one is signed, and throws
+ * NotSignedError if none is.
  */
 export async function awaitTrusted(
   feed: Pick<ConfigFeed, 'ready' | 'untrusted' | 'trusted'>,

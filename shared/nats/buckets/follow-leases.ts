@@ -7,7 +7,7 @@ export type LeaseEntry = { readonly revision: number; readonly value: Uint8Array
 
 export type FollowedLeases = {
   readonly entries: ReadonlyMap<string, LeaseEntry>;
-  /** Silence while we were away ourselves says nothing of others. */
+  /** Ignores silence during a standstill of this process, which proves nothing about others. */
   forgive(): void;
   stop(): void;
 };
@@ -20,7 +20,7 @@ export type LeasesOptions = {
   onError(error: unknown): void;
 };
 
-/** Follows the entries that match; returns once those that are there are known. */
+/** Follows the entries that match. Resolves once the present entries are known. */
 export async function followLeases(options: LeasesOptions): Promise<FollowedLeases> {
   const entries = new Map<string, LeaseEntry>();
   let watch: BucketWatch | undefined;

@@ -8,20 +8,19 @@ import type { Bucket, BucketEntry } from './bucket.ts';
 import { decodeReport, encodeReport, leaseKey } from '../../contracts/process-report.ts';
 import type { InstanceHolder, ProcessName, ProcessReport } from '../../contracts/process-report.ts';
 
-/** Another process that is alive goes by the instance id. */
+/** Another live process uses the instance id. */
 export class InstanceIdTakenError extends Error {
   readonly code = 'instance_id_taken';
 }
 
-/** A process that is alive renews its lease within this time, in ms. */
+/** A live process renews its lease within this time, in ms. */
 const renewalWaitMs = 5_000;
 const lookEveryMs = 200;
 
 /**
- * Takes an instance id for this process, or throws InstanceIdTakenError: two that go by one would share leases and
- * health windows, and each would undo what the other does. A process that was killed leaves its entry behind. On this
- * machine it is seen at once that it is gone, of another one it is known when its lease was not renewed for
- * `waitMs`.
+ * Claims an instance id for this process, or throws InstanceIdTakenError: two processes with one id would overwrite
+ * each other's leases and health windows. The entry of a killed process stays. On this machine its end is seen at once,
+ * on another machine once its lease was not renewed for `waitMs`.
  */
 export async function claimInstanceId(
   bucket: Bucket,
@@ -33,7 +32,7 @@ export async function claimInstanceId(
   const report: ProcessReport = { ...claimed, startedAt: new Date().toISOString(), revision: 0, holder };
   const value = encodeReport(report);
   for (;;) {
-    // Another process may have just created the bucket, and requests fail until it has a leader.
+    // Another process may have just created the bucket; requests fail until the bucket has a leader.
     const entry = await whileForming(() => bucket.get(key));
     const isHeld = entry?.value !== undefined;
     if (isHeld && (await isAlive(bucket, entry, holder, waitMs))) throw takenError(claimed, entry, holder);
@@ -41,7 +40,7 @@ export async function claimInstanceId(
   }
 }
 
-/** Calls `onTaken` when another process has taken the id since: this one was silent, and was held for dead. */
+/** Calls `onTaken` when another process has claimed the id since, because this one was silent and taken for dead. */
 export function watchInstanceId(
   bucket: Bucket,
   claimed: ProcessName,
@@ -54,7 +53,7 @@ export function watchInstanceId(
     const found = holderOf(entry);
     if (found !== undefined && found.nonce !== holder.nonce) onTaken();
   };
-  // The connection reports a log that does not answer.
+  // The connection reports an unreachable log.
   const looking = every(everyMs, () => look().catch(() => undefined));
   return { stop: () => void looking.stop() };
 }

@@ -8,26 +8,26 @@ import { buckets } from '../streams/topology.ts';
 export type Buckets = {
   /** Each account's live configuration, one entry an account. Written by the control plane only. */
   readonly config: Bucket;
-  /** The part of it that gateways run, signed for them. Written by the control plane only. */
+  /** The configuration of gateways, signed for them. Written by the control plane only. */
   readonly gatewayConfig: Bucket;
-  /** What gateways and pipelines report of sources and destinations. */
+  /** What gateways and pipelines report about sources and destinations. */
   readonly health: Bucket;
-  /** The processes alive now. */
+  /** The live processes. */
   readonly leases: Bucket;
-  /** Where each destination stands in its account's log, one entry a destination. Refuses when full, and never forgets. */
+  /** The position of each destination in its account's log. Refuses writes when full; entries never expire. */
   readonly positions: Bucket;
-  /** Replays asked for, and how far they are. */
+  /** Requested replays and their progress. */
   readonly replays: Bucket;
-  /** Access tokens that platforms gave out, sealed. */
+  /** Access tokens of platforms, sealed. */
   readonly tokens: Bucket;
 };
 
 const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
-// Entries of instances that are gone would stay for ever; a month keeps "last seen" times useful. Those of destinations that
-// are gone go first where there is no more room: who lives writes.
+// Entries of ended instances would stay for ever; a month keeps "last seen" times useful. A full bucket discards its
+// oldest entries first, which are those of deleted destinations: live ones write.
 const healthTtlMs = 30 * dayMs;
-// A refresh token that a platform replaced stands nowhere else: it outlives a destination that is paused for a while.
+// A refresh token that a platform replaced stands nowhere else. It must outlive a pause of its destination.
 const tokensTtlMs = 365 * dayMs;
 
 /** The one set of limits all services share. */
@@ -41,12 +41,12 @@ export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets,
   tokens: { name: buckets.tokens, replicas, bytesMax: 32 * mebibyte, ttlMs: tokensTtlMs },
 });
 
-/** Opens the one that names the processes alive: for a process that has to know before it changes anything. */
+/** Opens LEASES only: for a process that must know the live processes before it changes anything. */
 export function openLeases(connection: LogConnection, replicas: number): Promise<Bucket> {
   return openBucket(connection, bucketSettings(replicas).leases);
 }
 
-/** Opens every bucket and creates missing ones. For control planes, which may create all of them. */
+/** Opens every bucket and creates missing ones: for control planes, which have the right. */
 export function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
   return openThese(connection, replicas, ['gatewayConfig', ...pipelineBuckets]);
 }
@@ -61,7 +61,10 @@ export function openPipelineBuckets(
   return openThese(connection, replicas, pipelineBuckets);
 }
 
-/** The buckets that a gateway opens at its start. It may create none: one that it does not use must not delay it. */
+/**
+ * The buckets that a gateway opens at its start. It may create none, and a bucket that it does not use must not delay
+ * it.
+ */
 export function openGatewayBuckets(
   connection: LogConnection,
   replicas: number,

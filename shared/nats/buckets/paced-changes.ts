@@ -1,25 +1,27 @@
 import { RateLimit } from '../../limits/index.ts';
 
 export type PacedChangesOptions<Change> = {
-  /** Takes a change into use. What it takes of the thread's time decides when the next one of its key may. */
+  /** Applies a change. The time this takes decides when the next change of its key is due. */
   apply(change: Change): void;
-  /** Of the thread's time that changes of one key may take, between 0 and 1. */
+  /** Fraction of the thread's time that changes of one key may take, from 0 to 1. */
   readonly share: number;
-  /** What changes of one key may take at once before any has to wait, in ms: a few in a row cost little. */
+  /** Time that changes of one key may take before the next one waits, in ms. */
   readonly burstMs: number;
   /** The longest that a change waits, in ms. */
   readonly waitMaxMs: number;
-  /** In ms, never going back. Default the clock of the process. */
+  /** Monotonic clock, in ms. Default: the process's. */
   readonly now?: () => number;
 };
 
-/** Changes of many keys, of each of which only the newest matters. */
+/** Applies changes of many keys; only the newest change of a key matters. */
 export type PacedChanges<Change> = {
-  /** Applies it at once, or later where its key has had its share of the thread; the newest of those that wait is applied. */
+  /**
+   * Applies the change now, or later where its key is over its limit. Of waiting changes only the newest is applied.
+   */
   offer(key: string, revision: number, change: Change): void;
-  /** The oldest revision of a key whose newest waits; undefined where none does. */
+  /** The oldest revision among the waiting changes; undefined where none waits. */
   readonly waitingFrom: number | undefined;
-  /** Waiting changes are dropped. */
+  /** Drops waiting changes. */
   stop(): void;
 };
 
@@ -28,7 +30,10 @@ type Pause<Change> = {
   waiting: { readonly fromRevision: number; readonly change: Change } | undefined;
 };
 
-/** One who changes something large again and again has it applied as often as leaves the thread to the others. */
+/**
+ * Limits the thread's time for each key, so that one account that publishes large configurations repeatedly does not
+ * stop the others.
+ */
 export function createPacedChanges<Change>(options: PacedChangesOptions<Change>): PacedChanges<Change> {
   const { apply, share, burstMs, waitMaxMs, now = () => performance.now() } = options;
   const spent = new RateLimit({ perS: share * 1_000, burst: burstMs }, now);

@@ -9,9 +9,9 @@ const defaultRenewEveryMs = 3_000;
 /** Registers a process and renews its lease; `report` is called again after each applied revision. */
 export type ProcessLease = {
   report(revision: number): void;
-  /** Tells the others of its kind that it runs nothing but its own among these instances. */
+  /** Reports that this process has released what is not its own among these instances. */
   letGo(peers: readonly string[]): void;
-  /** Tells them that it is about to end. */
+  /** Reports that this process is about to end. */
   leave(): void;
   release(): Promise<void>;
 };
@@ -37,7 +37,7 @@ export function holdProcessLease(
   };
   let isDue = false;
   const renewing = every(renewEveryMs, () => {
-    // An instance without peers renews less often: a peer that starts needs to see it in time, and the peer ends that state.
+    // An instance without peers renews half as often. A new peer must see its lease in time, which ends that state.
     isDue = !isDue || about.peers?.length !== 1;
     if (isDue) write();
   });

@@ -11,27 +11,27 @@ import {
 } from '../../contracts/replay-job.ts';
 import type { ReplayJob, ReplayRequest } from '../../contracts/replay-job.ts';
 
-/** Where replays are asked for, looked at and cancelled. A pipeline carries them out. */
+/** Requests, lists and cancels replays. A pipeline carries them out. */
 export type ReplayStore = {
   /**
-   * Asks for a replay. The same one asked for again while it is not over is the one there is: asking twice sends
-   * nothing twice. Throws TooManyReplaysError.
+   * Requests a replay. While the same replay is not over, returns it, so that a repeated request sends nothing twice.
+   * Throws TooManyReplaysError.
    */
   start(accountId: string, destinationId: string, request: ReplayRequest): Promise<ReplayJob>;
   /** Newest first. */
   list(destinationId: string): Promise<ReplayJob[]>;
   find(destinationId: string, id: string): Promise<ReplayJob | undefined>;
-  /** What was put before the destination already is sent; undefined when there is no such replay. */
+  /** Events that already reached the destination's retry log are sent. Undefined when there is no such replay. */
   cancel(destinationId: string, id: string): Promise<ReplayJob | undefined>;
 };
 
-/** Replays of one destination that are not over, and those that are over and still listed. */
+/** Replays of one destination that are not over, at most, and replays that are over and still listed. */
 export const replaysWaitingMax = 10;
 const replaysOverMax = 50;
-/** The same of one account: the bucket is for all. */
+/** The same of one account, as all accounts share the bucket. */
 const replaysOfAccountWaitingMax = 100;
 const replaysOfAccountOverMax = 500;
-/** How long reading what there is may take, in ms. */
+/** A read of the replays may take this long, in ms. */
 const readMs = 10_000;
 
 export class TooManyReplaysError extends Error {
@@ -44,10 +44,13 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
     decodeReplay((await bucket.get(replayKey(destinationId, id)))?.value);
   const list = async (destinationId: string): Promise<ReplayJob[]> => {
     const jobs = await readAll(bucket, replaysOfDestination(destinationId));
-    // Ids are made in the order of time.
+    // Ids ascend with time.
     return jobs.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   };
-  /** Has an account hold to its share of the bucket: what is over longest goes, and too much that waits is refused. */
+  /**
+   * Holds an account to its quota of the bucket: removes its oldest finished replays, and refuses too many waiting
+   * ones.
+   */
   const makeRoom = async (accountId: string): Promise<void> => {
     const own = (await readAll(bucket, allReplays)).filter((job) => job.accountId === accountId);
     const over = own.filter(isOver).toSorted((a, b) => (a.id < b.id ? 1 : -1));
@@ -98,7 +101,7 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
         queued: 0,
       };
       await bucket.put(replayKey(destinationId, job.id), encodeReplay(job));
-      // Of those who asked for the same at one time each sees the others' by now: the oldest one counts.
+      // When several replays of one range were requested at once, the oldest wins: by now each request sees the others.
       const oldest = sameAs(await list(destinationId), request) ?? job;
       if (oldest.id !== job.id) await cancel(destinationId, job.id);
       return oldest;
@@ -106,7 +109,7 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
   };
 }
 
-/** Every replay whose key fits, by one question: there may be many. */
+/** Every replay whose key matches, by one request: there may be many. */
 async function readAll(bucket: Bucket, filter: string): Promise<readonly ReplayJob[]> {
   const jobs: ReplayJob[] = [];
   let watch: BucketWatch | undefined;

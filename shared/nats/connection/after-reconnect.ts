@@ -2,8 +2,8 @@ import { backoffMs, defaultBackoff } from '../../runtime/retry.ts';
 import type { LogConnection } from './connection.ts';
 
 /**
- * Runs `work` after every reconnect, until it succeeds, one run at a time: the server that comes back may be an empty
- * one, or have forgotten who was watching what.
+ * Runs `work` after every reconnect until it succeeds, one run at a time: the server may be empty after its restart, or
+ * may have forgotten its subscribers.
  */
 export function afterReconnect(
   connection: LogConnection,
@@ -26,7 +26,7 @@ export function afterReconnect(
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
-    // In the same step as the last look at what is wanted: a reconnect right after it begins a run of its own.
+    // In the same step as the last check of what is wanted: a reconnect right after it starts a new run.
     state.isRunning = false;
   };
   const off = connection.onReconnect(() => {

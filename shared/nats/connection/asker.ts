@@ -1,16 +1,16 @@
 import { ErrorCode, NatsError } from 'nats';
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 
-/** Why nothing was answered. What was asked may have been done all the same, but for `too_large`. */
+/** Why there is no answer. Except for `too_large` the server may have done what was requested. */
 export type Unanswered = 'timeout' | 'disconnected' | 'too_large';
 
 export type AskOptions = { readonly headers?: MsgHdrs; readonly timeoutMs: number };
 
-/** Asks servers over one connection. */
+/** Sends requests to servers over one connection. */
 export type Asker = {
   /** One try; never rejects. An answer without data means that the subject has no subscriber. */
   ask(subject: string, payload: Uint8Array, options: AskOptions): Promise<Msg | Unanswered>;
-  /** The connection is gone, and with it every answer on its way. */
+  /** The connection is lost, and with it every answer on its way. */
   disconnected(): void;
 };
 
@@ -19,9 +19,8 @@ const tooLarge: string = ErrorCode.MaxPayloadExceeded;
 type Waiting = { readonly resolve: (answer: Msg | Unanswered) => void; readonly timer: NodeJS.Timeout };
 
 /**
- * The client's own `request` does per message what can be done once, and makes an error with a stack of each that was
- * answered. Here all answers arrive on one subscription, and a counter in the answer's subject says whose it is. About a
- * third of the client's cost.
+ * The client's `request` subscribes and creates an error with a stack for each message. Here all answers arrive on one
+ * subscription, and a counter in the answer's subject names the request: a third of the client's cost.
  */
 export function createAsker(nc: NatsConnection, createInbox: () => string): Asker {
   const waiting = new Map<string, Waiting>();
@@ -56,7 +55,7 @@ export function createAsker(nc: NatsConnection, createInbox: () => string): Aske
         try {
           nc.publish(subject, payload, headers === undefined ? { reply } : { reply, headers });
         } catch (error) {
-          // With its headers it is too large, or the connection was closed since it was asked.
+          // With its headers the message is too large, or the connection was closed since the check.
           settle(reply, error instanceof NatsError && error.code === tooLarge ? 'too_large' : 'disconnected');
         }
       });

@@ -1,18 +1,18 @@
 import type { JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
 import type { Asker } from './asker.ts';
 
-/** What the client library has of a connection. */
+/** The client library's objects for one connection. */
 export type LogClient = {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly jsm: JetStreamManager;
-  /** A new subject for replies, of those that the user of the connection may subscribe to. */
+  /** A new reply subject that the connection's user may subscribe to. */
   createInbox(): string;
   readonly asker: Asker;
 };
 
 /**
- * The place of the library in a LogConnection. Outside of shared/nats only tests look there, to do to a log what no
- * service does: `npm run check:layers` refuses the import.
+ * The key of the library's objects in a LogConnection. Outside of shared/nats only tests use it, to change a log as no
+ * service does: `npm run check:layers` refuses the import elsewhere.
  */
 export const client: unique symbol = Symbol('client');

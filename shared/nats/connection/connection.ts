@@ -9,7 +9,7 @@ import { accessOptions } from './log-access.ts';
 import { versionProblem } from './server-version.ts';
 import { tlsFailure } from '../../runtime/tls-failure.ts';
 
-/** The node that a connection leads to, or led to last. Undefined is what it has not said. */
+/** The node that a connection leads to, or led to last. A field is undefined where the node did not report it. */
 export type ConnectedServer = {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -23,18 +23,21 @@ export type LogConnection = {
   readonly [client]: LogClient;
   readonly connected: boolean;
   readonly server: ConnectedServer;
-  /** Bytes of the largest message the server takes, its headers included; what a server has by default until it says so. */
+  /**
+   * Bytes of the largest message that the server accepts, headers included; the default of nats-server until it reports
+   * its limit.
+   */
   readonly messageBytesMax: number;
-  /** Why the log cannot be relied on over it now, in words: there is no server, or one that is too old. */
+  /** Why the log cannot be used over this connection now: there is no server, or one that is too old. */
   readonly problem: string | undefined;
   /** Times the connection came back after a loss. */
   readonly reconnects: number;
-  /** Calls `listener` after every reconnect; the function returned takes it back. */
+  /** Calls `listener` after every reconnect. Returns a function that removes the listener. */
   onReconnect(listener: () => void): () => void;
   onDisconnect(listener: () => void): () => void;
   /** Resolves when the connection is closed for good, with the error unless `close` did it. */
   readonly closed: Promise<Error | undefined>;
-  /** Flushes what is written and closes; gives up waiting after `deadlineMs`. */
+  /** Flushes written data and closes; stops waiting after `deadlineMs`. */
   close(deadlineMs?: number): Promise<void>;
 };
 
@@ -50,7 +53,7 @@ export type ConnectLogOptions = LogAccess & {
 const defaultMessageBytesMax = 1024 ** 2;
 const requestTimeoutMs = 5_000;
 const attemptTimeoutMs = 3_000;
-/** For finding out why an attempt failed, which may take longer than the attempt. */
+/** Time to find out why an attempt failed, in ms: it may take longer than the attempt. */
 const explanationTimeoutMs = 10_000;
 const silence: string = ErrorCode.Timeout;
 
@@ -59,8 +62,8 @@ export class LogConnectError extends Error {
 }
 
 /**
- * Connects to nats-server; waits for a server that is still starting, not for one that refuses us or is too old. In a
- * cluster that is the node that answered; of a node of another version behind it the doctor and the metrics tell.
+ * Connects to nats-server. Waits for a server that is still starting; throws for one that refuses us or is too old. In
+ * a cluster only the node that answered is checked: doctor and metrics report other versions among the nodes.
  */
 export async function connectLog(options: ConnectLogOptions): Promise<LogConnection> {
   const nc = await dial(options);
@@ -117,7 +120,7 @@ export async function connectLog(options: ConnectLogOptions): Promise<LogConnect
     },
     get problem() {
       if (!connected || nc.isClosed()) return 'NATS at NATS_URL is not connected';
-      // The server that came back may be another one.
+      // After a reconnect the server may be another one.
       return versionProblem(nc.info?.version);
     },
     get reconnects() {
@@ -155,7 +158,8 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
     pingInterval: 5_000,
     maxPingOut: 2,
     noAsyncTraces: true,
-    // Nodes are those of NATS_URL: a server that another one announces may be a stranger's, and would receive our credentials.
+    // Only servers of NATS_URL are used: a server announced by another one may be a stranger's, and would receive our
+    // credentials.
     ignoreClusterUpdates: true,
   };
   const deadline = performance.now() + connectTimeoutMs;
@@ -175,8 +179,8 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
 }
 
 /**
- * A server that does not accept our certificate says so only after TLS 1.3 has let us through, and the library takes
- * that for silence. TLS 1.2 has it say so at once.
+ * With TLS 1.3 a server refuses our certificate only after the handshake, which the library reports as silence. TLS 1.2
+ * reports the refusal at once.
  */
 async function explained(error: unknown, attempt: ConnectionOptions): Promise<unknown> {
   if (!(error instanceof NatsError) || error.code !== silence || !attempt.tls) return error;
@@ -195,23 +199,23 @@ function subscribe(listeners: Set<() => void>, listener: () => void): () => void
   return () => listeners.delete(listener);
 }
 
-/** What a failed attempt to connect means to the operator. */
+/** What a failed attempt to connect means for the operator. */
 type ConnectFailure = {
   /** In words, with the variables to look at. */
   readonly reason: string;
-  /** Whether trying again may help: a server that refuses us goes on refusing. */
+  /** Whether another try may help. A server that refuses our login keeps refusing it. */
   readonly passes: boolean;
 };
 
 const withoutTls: string = ErrorCode.ServerOptionNotAvailable;
-/** The library reads these out of the server's `-ERR`, which has nothing but words. */
+/** The library reads these from the server's `-ERR`, which has text only. */
 const notLetIn: ReadonlySet<string> = new Set([
   ErrorCode.AuthorizationViolation,
   ErrorCode.AuthenticationExpired,
   ErrorCode.AccountExpired,
 ]);
 
-/** Reads a failure of the client library, which passes on what Node's TLS and the server said. */
+/** Reads a failure of the client library, which passes on the errors of Node's TLS and of the server. */
 function connectFailure(error: unknown): ConnectFailure {
   const [message, code] = [messageOf(error), codeOf(error)];
   const refused = refusal(message, code);
@@ -232,14 +236,14 @@ function refusal(message: string, code: string): string | undefined {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-// The library wraps errors: the innermost code says what happened.
+// The library wraps errors: the innermost code is the cause.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('chainedError' in error && error.chainedError instanceof Error) return codeOf(error.chainedError);
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** How long the client library waits between two tries to reach a server that is away, in ms. */
+/** The client library waits this long between two tries to reach a server, in ms. */
 const waitMinMs = 250;
 const waitJitterMs = 250;
 
@@ -250,14 +254,13 @@ type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(
 type Redial = {
   /** For the library's `reconnectDelayHandler`: it asks before each try. */
   readonly delayMs: () => number;
-  /** The client whose tries these are; until then there are none to correct. */
+  /** The client whose tries are corrected; before it is attached there are none. */
   attach(client: unknown): void;
 };
 
 /**
- * The library dials a server once the wall clock is past its last try: after a clock was set back by an hour, with the
- * server restarted then, it would not dial for an hour. A try that lies in the future says that the clock was set
- * back since, and is forgotten.
+ * The library dials a server once the wall clock has passed its last try. After a clock was set back by an hour it
+ * would not dial for an hour. A last try in the future means that the clock was set back, and is reset.
  */
 function createRedial(): Redial {
   let client: ClientInternals | undefined;

@@ -7,7 +7,7 @@ import { optionalSecret, optionalText, text } from '../../runtime/variables.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** How a process reaches the log. Every one of these may come from a file: `NATS_CA_FILE` for `NATS_CA`, and so on. */
+/** How a process reaches the log. Each variable may name a file: `NATS_CA_FILE` for `NATS_CA`, and so on. */
 export const logEnv = {
   NATS_URL: text('Servers of the log, comma separated. `tls://` insists on an encrypted connection; may hold a login', {
     default: 'nats://127.0.0.1:4222',
@@ -39,23 +39,22 @@ export const logEnv = {
   ),
 };
 
-/** What must hold between the variables of `logEnv`. */
+/** Rules between the variables of `logEnv`. */
 export const logEnvRules: readonly EnvRule[] = [
   together('NATS_CERT', 'NATS_KEY'),
   together('NATS_USER', 'NATS_PASSWORD'),
   atMostOne('NATS_USER', 'NATS_TOKEN', 'NATS_NKEY_SEED', 'NATS_CREDS'),
 ];
 
-/** The variables of `logEnv`, read. */
 type LogVariables = Static<TObject<typeof logEnv>>;
 
-/** Where the log is and how to be let in: plain data, so that a process can hand it to its threads. */
+/** Address and credentials of the log: plain data, so that a process can pass it to its threads. */
 export type LogAccess = {
   /** Servers, comma separated. A user and password, or a token, may stand before the host. */
   readonly url: string;
   readonly tls?: LogTls;
   readonly login?: LogLogin;
-  /** What the subjects of replies begin with. Default: `_INBOX`, and behind it the user of a login that names one. */
+  /** First token of reply subjects. Default `_INBOX`, followed by the user of a login that names one. */
   readonly inboxPrefix?: string;
 };
 
@@ -68,7 +67,7 @@ export type LogLogin =
   | { readonly kind: 'nkey'; readonly seed: string }
   | { readonly kind: 'creds'; readonly creds: string };
 
-/** What the environment says about reaching the log. */
+/** Reads the access to the log from the environment. */
 export function logAccess(env: LogVariables): LogAccess {
   const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key, NATS_INBOX_PREFIX: inboxPrefix } = env;
   const login = loginOf(env);
@@ -85,10 +84,10 @@ export function logAccess(env: LogVariables): LogAccess {
   };
 }
 
-/** The same in the words of the client library. */
+/** The access as options of the client library. */
 export function accessOptions(access: LogAccess): ConnectionOptions {
   const addresses = addressesOf(access);
-  // A server may offer TLS to those who like; these options insist on it.
+  // A server may offer TLS without requiring it; these options require it.
   const insists = access.tls !== undefined || addresses.some((address) => address.startsWith('tls://'));
   const login = access.login ?? loginInAddress(addresses);
   return {
@@ -99,7 +98,7 @@ export function accessOptions(access: LogAccess): ConnectionOptions {
   };
 }
 
-/** Whether it says how to log in, in the address or beside it. */
+/** Whether the access has a login, in the address or beside it. */
 export function hasLogin(access: LogAccess): boolean {
   return (access.login ?? loginInAddress(addressesOf(access))) !== undefined;
 }
@@ -114,8 +113,8 @@ function addressesOf({ url }: LogAccess): readonly string[] {
 const usualInboxPrefix = '_INBOX';
 
 /**
- * Replies to a user come below his name, so that the servers can keep those of others from him. Who may subscribe to all
- * inboxes may to these; a name that cannot stand in a subject goes without.
+ * Reply subjects contain the user's name, so that servers can hide them from other users. A name that cannot stand in a
+ * subject is left out.
  */
 function inboxPrefixOf(login: LogLogin | undefined): string {
   if (login?.kind !== 'password' || !/^[A-Za-z0-9_-]+$/.test(login.user)) return usualInboxPrefix;
@@ -154,7 +153,7 @@ function withoutLogin(address: string): string {
   return scheme + rest;
 }
 
-// The library takes one login for all servers, and silently drops the one in an address.
+// The library uses one login for all servers, and silently drops a login in an address.
 function loginInAddress(addresses: readonly string[]): LogLogin | undefined {
   for (const address of addresses) {
     const written = addressParts.exec(address)?.[2];

@@ -4,8 +4,7 @@ import { decodeJson } from '../../runtime/json.ts';
 import type { Unanswered } from './asker.ts';
 
 /**
- * JetStream's refusals by `err_code` of its answers, as in `server/errors.json` of nats-server. Their
- * words change from version to version.
+ * JetStream's refusals by `err_code`, from `server/errors.json` of nats-server. Their texts change between versions.
  */
 export const serverErrors = {
   accountResourcesExceeded: 10_002,
@@ -31,7 +30,7 @@ export const serverErrors = {
   tooManyRequests: 10_167,
 } as const;
 
-/** The code of a refusal that the client library threw; undefined when the server refused nothing. */
+/** The code of a refusal that the client library threw; undefined for any other error. */
 export function serverErrorCode(error: unknown): number | undefined {
   return error instanceof NatsError ? error.api_error?.err_code : undefined;
 }
@@ -45,11 +44,11 @@ export function isNotFound(error: unknown): boolean {
   return code === streamNotFound || code === consumerNotFound;
 }
 
-/** Whether the server's answer says that there is no such message. */
+/** Whether the server answered that the message does not exist. */
 export function isNoMessage(error: unknown): boolean {
   const code = serverErrorCode(error);
   if (code === noMessageFound || code === sequenceNotFound) return true;
-  // A deletion that failed says why in words only.
+  // A failed deletion has its reason in the text only.
   return code === messageDeleteFailed && error instanceof Error && /no message found/.test(error.message);
 }
 
@@ -59,12 +58,12 @@ const codeOf = {
   too_large: ErrorCode.MaxPayloadExceeded,
 } as const satisfies Record<Unanswered, ErrorCode>;
 
-/** That nothing was answered, as the client library would throw it. */
+/** A missing answer as the error that the client library would throw. */
 export function unansweredError(reason: Unanswered): NatsError {
   return NatsError.errorForCode(codeOf[reason]);
 }
 
-/** What an answer refuses, as the client library would throw it; without data the subject has no subscriber. */
+/** A refusal as the error that the client library would throw. Without data the subject has no subscriber. */
 export function answeredError(answer: Msg): Error {
   if (answer.data.length === 0) return NatsError.errorForCode(ErrorCode.NoResponders);
   const { error } = (decodeJson(answer.data) ?? {}) as { readonly error?: ApiError };
@@ -76,7 +75,7 @@ export function answeredError(answer: Msg): Error {
 
 const forbidden: string = ErrorCode.PermissionsViolation;
 
-/** Whether the server refused because the user may not do it, whatever it would have come to. */
+/** Whether the server refused because the user lacks the right. */
 export function isNotPermitted(error: unknown): boolean {
   return error instanceof NatsError && error.code === forbidden;
 }
@@ -98,8 +97,8 @@ const httpUnavailable = 503;
 const causesMax = 5;
 
 /**
- * Whether a failure, or what caused it, is the log's: it does not answer, or has no room or no leader at the moment. The
- * request was correct and may be repeated.
+ * Whether the cause of a failure is the log: it does not answer, is full, or has no leader. The request was correct and
+ * may be repeated.
  */
 export function isLogUnavailable(error: unknown): boolean {
   let at = error;
@@ -114,7 +113,10 @@ export function isLogUnavailable(error: unknown): boolean {
   return false;
 }
 
-/** What a failed request to JetStream means, in words; the client library has only a number for the first mistake one makes. */
+/**
+ * A failed JetStream request in words for the operator; for the commonest mistakes the client library has only a
+ * number.
+ */
 export function jetStreamFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!(error instanceof NatsError)) return error.message;

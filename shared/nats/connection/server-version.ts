@@ -15,7 +15,7 @@ export function isNewEnough(version: string): boolean {
     const difference = Number(found[part] ?? 0) - Number(wanted[part]);
     if (difference !== 0) return difference > 0;
   }
-  // A release candidate of the oldest is older.
+  // A release candidate of the minimum version is older than it.
   return found[4] === undefined;
 }
 
@@ -27,8 +27,8 @@ export const oldServerRisk =
 export const upgradeAdvice = `run ${NATS_VERSION_MIN} or newer on the same data folder, which it takes over as it is (runbook: start-stop-upgrade.md, nats-server)`;
 
 /**
- * Why a server that greets with this version will not do, in a sentence; undefined if it will. One that does not say
- * its version is taken: what speaks for it is that it greeted.
+ * Why a server with this version is refused, in a sentence; undefined if it is accepted. A server that does not report
+ * its version is accepted.
  */
 export function versionProblem(version: string | undefined): string | undefined {
   if (version === undefined || isNewEnough(version)) return undefined;

@@ -13,7 +13,7 @@ const forming: ReadonlySet<number | undefined> = new Set([
 
 /**
  * Repeats `work` while it fails because a cluster is still creating a stream or bucket: its nodes learn of a stream one
- * after the other, and requests fail until the stream has a leader. `work` must be safe to repeat.
+ * after the other, and it has no leader yet. `work` must be safe to repeat.
  */
 export async function whileForming<Result>(work: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + formingDeadlineMs;

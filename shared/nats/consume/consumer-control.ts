@@ -3,12 +3,15 @@ import { confirmConsumer, rewindConsumer, skipConsumer } from './consumers.ts';
 import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
-/** What the owner of a consumer asks of the server. Each throws ConsumerTakenError where another reader has taken over. */
+/**
+ * Requests of a consumer's owner to the server. Each throws ConsumerTakenError where another reader has taken the
+ * consumer over.
+ */
 export type ConsumerControl = {
   confirm(): Promise<void>;
-  /** Has everything that is not acknowledged handed out again. */
+  /** Has the server deliver all unacknowledged messages again. */
   rewind(finished: FinishedMessages): Promise<OwnedConsumer>;
-  /** Has nothing up to a sequence handed out any more. Returns `owned` itself where the log does not reach that far. */
+  /** Has the server skip messages up to a sequence. Returns `owned` itself where the log does not reach that far. */
   skip(owned: OwnedConsumer, upTo: number): Promise<OwnedConsumer>;
 };
 

@@ -4,12 +4,12 @@ import type { ConsumerControl } from './consumer-control.ts';
 import { ConsumerTakenError } from './consumers.ts';
 import type { RunState } from './run-state.ts';
 
-/** Other processes take one for dead no sooner. */
+/** Other processes take a silent one for dead after this time at the earliest, in ms. */
 const standstillMs = 1_500;
 
 /**
- * Whether the consumer still belongs to this reader. After a standstill of the process that is uncertain, and the server is
- * asked.
+ * Whether the consumer still belongs to this reader. After a standstill of the process this is uncertain, and the
+ * server is asked.
  */
 export class ConsumerOwnership {
   readonly #control: Pick<ConsumerControl, 'confirm'>;

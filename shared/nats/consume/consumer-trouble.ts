@@ -1,12 +1,12 @@
-/** Why messages do not reach their reader, and for how long by now, in ms: 0 in the first report of one trouble. */
+/** Why messages do not reach their reader, and for how long so far, in ms: 0 in the first report of a trouble. */
 export type ConsumerTrouble =
-  /** No server answers for the consumer: it has no leader at the moment, or was deleted. The reader looks for it. */
+  /** No server answers for the consumer: it has no leader now, or was deleted. The reader checks which. */
   | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
   /** A request to the log failed. It is repeated. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly lastsMs: number }
   /** The server sent messages that did not arrive. They are requested again. */
   | { readonly kind: 'missed' }
-  /** The consumer was gone, and has been created again. */
+  /** The consumer was missing, and has been created again. */
   | { readonly kind: 'recreated' };
 
 /** Reports the trouble of one consumer, with how long it has lasted. */
@@ -18,7 +18,7 @@ export class TroubleReports {
     this.#report = report;
   }
 
-  /** The server answers for the consumer: what fails later is a new trouble. */
+  /** The server answers for the consumer: a later failure is a new trouble. */
   over(): void {
     this.#sinceMs = undefined;
   }

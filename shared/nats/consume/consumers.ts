@@ -9,7 +9,7 @@ import { readAt, readNext } from '../messages/subject-log.ts';
 import { readStreamState } from '../streams/stream-progress.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
-/** Where a new durable consumer begins: the oldest message kept, only what comes next, or a point. */
+/** Where a new durable consumer begins: at the oldest message, at the next one, or at a given point. */
 export type StartFrom = 'first' | 'next' | { readonly seq: number } | { readonly timeMs: number };
 
 export type DurableConsumer = {
@@ -22,21 +22,21 @@ export type DurableConsumer = {
   readonly ackWaitMs: number;
   /** Messages delivered and not yet acknowledged, at most. */
   readonly ackPendingMax: number;
-  /** Who else stores what is acknowledged. By default the servers keep it on disk. */
+  /** Where the reader's progress is stored beside the consumer. By default only the servers store it, on disk. */
   readonly placeIsKept?: PlaceKept;
 };
 
 /**
- * 'by-reader': the reader stores its position before it acknowledges anything, and restores it. 'by-ids': messages that
- * come again are recognised, at some cost. The servers keep what is acknowledged in memory then: on disk each consumer would
- * be synced up to twenty times a second, on a replicated stream each server would sync twice for each message. After a restart of the only server, or the loss of most at once, the consumer
- * is gone, and is created again.
+ * 'by-reader': the reader stores its position before it acknowledges, and restores it. 'by-ids': redelivered messages
+ * are recognised, at some cost. In both cases the servers keep the consumer in memory: on disk it would be synced up to
+ * twenty times a second, on a replicated stream twice for each message by each server. After a restart of the only
+ * server, or of most servers at once, the consumer is missing and is created again.
  */
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 
 /**
- * What every durable consumer of ours has. A pull request names the group it is made for, and the server refuses those
- * of any other group than the consumer has now: the group is the fencing token of the reader that owns the consumer.
+ * The policy of every durable consumer of ours. A pull request names the group it is made for, and the server refuses
+ * requests of any other group: the group is the fencing token of the reader that owns the consumer.
  */
 export const consumerPolicy = {
   ack_policy: AckPolicy.Explicit,
@@ -46,26 +46,26 @@ export const consumerPolicy = {
   priority_policy: 'overflow',
 } as const;
 
-/** How long a pull request waits at the server, in ms: so long may one of a reader that stands still take messages. */
+/** A pull request waits this long at the server, in ms. A paused reader's request may receive messages for as long. */
 export const pullExpiresMs = 3_000;
 
-/** The same of one reader among very many. */
+/** The same for one reader among very many. */
 export const pullExpiresMaxMs = 10_000;
 
-/** A consumer in the hands of one reader, who is given everything that is not acknowledged, in order. */
+/** A consumer owned by one reader, which receives everything that is not acknowledged, in order. */
 export type OwnedConsumer = {
   /** The group of the reader's pull requests. */
   readonly group: string;
   readonly isNew: boolean;
-  /** Everything up to here is acknowledged, */
+  /** Everything up to this sequence is acknowledged */
   readonly ackedSeq: number;
-  /** as of then, in ms since the epoch: what was stored later is none of it. */
+  /** if it was stored by this time, in ms since the epoch. Messages stored later are not included. */
   readonly ackedAtMs: number;
-  /** Up to here messages had been handed out before, */
+  /** Messages up to this sequence were delivered before, */
   readonly handedOutSeq: number;
   /** and some of them were not acknowledged. */
   readonly wasUnfinished: boolean;
-  /** What the next message counts as. */
+  /** The count that the next message will have. */
   readonly nextConsumerSeq: number;
   /** Messages above what is acknowledged. */
   readonly unfinished: number;
@@ -75,12 +75,12 @@ export class ConsumerError extends Error {
   readonly code: string = 'consumer';
 }
 
-/** Another reader has taken the consumer over: this one has to end. */
+/** Another reader has taken the consumer over: this reader must end. */
 export class ConsumerTakenError extends ConsumerError {
   override readonly code = 'consumer_taken';
 }
 
-/** What the client library does not know of. */
+/** Fields that the client library does not know. */
 type Config = ConsumerConfig & { readonly priority_policy?: string; readonly priority_groups?: readonly string[] };
 type Info = ConsumerInfo & { readonly ts?: string };
 
@@ -88,15 +88,15 @@ const requestTimeoutMs = 5_000;
 const lookEveryMs = 50;
 
 /**
- * What a consumer's readers had finished; undefined for nothing yet. `acked` is what the server knows of it, where it has
+ * What earlier readers of a consumer finished; undefined for nothing yet. `acked` is the server's record, where it has
  * the consumer.
  */
 export type FinishedBefore = (acked: FinishedMessages | undefined) => Promise<FinishedMessages | undefined>;
 
 /**
- * Makes a durable consumer the caller's: its reader until now is given nothing any more, and what that one did not
- * acknowledge comes first, in the order of the stream. Makes the consumer when it is missing; an existing one gets the
- * limits given and keeps its place.
+ * Takes a durable consumer over for the caller: its previous reader receives nothing more, and messages which that one
+ * did not acknowledge come first, in the order of the stream. Creates the consumer when it is missing; an existing one
+ * gets the given limits and keeps its position.
  */
 export async function claimConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<OwnedConsumer> {
   const group = newGroup();
@@ -114,8 +114,9 @@ export async function claimConsumer(connection: LogConnection, wanted: DurableCo
 }
 
 /**
- * The same for a reader that keeps its own place: the consumer is made at it. `finishedBefore` is asked when earlier readers
- * are given nothing any more. Where the log does not have what it says was finished, the consumer begins at `startFrom`.
+ * The same for a reader that stores its own position: the consumer is created there. `finishedBefore` is called once
+ * earlier readers receive nothing more. Where the log lacks a message that was reported as finished, the consumer
+ * begins at `startFrom`.
  */
 export async function claimConsumerAt(
   connection: LogConnection,
@@ -143,7 +144,7 @@ export async function claimConsumerAt(
   }
 }
 
-/** Creates a consumer that an earlier release kept on disk again, in memory, after what is acknowledged. */
+/** Creates a consumer that an earlier release kept on disk again in memory, after the acknowledged messages. */
 async function moveToMemory(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -159,7 +160,7 @@ async function moveToMemory(
 
 const newGroup = (): string => randomBytes(9).toString('base64url');
 
-/** From now on the server refuses the requests of every other group. */
+/** The server refuses the requests of every other group from now on. */
 function fence(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -175,8 +176,9 @@ function ackedOf(info: Info): FinishedMessages {
 }
 
 /**
- * Has everything above the acknowledged handed out again, to the reader whose group it is. Creates the consumer again when it
- * is gone, after what the reader has finished. Throws ConsumerTakenError when another reader owns it.
+ * Has the server deliver everything above the acknowledged floor again, to the reader whose group it is. Creates a
+ * missing consumer again after the messages that the reader has finished. Throws ConsumerTakenError when another reader
+ * owns it.
  */
 export async function rewindConsumer(
   connection: LogConnection,
@@ -196,9 +198,8 @@ export async function rewindConsumer(
 }
 
 /**
- * Has a consumer begin behind a sequence, whatever is not finished up to there: nothing of that is handed out any more. It is
- * returned as it was where the log does not reach so far. Throws ConsumerTakenError when another reader makes the
- * consumer meanwhile.
+ * Moves a consumer past a sequence; unfinished messages up to there are skipped. Returns it unchanged where the log
+ * does not reach that far. Throws ConsumerTakenError when another reader creates the consumer meanwhile.
  */
 export async function skipConsumer(
   connection: LogConnection,
@@ -219,7 +220,7 @@ export async function skipConsumer(
   }
 }
 
-/** Whether the log has a message of the consumer between two sequences, these included. */
+/** Whether the log has a message of the consumer from one sequence to another, both included. */
 async function hasBetween(
   connection: LogConnection,
   { stream, filterSubject }: DurableConsumer,
@@ -230,7 +231,10 @@ async function hasBetween(
   return next !== undefined && next.seq <= toSeq;
 }
 
-/** Whether all the log has up to the end of what is finished is that, so that a consumer may begin behind it. */
+/**
+ * Whether every message of the log up to the end of the finished ones is finished, so that a consumer may begin after
+ * it.
+ */
 async function reachesTo(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -243,7 +247,9 @@ async function reachesTo(
   return lastSeq >= upTo && !(await hasBetween(connection, wanted, 1, upTo));
 }
 
-/** Throws ConsumerTakenError when the consumer is not the group's any more. A missing consumer belongs to no other reader. */
+/**
+ * Throws ConsumerTakenError when the consumer belongs to another group. A missing consumer belongs to no other reader.
+ */
 export async function confirmConsumer(
   connection: LogConnection,
   consumer: Pick<DurableConsumer, 'stream' | 'name'>,
@@ -253,7 +259,7 @@ export async function confirmConsumer(
   if (found !== undefined) assertOwned(found, group);
 }
 
-/** Deletes a durable consumer; one that is gone already is fine. */
+/** Deletes a durable consumer. A missing one is no error. */
 export async function deleteConsumer(connection: LogConnection, stream: string, name: string): Promise<void> {
   try {
     await connection[client].jsm.consumers.delete(stream, name);
@@ -270,12 +276,12 @@ export async function isUnread(
 ): Promise<boolean> {
   const info = await findConsumer(connection, consumer);
   if (info === undefined) return false;
-  // The client library says it is a number: the server sends a text, and nothing where none was given.
+  // The client library types it as a number: the server sends a text, or nothing where no message was delivered.
   const lastGivenMs = Date.parse(String(info.delivered.last_active ?? info.created));
   return info.num_waiting === 0 && Date.now() - lastGivenMs > forMs;
 }
 
-/** Whether pulls of a consumer wait for messages; false for one that is not there. */
+/** Whether a pull request waits at the consumer; false for a missing one. */
 export async function isRead(
   connection: LogConnection,
   consumer: Pick<DurableConsumer, 'stream' | 'name'>,
@@ -296,7 +302,7 @@ async function findConsumer(
   }
 }
 
-/** The consumer as it is; where it is missing, it is created for the group, after what was finished, if anything was. */
+/** The consumer as it is. A missing one is created for the group, after the finished messages, if there are any. */
 async function findOrMake(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -348,8 +354,9 @@ async function makeConsumer(
 const isInMemory = ({ placeIsKept = 'nobody' }: DurableConsumer): boolean => placeIsKept !== 'nobody';
 
 /**
- * Resets a consumer to what is acknowledged, until nothing is handed out and no request waits. A request that was made before
- * stays good until it expires or its connection is gone, and may be given messages meanwhile: then it is reset again.
+ * Resets a consumer to its acknowledged floor until no message is handed out and no request waits. An earlier request
+ * stays valid until it expires or its connection closes, and may receive messages meanwhile: then the consumer is reset
+ * again.
  */
 async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {
   const { handedOutSeq, wasUnfinished } = ownedAs(found, group);

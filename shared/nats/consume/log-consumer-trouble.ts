@@ -2,15 +2,15 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ConsumerTrouble } from './consumer-trouble.ts';
 
 /**
- * From here on it is an error, in ms. A consumer has no leader for some seconds while it is just being made on a cluster,
- * and whenever a server of it restarts: then the consumer waits, and the operator need not act.
+ * A trouble that lasts this long is an error, in ms. A consumer has no leader for some seconds after its creation on a
+ * cluster and after a server's restart, which needs no operator.
  */
 const calmMs = 15_000;
 const errorEveryMs = 60_000;
 
 /**
- * Writes what a consumer met to the log: a warning when trouble begins, an error when it lasts, and again each minute that
- * it does. `fields` say whose consumer it is.
+ * Logs the troubles of a consumer: a warning at the beginning, an error when it lasts, and again each minute. `fields`
+ * say whose consumer it is.
  */
 export function logConsumerTrouble(
   logger: Pick<Logger, 'warn' | 'error' | 'debug'>,

@@ -19,10 +19,10 @@ import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
 /**
- * A durable consumer being read, by its one owner: opening one takes it away from its previous reader.
- * Messages come in the order of the stream, beginning with those that an earlier reader did not finish, and none comes twice
- * to one reader. Where messages may have been lost on their way the consumer is rewound; those in flight or done are skipped.
- * It pulls only what the reader has room for, so nothing piles up in the client; it begins with the first `take` or `resume`.
+ * A durable consumer with one owner: opening it takes it away from its previous reader. Messages come in the order of
+ * the stream, beginning with those that an earlier reader did not finish, and none comes twice to one reader. Where
+ * messages may have been lost on their way the consumer is rewound, and messages in flight or done are skipped. It
+ * pulls only what the reader has room for; it begins with the first `take` or `resume`.
  */
 export type PullConsumer = {
   /**
@@ -33,60 +33,60 @@ export type PullConsumer = {
   /** Waits for at least one message to be here; false when closed. Throws ConsumerTakenError as `take` does. */
   untilAny(): Promise<boolean>;
   /**
-   * Up to `max` of the messages that are here, perhaps none. For a reader that releases messages while it works on others:
-   * a released message comes again before all that are not taken yet.
+   * Up to `max` buffered messages, perhaps none. For a reader that releases messages while it works on others: a
+   * released message comes again before all that are not taken yet.
    */
   takeNow(max: number): LogMessage[];
   /** Messages pulled and not taken yet. */
   readonly buffered: number;
-  /** Messages up to here had been handed out to an earlier reader, who may have worked on them. */
+  /** Messages up to this sequence were delivered to an earlier reader, which may have worked on them. */
   readonly handedOutSeq: number;
-  /** What is finished, for the next reader. */
+  /** The finished messages, for the next reader. */
   readonly finished: FinishedMessages;
-  /** False when the process stood still for so long that another reader may own the consumer by now. */
+  /** False when the process stood still so long that another reader may own the consumer. */
   readonly isCurrent: boolean;
-  /** Asks the server for the owner where that is not certain; throws ConsumerTakenError when it is another reader. */
+  /** Asks the server where ownership is uncertain; throws ConsumerTakenError when another reader owns the consumer. */
   confirm(): Promise<void>;
   /**
-   * Finishes all messages up to a sequence unread, except those that are taken. Resolves with about how many these were; 0
-   * where the log does not reach that far, or when the consumer is closed first.
+   * Finishes all messages up to a sequence unread, except those that are taken. Resolves with about how many these
+   * were; 0 where the log does not reach that far, or when the consumer is closed first.
    */
   skipTo(upTo: number): Promise<number>;
-  /** Stops asking for messages; those on their way stay in the buffer. `resume` goes on. */
+  /** Sends no more pull requests; messages on their way are buffered. `resume` continues. */
   pause(): void;
   resume(): void;
-  /** Stops pulling. What is not finished comes first with the next reader. */
+  /** Stops pulling. The next reader receives the unfinished messages first. */
   close(): Promise<void>;
 };
 
 export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
   /**
-   * What earlier readers had finished, whether or not the server knows: the consumer is made at it, and what was finished
-   * above is acknowledged and not handed out. Default: what the server knows.
+   * What earlier readers finished, whether or not the server knows it: the consumer is created there, and finished
+   * messages above are acknowledged and not delivered. Default: the server's record.
    */
   readonly finishedBefore?: FinishedBefore;
-  /** Messages pulled ahead of the reader, at most; as things are when they are asked for where it is a function. */
+  /** Messages pulled ahead of the reader, at most; a function is called at each request. */
   readonly bufferedMax: number | (() => number);
-  /** Bytes of them, give or take a message. Default: as many as they have. */
+  /** Bytes of buffered messages, at most, to within one message. Default: no limit. */
   readonly bufferedBytesMax?: number | undefined;
   /**
-   * Default true. Where false it asks only while its reader waits in `take`, who is given together what has come since the
-   * last time: for the server a message that is sent by itself costs as much as many that are sent in a row.
+   * Default true. Where false it pulls only while its reader waits in `take`, which then returns all messages since the
+   * last time: a message sent alone costs the server as much as many sent in a row.
    */
   readonly pullsAhead?: boolean;
   /**
-   * Whether there may be thousands like it: the more there are, the less often each asks while nothing comes, and those that
-   * read one subject take turns.
+   * Whether there may be thousands of such consumers: the more there are, the less often each pulls while nothing
+   * comes, and readers of one subject take turns.
    */
   readonly isOneOfMany?: boolean;
   /** Called when pulling fails; the consumer recovers by itself. */
   readonly onTrouble?: (trouble: ConsumerTrouble) => void;
-  /** Receives every message as it comes. */
+  /** Receives every message as it arrives. */
   readonly losses?: LossWatch;
 };
 
-/** Takes a consumer over, making it when it is missing, and begins to read it. */
+/** Takes a consumer over, creates it when it is missing, and starts to read it. */
 export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
   const { consumer, finishedBefore } = options;
   if (finishedBefore === undefined) {
@@ -99,7 +99,7 @@ export async function openPullConsumer(connection: LogConnection, options: PullC
   return new DurablePullConsumer(connection, options, owned, taken);
 }
 
-/** Asks for messages, and puts together what its parts know: ownership, buffer, inbox, requests and rewinds. */
+/** Sends pull requests and combines ownership, buffer, inbox, requests and rewinds. */
 class DurablePullConsumer implements PullConsumer {
   readonly handedOutSeq: number;
   readonly #options: PullConsumerOptions;
@@ -142,7 +142,7 @@ class DurablePullConsumer implements PullConsumer {
         this.#pull();
       },
     });
-    // What the server sent into a connection that broke would come again late, behind newer messages.
+    // Messages that the server sent into a broken connection would come again late, after newer ones.
     const offReconnect = connection.onReconnect(() => this.#rewind());
     const readers = readersOf(connection);
     const reader = readers.add(isOneOfMany, () => this.#look());
@@ -290,7 +290,7 @@ class DurablePullConsumer implements PullConsumer {
         this.#rewind(retryDelayMs);
         return;
       case 'refused':
-        // The rewind finds out which reader has taken the consumer over.
+        // The rewind finds out whether another reader has taken the consumer over.
         this.#rewind();
         return;
       case 'cut':
@@ -305,7 +305,7 @@ class DurablePullConsumer implements PullConsumer {
     else this.#pull();
   }
 
-  /** Messages that were pulled and not taken, and those on their way, are wanted again. */
+  /** Requests messages again that were pulled and not taken, or were on their way. */
   #void(): void {
     for (const { seq, storedAtMs } of this.#buffer.take(Infinity)) this.#taken.release(seq, storedAtMs);
     this.#inbox.close();
@@ -313,7 +313,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#requests.reset();
   }
 
-  /** Has the server hand out again what is not acknowledged. */
+  /** Has the server deliver unacknowledged messages again. */
   #rewind(delayMs = 0): void {
     if (this.#state.isClosed) return;
     this.#void();

@@ -17,7 +17,10 @@ export type PullInboxOptions = {
   onFailed(error: unknown): void;
 };
 
-/** Where the server answers pull requests. It is opened again for each rewind, so that answers from before do not arrive. */
+/**
+ * The subject where the server answers pull requests. A new one is opened for each rewind, so that earlier answers do
+ * not arrive.
+ */
 export class PullInbox {
   readonly #options: PullInboxOptions;
   #subject = '';

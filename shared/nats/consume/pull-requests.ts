@@ -8,41 +8,41 @@ export type PullRequest = { readonly batch: number; readonly group: string; read
 
 export type PullRequestsOptions = {
   readonly group: string;
-  /** Whether it asks for more than its reader waits for. */
+  /** Whether it requests more than its reader waits for. */
   readonly pullsAhead: boolean;
-  /** Bytes of messages pulled and not taken, give or take a message; undefined for as many as they have. */
+  /** Bytes of buffered messages, at most, to within one message; undefined for no limit. */
   readonly bufferedBytesMax: number | undefined;
   readonly messageBytesMax: number;
-  /** Its turn among the readers of its subject. */
+  /** Its turn among the readers of the subject. */
   readonly turn: PullTurn;
-  /** How long a request waits at the server, in ms. */
+  /** A request waits this long at the server, in ms. */
   expiresMs(): number;
 };
 
-/** How long the end of a pull may take to come. */
+/** The end of a pull may arrive this much later than it is due, in ms. */
 const silenceMs = 1_500;
 const toNanos = (ms: number): number => ms * 1e6;
 
-/** The request of a reader that waits at the server, and the next one. */
+/** The pull request that waits at the server, and the next one. */
 export class PullRequests {
   readonly #options: PullRequestsOptions;
-  /** Messages that may still come of it. */
+  /** Messages that may still arrive for it. */
   #left = 0;
   #expiresMs = 0;
   #heardAtMs = performance.now();
-  /** A reader that does not pull ahead is first given what is there, and then waits for what comes. */
+  /** A reader that does not pull ahead first receives the present messages, and then waits for new ones. */
   #mayHaveMore = true;
 
   constructor(options: PullRequestsOptions) {
     this.#options = options;
   }
 
-  /** Whether one waits at the server. */
+  /** Whether a request waits at the server. */
   get isOpen(): boolean {
     return this.#left > 0;
   }
 
-  /** Whether the end of a request has not come for too long. */
+  /** Whether the end of a request is overdue. */
   isOverdue(nowMs: number): boolean {
     return this.isOpen && nowMs - this.#heardAtMs > this.#expiresMs + silenceMs;
   }
@@ -66,7 +66,7 @@ export class PullRequests {
     this.#options.turn.end(false);
   }
 
-  /** The request and what is on its way are void. */
+  /** The request and messages on their way are void. */
   reset(): void {
     this.#left = 0;
     this.#options.turn.reset();
@@ -77,7 +77,10 @@ export class PullRequests {
     this.#mayHaveMore = true;
   }
 
-  /** The next request, for up to `room` messages beside `bufferedBytes` that are here; undefined: it is another reader's turn. */
+  /**
+   * The next request, for up to `room` messages beside `bufferedBytes` that are buffered; undefined when it is another
+   * reader's turn.
+   */
   next(room: number, bufferedBytes: number): PullRequest | undefined {
     const asking = this.#options.turn.begin();
     if (asking === undefined) return undefined;
@@ -109,7 +112,7 @@ export class PullRequests {
     return { batch: room, no_wait: true, group: this.#options.group, ...this.#bytesAsked(bufferedBytes) };
   }
 
-  /** At least one message has room, however large. */
+  /** At least one message is requested, however large. */
   #bytesAsked(bufferedBytes: number): { readonly max_bytes?: number } {
     const { bufferedBytesMax, messageBytesMax } = this.#options;
     if (bufferedBytesMax === undefined) return {};

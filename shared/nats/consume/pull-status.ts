@@ -4,20 +4,20 @@ import type { MsgHdrs } from 'nats';
 export type PullStatus =
   /** The server lives. */
   | { readonly kind: 'heartbeat' }
-  /** The pull is over, and all is well: it ran out, or was filled. */
+  /** The pull ended normally: it expired, or was filled. */
   | { readonly kind: 'over' }
-  /** The consumer is of another group by now. */
+  /** The consumer belongs to another group. */
   | { readonly kind: 'refused' }
   /** No server answers for the consumer, or it was deleted. */
   | { readonly kind: 'unanswered'; readonly reason: string }
-  /** The pull ended before its time: another leader, a server that shuts down, a limit of the consumer. */
+  /** The pull ended early: another leader, a server that shuts down, or a limit of the consumer. */
   | { readonly kind: 'cut' };
 
 type StatusMessage = { readonly headers?: Pick<MsgHdrs, 'code' | 'description'> };
 
 /**
- * Reads the status line of a message without payload. 409 has many meanings and nothing else that tells them apart:
- * neither a code of its own nor a header. Its words are those of `server/consumer.go` in nats-server, 2.9 to 2.15.
+ * Reads the status line of a message without payload. 409 has many meanings, which only its text tells apart: the texts
+ * are those of `server/consumer.go` in nats-server, 2.9 to 2.15.
  */
 export function readPullStatus({ headers }: StatusMessage): PullStatus {
   const { code, description } = headers ?? { code: 0, description: '' };

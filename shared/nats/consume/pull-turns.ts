@@ -1,28 +1,28 @@
-/** Readers of one subject that ask at a time; where there are no more, each asks as it likes. */
+/** At most this many readers of one subject pull at a time; up to this number each pulls freely. */
 export const askingMax = 16;
-/** One that rests asks again after so long, whatever the others received. */
+/** A resting reader pulls again after this time, whatever the others received. */
 export const restMaxMs = 10_000;
 
 /**
- * How a reader may ask now: `free` as it likes; `next` for one message, if there is one; `watch` for one message, however
- * long it takes to come.
+ * How a reader may pull now: `free` as it likes; `next` for one message, if there is one; `watch` for one message,
+ * however long it takes to arrive.
  */
 export type Asking = 'free' | 'next' | 'watch';
 
-/** What one reader has to do with the others of its subject. */
+/** One reader's turn among the readers of its subject. */
 export type PullTurn = {
-  /** How it may ask; undefined: not now, its `pull` is called when it may. */
+  /** How it may pull; undefined: not now, its `pull` is called when it may. */
   begin(): Asking | undefined;
-  /** A message came, at this sequence of the stream. */
+  /** A message arrived, with this sequence in the stream. */
   received(seq: number): void;
-  /** All that it asked for came, or, where `hasCome` is false, the server has no more for it. */
+  /** The request is over: all messages arrived, or, where `hasCome` is false, the server has no more for it. */
   end(hasCome: boolean): void;
-  /** What it asked for is void. */
+  /** The request is void. */
   reset(): void;
   leave(): void;
 };
 
-/** The turn of a reader that takes none: it asks as it likes. */
+/** A reader without turns: it pulls freely. */
 export const noTurns: PullTurn = {
   begin: () => 'free',
   received: () => undefined,
@@ -36,10 +36,10 @@ type State = 'idle' | 'free' | 'queued' | 'granted' | 'asking' | 'caught-up' | '
 type Member = { state: State; restingSinceMs: number; readonly pull: () => void };
 
 /**
- * The turns of the readers of one subject over one connection. Were a thousand of them to wait at the server, one message
- * would be sent a thousand times at once: more than the server buffers for a connection. It would close the connection, and all
- * its other readers would wait. So a few ask at a time, one after the other; of those that have all, one waits at the server for what
- * comes and the others rest until it came.
+ * The turns of the readers of one subject over one connection. If a thousand of them waited at the server, one message
+ * would be sent a thousand times at once, more than the server buffers for a connection: it would close the connection,
+ * and all its readers would wait. So a few pull at a time; of the readers that have everything, one waits at the server
+ * and the others rest until a message arrives.
  */
 export class PullTurns {
   readonly #now: () => number;
@@ -49,7 +49,7 @@ export class PullTurns {
   #watcher: Member | undefined;
   #newestSeq = 0;
 
-  /** `now` is in ms, and never goes back. */
+  /** `now` is a monotonic clock, in ms. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -58,7 +58,7 @@ export class PullTurns {
     return this.#members.size;
   }
 
-  /** `pull` is called when the reader may ask; it calls `begin` if it still wants to. */
+  /** `pull` is called when the reader may pull; it calls `begin` if it still wants to. */
   join(pull: () => void): PullTurn {
     const member: Member = { state: 'idle', restingSinceMs: 0, pull };
     this.#members.add(member);
@@ -113,7 +113,7 @@ export class PullTurns {
 
   #release(member: Member, next: 'idle' | 'caught-up'): void {
     const { state } = member;
-    // What is asked for freely says nothing about turns.
+    // A free pull does not affect turns.
     member.state = state === 'free' ? 'idle' : next;
     this.#queue.delete(member);
     if (state === 'asking' || state === 'granted') {
@@ -133,7 +133,7 @@ export class PullTurns {
       member.state = 'granted';
       member.pull();
       if (!this.#isGranted(member)) continue;
-      // It has no room, or is paused: it begins when that has changed.
+      // It has no room, or is paused: it begins once that has changed.
       member.state = 'idle';
       this.#asking -= 1;
     }

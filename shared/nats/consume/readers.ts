@@ -5,20 +5,20 @@ import { pullExpiresMaxMs, pullExpiresMs } from './consumers.ts';
 import { PullTurns } from './pull-turns.ts';
 import type { PullTurn } from './pull-turns.ts';
 
-/** What one reader of a consumer has of the others of its connection. */
+/** One reader of a consumer among those of its connection. */
 export type Reader = {
-  /** How long its pull requests wait at the server, in ms. */
+  /** Its pull requests wait this long at the server, in ms. */
   readonly pullExpiresMs: number;
   leave(): void;
 };
 
 const lookEveryMs = 500;
-/** Pull requests a second that readers of one connection, of whom there are many, make while nothing comes. */
+/** Pull requests a second of all readers of a connection with very many readers, while nothing arrives. */
 const pullsPerS = 100;
 
 const readers = new WeakMap<LogConnection, Readers>();
 
-/** Those who read consumers over a connection. */
+/** The readers of consumers over a connection. */
 export function readersOf(connection: LogConnection): Readers {
   const known = readers.get(connection);
   if (known !== undefined) return known;
@@ -28,9 +28,8 @@ export function readersOf(connection: LogConnection): Readers {
 }
 
 /**
- * The readers of consumers over one connection. They have one timer for all of them; and those of which there may be
- * thousands have pull requests that wait for longer the more they are, since each that runs out costs both sides as much
- * as a message does.
+ * The readers of consumers over one connection, with one timer for all. Pull requests wait longer the more readers
+ * there are, since each expiry costs both sides as much as a message.
  */
 export class Readers {
   readonly #looks = new Set<() => void>();
@@ -55,7 +54,7 @@ export class Readers {
 
   /** `look` is called every half second. */
   add(isOneOfMany: boolean, look: () => void): Reader {
-    // A function of its own: one and the same may be given twice.
+    // A new function each time: the same one may be registered twice.
     const own = (): void => look();
     this.#looks.add(own);
     this.#looking ??= every(lookEveryMs, () => {
@@ -78,6 +77,9 @@ export class Readers {
   }
 }
 
-/** How long each of so many readers asks for, so that together they ask at most `pullsPerS`, or each every ten seconds. */
+/**
+ * How long each request waits, so that all readers together make at most `pullsPerS` requests, or each one every ten
+ * seconds.
+ */
 const expiresOfMany = (count: number): number =>
   Math.min(pullExpiresMaxMs, Math.max(pullExpiresMs, Math.ceil((count * 1_000) / pullsPerS)));

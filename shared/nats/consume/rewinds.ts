@@ -12,10 +12,10 @@ export type RewindsOptions = {
   readonly taken: Pick<TakenMessages, 'finished' | 'rewound' | 'skipTo'>;
   readonly state: Pick<RunState, 'isClosed' | 'lose'>;
   readonly trouble: Pick<TroubleReports, 'failed' | 'recreated'>;
-  /** What the first message counts as. */
+  /** The count that the first message will have. */
   readonly nextConsumerSeq: number;
   isConnected(): boolean;
-  /** The server hands out again what is not finished: it may be requested. */
+  /** The server delivers unfinished messages again: they may be requested. */
   onRewound(): void;
 };
 
@@ -23,8 +23,8 @@ export type RewindsOptions = {
 type Skip = { readonly upTo: number; resolve(messages: number): void };
 
 /**
- * The position of a consumer at the server: the count of the next message, and the rewinds, one at a time. A rewind that is
- * wanted while one runs follows it, and the reader asks for messages only after the last.
+ * The position of a consumer at the server: the count of the next message, and the rewinds, one at a time. A rewind
+ * requested during another one follows it, and the reader pulls only after the last.
  */
 export class Rewinds {
   readonly #options: RewindsOptions;
@@ -38,12 +38,12 @@ export class Rewinds {
     this.#nextConsumerSeq = options.nextConsumerSeq;
   }
 
-  /** Whether no message may be requested before a rewind has ended. */
+  /** Whether a rewind must end before messages are requested. */
   get isPending(): boolean {
     return this.#isWanted || this.#running !== undefined;
   }
 
-  /** Counts a message of the server; false where messages before it did not arrive. */
+  /** Counts a message; false where earlier messages did not arrive. */
   isNext(consumerSeq: number): boolean {
     if (consumerSeq !== this.#nextConsumerSeq) return false;
     this.#nextConsumerSeq += 1;
@@ -55,7 +55,7 @@ export class Rewinds {
     this.#isWanted = true;
   }
 
-  /** Rewinds if it is wanted and not under way, after `delayMs`. Without a connection the next `start` does it. */
+  /** Rewinds if requested and not already running, after `delayMs`. Without a connection the next `start` does it. */
   start(delayMs: number): void {
     this.#running ??= this.#untilDone(delayMs).finally(() => {
       this.#running = undefined;
@@ -63,7 +63,9 @@ export class Rewinds {
     });
   }
 
-  /** Has the next rewind skip messages. Resolves with about how many, or 0 where another call or the end came first. */
+  /**
+   * Has the next rewind skip messages. Resolves with about how many, or 0 where another call or the close came first.
+   */
   skipTo(upTo: number): Promise<number> {
     this.#skip?.resolve(0);
     return new Promise((resolve) => {
@@ -71,7 +73,7 @@ export class Rewinds {
     });
   }
 
-  /** Nothing is skipped any more. */
+  /** Cancels the skip. */
   close(): void {
     this.#skip?.resolve(0);
   }

@@ -1,8 +1,8 @@
 import type { ConsumerTakenError } from './consumers.ts';
 
 /**
- * Whether a consumer asks for messages. It begins when its reader first wants some, may be paused and resumed, and ends
- * once: its reader closed it, or another reader has taken it over.
+ * Whether a consumer pulls. It begins when its reader first wants messages, may be paused and resumed, and ends once:
+ * its reader closed it, or another reader has taken it over.
  */
 export class RunState {
   readonly #onEnd: () => void;
@@ -22,7 +22,7 @@ export class RunState {
     return this.#phase === 'closed';
   }
 
-  /** Set once another reader has taken over, also where that is found only after the consumer was closed. */
+  /** Set once another reader has taken over, even if this is found only after the close. */
   get takenOver(): ConsumerTakenError | undefined {
     return this.#takenOver;
   }

@@ -1,17 +1,17 @@
-/** What a reader has to do with a message that comes from its consumer. */
+/** How a reader treats a message that arrives. */
 export type Received =
   /** It was not here before, or was released. */
   | 'new'
-  /** It is being worked on, or its ack is about to be sent: this copy is none of our business. */
+  /** It is in work, or its ack is about to be sent: the copy is ignored. */
   | 'in-flight'
   /** It was acknowledged, but the server does not know: it is acknowledged again. */
   | 'acknowledged';
 
-/** What a reader has finished, for the one that comes after it. */
+/** The messages that a reader has finished, for its successor. */
 export type FinishedMessages = {
   /** Everything up to here is finished. */
   readonly upTo: number;
-  /** What is finished above, ascending. */
+  /** Finished sequences above it, ascending. */
   readonly above: readonly number[];
   /** When the newest of them was stored, in ms since the epoch: the same sequence stored later is another message. */
   readonly storedUntilMs: number;
@@ -24,22 +24,24 @@ const acknowledged = 3;
 type State = typeof released | typeof inFlight | typeof finished | typeof acknowledged;
 
 /**
- * The messages one reader was given, by their sequence in the stream. A consumer that is reset hands out everything above
- * its oldest unacknowledged message again, and a server that was killed may have forgotten the last acknowledgements:
- * this says which of them are in flight or done. Everything up to a point is done; above it each message has its state.
+ * The messages that one reader received, by their sequence in the stream. A reset consumer delivers everything above
+ * its oldest unacknowledged message again, and a killed server may have forgotten the last acknowledgements: this state
+ * tells which messages are in flight or done. Everything up to a point is done; above it each message has its state.
  */
 export class TakenMessages {
-  /** Ascending, with a state and a time each. Plain numbers: nothing that garbage collection would have to follow. */
+  /** Ascending, with a state and a time each. Plain numbers, which garbage collection does not follow. */
   readonly #seqs: number[] = [];
   readonly #states: State[] = [];
   /** When the message was stored, or the latest time it may have been: later, the same sequence is another message. */
   readonly #storedMs: number[] = [];
   #doneUpTo: number;
-  /** Up to here the server has handed out everything since it was last reset, so there is nothing unknown in between. */
+  /**
+   * The server has delivered everything up to this sequence since the last reset, so every message in between is known.
+   */
   #receivedUpTo: number;
   #storedUntilMs: number;
 
-  /** Everything up to `ackedSeq` is acknowledged that was stored by `ackedAtMs`, in ms since the epoch. */
+  /** Everything up to `ackedSeq` that was stored by `ackedAtMs`, in ms since the epoch, is acknowledged. */
   constructor(ackedSeq: number, ackedAtMs: number) {
     this.#doneUpTo = ackedSeq;
     this.#receivedUpTo = ackedSeq;
@@ -58,7 +60,7 @@ export class TakenMessages {
 
   /** Takes over what another reader has finished: it is acknowledged when the server hands it out. */
   restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
-    // What is done up to there was stored by then, which is all that is known of it.
+    // Finished messages up to there were stored by then; no more is known of them.
     this.#storedUntilMs = upTo > this.#doneUpTo ? storedUntilMs : Math.max(this.#storedUntilMs, storedUntilMs);
     this.#doneUpTo = Math.max(this.#doneUpTo, upTo);
     for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged, storedUntilMs);
@@ -66,8 +68,8 @@ export class TakenMessages {
   }
 
   /**
-   * Everything up to a sequence is done but what is in flight, where it was stored by then. Returns how many messages up to
-   * there are in flight or were finished.
+   * Finishes everything up to a sequence that was stored by then, except messages in flight. Returns how many messages
+   * up to there are in flight or were finished.
    */
   skipTo(upTo: number, storedUntilMs: number): number {
     const known = this.#seqs.filter(
@@ -84,26 +86,26 @@ export class TakenMessages {
     this.#advance();
   }
 
-  /** A message came. It is in flight from now on if it is new. */
+  /** A message arrived. It is in flight from now on if it is new. */
   received(seq: number, storedAtMs: number): Received {
     this.#receivedUpTo = Math.max(this.#receivedUpTo, seq);
     const at = this.#find(seq);
     const isTracked = this.#seqs[at] === seq;
     const knownUntilMs = isTracked ? (this.#storedMs[at] ?? 0) : this.#storedUntilMs;
-    // The stream lost its end and uses its sequences again: what was done from here on was other messages.
+    // The stream lost its end and reuses sequences: messages done from here on were other ones.
     if (storedAtMs > knownUntilMs) this.#doneUpTo = Math.min(this.#doneUpTo, seq - 1);
     const state = isTracked && storedAtMs <= knownUntilMs ? this.#states[at] : undefined;
     let answer: Received = 'new';
     if (state === inFlight || state === finished) answer = 'in-flight';
     else if (state === acknowledged || seq <= this.#doneUpTo) answer = 'acknowledged';
     else this.#set(seq, inFlight, storedAtMs);
-    // Of what another reader finished it was not known until now.
+    // The storage time of a message that another reader finished was not known until now.
     if (state === acknowledged) this.#storedMs[at] = storedAtMs;
     this.#advance();
     return answer;
   }
 
-  /** All of it is done; the ack follows. */
+  /** All of its events are done; the ack follows. */
   finish(seq: number, storedAtMs: number): void {
     this.#move(seq, storedAtMs, finished);
   }
@@ -115,7 +117,7 @@ export class TakenMessages {
     return isSame;
   }
 
-  /** Nothing is done with it: it is wanted again. */
+  /** Nothing of it is done: it is wanted again. */
   release(seq: number, storedAtMs: number): void {
     this.#move(seq, storedAtMs, released);
   }

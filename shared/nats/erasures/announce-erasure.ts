@@ -6,20 +6,20 @@ import { publishWithRetry } from '../publish/publisher.ts';
 import { readErasuresState } from '../streams/topology.ts';
 
 export type AnnouncedErasure = {
-  /** Of the erasure: what is announced again under it takes the place of what was. */
+  /** Id of the erasure: a later announcement under it replaces the earlier one. */
   readonly id: string;
   readonly accountId: string;
   readonly visitorIds: readonly string[];
   /** Ms since the epoch. */
   readonly atMs: number;
-  /** The erasure is not done yet; it is announced again with its own time. */
+  /** The erasure is not done yet; it is announced again with its final time. */
   readonly isAhead: boolean;
 };
 
 const attemptsMax = 3;
 const timeoutMs = 2_000;
 
-/** Stores in the log who was erased: it holds for all who send events a second later. Throws where the log does not take it. */
+/** Announces an erasure in the log: every sender applies it within a second. Throws where the log refuses it. */
 export async function announceErasure(
   connection: LogConnection,
   { id, accountId, visitorIds, atMs, isAhead }: AnnouncedErasure,

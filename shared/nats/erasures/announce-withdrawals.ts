@@ -6,7 +6,7 @@ import type { LogConnection } from '../connection/connection.ts';
 import { publishWithRetry } from '../publish/publisher.ts';
 import { readWithdrawalsState } from '../streams/topology.ts';
 
-/** What a visitor said of consent: `words` by lower-case name, true grants. */
+/** A visitor's change of consent: `words` by lower-case name, true for a grant. */
 export type ConsentChange = {
   readonly accountId: string;
   /** Every id of the visitor. */
@@ -21,7 +21,10 @@ const timeoutMs = 2_000;
 /** Changes of one message. */
 const changesMax = 500;
 
-/** Stores in the log who withdrew consent: it holds for all who send events a second later. Throws where the log does not take it. */
+/**
+ * Announces withdrawn consents in the log: every sender applies them within a second. Throws where the log refuses
+ * them.
+ */
 export async function announceWithdrawals(connection: LogConnection, changes: readonly ConsentChange[]): Promise<void> {
   const { key } = await readWithdrawalsState(connection);
   const byAccount = new Map<string, ConsentChange[]>();

@@ -14,22 +14,22 @@ import type { ReceivedEvent } from './known-erasures.ts';
 import { KnownWithdrawals } from './known-withdrawals.ts';
 import type { LastWords } from './known-withdrawals.ts';
 
-/** Who was erased or withdrew consent, which has to be known before each attempt to send an event. */
+/** Erased visitors and withdrawn consents, checked before each attempt to send an event. */
 export type Erasures = {
   /**
-   * Whether every erasure and withdrawal is known that was announced until a second ago, or for as long before as a slow log
-   * takes to answer (`currentUntil`). Nothing is sent while it is not: neither at the start nor while the log does not answer,
-   * which could not store what became of it either.
+   * Whether all erasures and withdrawals are known that were announced until a second ago, or longer with a slow log
+   * (`currentUntil`). Nothing is sent while this is false: neither at the start nor while the log does not answer,
+   * which could not store the outcome either.
    */
   readonly isCurrent: boolean;
   /** Whether an event's visitor was erased after the event was received. */
   isErased(accountId: string, event: ReceivedEvent): boolean;
-  /** What an event's visitor said of consent last; undefined where the visitor has withdrawn nothing. */
+  /** The visitor's last consent; undefined where the visitor has withdrawn nothing. */
   lastWords(accountId: string, event: ReceivedEvent): LastWords | undefined;
 };
 
 export type FollowedErasures = Erasures & {
-  /** Of an event that was read to its end. */
+  /** The same for a whole event, with its visitor's other ids. */
   isEventErased(event: ResolvedEvent): boolean;
   /** Settles once it is current; rejects with the signal's reason. */
   untilCurrent(signal: AbortSignal): Promise<void>;
@@ -38,9 +38,9 @@ export type FollowedErasures = Erasures & {
 
 export type FollowErasuresOptions = {
   readonly connection: LogConnection;
-  /** Called for every failed try, unless the connection is lost; it is tried again. */
+  /** Called for every failed try, unless the connection is lost. The try is repeated. */
   onError(error: unknown): void;
-  /** Asks the log only while `untilCurrent` is called: for a process that rarely has to know. Default false. */
+  /** Polls the log only while `untilCurrent` is called: for a process that rarely needs it. Default false. */
   readonly isOnDemand?: boolean;
 };
 
@@ -54,13 +54,13 @@ type Known = {
   readonly withdrawalsRead: Position;
 };
 
-/** An erasure or a withdrawal holds for all that is not on the wire after so long, in ms. */
+/** An erasure or a withdrawal stops every event that is not on the wire within this time, in ms. */
 export const erasureHoldsWithinMs = 1_000;
-/** A log that takes longer to answer holds sending up, in ms. */
+/** A log that takes longer to answer stops sending, in ms. */
 const answerMaxMs = 5_000;
 /** The ticks of the thread: two tries a second. */
 const everyMs = tickMs;
-/** One that asks on demand goes on for so long after it was used. */
+/** On demand, polling continues this long after the last use, in ms. */
 const demandMs = 10_000;
 const forgetEveryMs = 3_600_000;
 const keptMs = 365 * 86_400_000;
@@ -68,9 +68,9 @@ const messagesPerPull = 256;
 const silenceMaxMs = 10_000;
 
 /**
- * Follows the streams of erasures and of withdrawn consents. Their leaders are asked what the last one is several times a
- * second: an answer proves that all that were stored when it was asked are known. To wait for messages would prove nothing
- * while none come.
+ * Follows the streams of erasures and withdrawn consents. Their leaders are asked for the last message several times a
+ * second: an answer proves that every message stored before the question is known. Waiting for messages would prove
+ * nothing while none arrive.
  */
 export function followErasures({ connection, onError, isOnDemand = false }: FollowErasuresOptions): FollowedErasures {
   let known: Known | undefined;
@@ -192,10 +192,10 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
 }
 
 /**
- * Until when an answer of the log counts, in ms: a second after it was asked, and twice as long as it took, so that the next
- * answer is there before. A log that takes longer than a second for each answer would otherwise stop every dispatcher for good.
- * An erasure is announced before it is done and again before it is confirmed, which takes such a log as long: it still holds a
- * second after it was confirmed.
+ * Until when an answer of the log is trusted, in ms: a second after the question, and twice as long as the answer took,
+ * so that the next answer arrives before. Otherwise a log that takes over a second for each answer would stop every
+ * dispatcher for good. An erasure is announced before it is done and again before it is confirmed, which takes as long
+ * on such a log: it still holds within a second of its confirmation.
  */
 export const currentUntil = (askedAtMs: number, answeredAtMs: number): number =>
   askedAtMs + erasureHoldsWithinMs + 2 * Math.min(answeredAtMs - askedAtMs, answerMaxMs);
@@ -206,7 +206,7 @@ type FollowedStream = {
   take(message: LogMessage): void;
 };
 
-/** A stream that was made again, or restored from a copy that lacks its end, is read from its beginning. */
+/** A stream that was created again, or restored from a copy that lacks its end, is read from its beginning. */
 const isSame = (position: Position, state: { readonly createdAt: string; readonly lastSeq: number }): boolean =>
   position.createdAt === state.createdAt && state.lastSeq >= position.readTo;
 

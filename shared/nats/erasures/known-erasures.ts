@@ -5,16 +5,16 @@ import type { ErasureNotice } from '../../contracts/erasure-notice.ts';
 export type ReceivedEvent = { readonly visitorId: string; readonly receivedAtMs: number };
 
 type AccountErasures = {
-  /** Of the last erasure of the account that is done. */
+  /** Time of the account's last finished erasure. */
   newestAtMs: number;
-  /** Of those that are not done yet, by erasure. */
+  /** Times of unfinished erasures, by erasure. */
   readonly ahead: Map<string, number>;
   readonly visitors: Map<string, Pick<ErasureNotice, 'id' | 'atMs'>>;
 };
 
 /**
- * The erasures that notices announced, by visitor. An event that was received after the last erasure of its account costs one
- * comparison; of any other one the visitor is hashed.
+ * The announced erasures, by visitor. An event received after its account's last erasure costs one comparison; for an
+ * earlier one the visitor is hashed.
  */
 export class KnownErasures {
   readonly #key: Buffer;

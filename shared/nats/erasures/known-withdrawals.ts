@@ -1,16 +1,16 @@
 import { hashedVisitor } from '../../contracts/erasure-notice.ts';
 import type { WithdrawalNotice } from '../../contracts/withdrawal-notice.ts';
 
-/** What a visitor said of a name last: when, in ms since the epoch. */
+/** The last consent of a visitor for a name, and when, in ms since the epoch. */
 export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 
 /** By lower-case name. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
 type AccountWithdrawals = {
-  /** Of visitors who denied anything, in the order of their first notices. */
+  /** Visitors who denied anything, in the order of their first notices. */
   readonly visitors: Map<string, Map<string, LastWord>>;
-  /** Denials of visitors until then may be forgotten, in ms since the epoch. */
+  /** Denials up to this time may have been forgotten, in ms since the epoch. */
   forgottenUntilMs: number;
 };
 
@@ -23,7 +23,7 @@ export class KnownWithdrawals {
   readonly #visitorsMax: number;
   readonly #accounts = new Map<string, AccountWithdrawals>();
   #visitors = 0;
-  /** Notices of until then may have left the stream, in ms since the epoch. */
+  /** Notices up to this time may have left the stream, in ms since the epoch. */
   #cutUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(key: Buffer, most = visitorsMax) {
@@ -41,8 +41,8 @@ export class KnownWithdrawals {
   }
 
   /**
-   * What an event's visitor said last; undefined where the visitor denied nothing. Where that is forgotten, an event counts
-   * as withdrawn: what cannot be known is not sent.
+   * The last consents of an event's visitor; undefined where the visitor denied nothing. Where they may be forgotten,
+   * the event counts as withdrawn.
    */
   lastWords(
     accountId: string,
@@ -56,7 +56,7 @@ export class KnownWithdrawals {
     return account.visitors.get(hashedVisitor(this.#key, accountId, visitorId));
   }
 
-  /** The stream begins with notices of this time, in ms since the epoch: what was said before is not in it. */
+  /** The stream begins with notices of this time, in ms since the epoch; earlier ones are missing. */
   forgetUntil(atMs: number): void {
     this.#cutUntilMs = Math.max(this.#cutUntilMs, atMs);
   }
@@ -64,7 +64,7 @@ export class KnownWithdrawals {
   #takeWord(accountId: string, hash: string, name: string, word: boolean, atMs: number): void {
     const known = this.#accounts.get(accountId)?.visitors.get(hash);
     const before = known?.get(name);
-    // A grant takes back what was denied; of two words of one time the denial holds.
+    // A grant takes back a denial; of two at one time the denial holds.
     if (word && before === undefined) return;
     if (before !== undefined && (atMs < before.atMs || (atMs === before.atMs && word))) return;
     if (known !== undefined) known.set(name, { isDenial: !word, atMs });
@@ -74,7 +74,7 @@ export class KnownWithdrawals {
     }
   }
 
-  /** The account with most of them loses its oldest. */
+  /** Removes the oldest visitor of the account with most. */
   #forgetOldest(): void {
     let most: AccountWithdrawals | undefined;
     for (const account of this.#accounts.values()) {

@@ -7,19 +7,19 @@ import { streams } from '../streams/topology.ts';
 import type { DeadLetterBounds } from './list-dead-letters.ts';
 import { deleteMessage, purgeSubject, readNext } from './subject-log.ts';
 
-/** Where a deletion goes on: from one place in the log, and up to another. */
+/** Where a deletion continues: from one sequence to another. */
 export type DeletionRange = { readonly fromSeq: number; readonly endSeq: number };
 
 export type DeletedDeadLetters = {
   readonly deleted: number;
-  /** Give it for the next part; undefined after the last one. */
+  /** The argument of the next call; undefined after the last one. */
   readonly next: DeletionRange | undefined;
 };
 
 /**
- * Deletes the dead letters of a destination that a filter takes, oldest first, as far as the bounds of one call go. What
- * comes while it is done, with all its parts, stays. Without a filter all are deleted at once, also what this build cannot
- * read; with one that is left where it is.
+ * Deletes the dead letters of a destination that match a filter, oldest first, within the bounds of one call. Letters
+ * that arrive during the deletion stay. Without a filter all are deleted at once, unreadable ones included; with a
+ * filter unreadable ones stay.
  */
 export async function deleteDeadLetters(
   connection: LogConnection,

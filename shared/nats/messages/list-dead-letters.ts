@@ -10,7 +10,7 @@ import { streams } from '../streams/topology.ts';
 import { readMessages } from './read-messages.ts';
 import { deleteMessage, readAt } from './subject-log.ts';
 
-/** A dead letter and its place in the log, which names it. */
+/** A dead letter and its sequence in the log, which identifies it. */
 export type ListedDeadLetter = { readonly seq: number; readonly letter: DeadLetter };
 
 export type DeadLetterPage = {
@@ -25,9 +25,9 @@ export type DeadLetterPageRequest = {
   readonly filter?: DeadLetterFilter;
 };
 
-/** What one page may cost. One that would cost more comes back short, not late. */
+/** The bounds of one page. A page that would exceed them is short. */
 export type DeadLetterBounds = {
-  /** Letters read from the log for it; the one that goes beyond is the last. */
+  /** Bytes read from the log for it; the letter that exceeds them is the last. */
   readonly bytesMax: number;
   readonly timeMs: number;
 };
@@ -37,14 +37,14 @@ export type ListOptions = DeadLetterBounds & {
   readonly isErased: (event: ResolvedEvent) => boolean;
 };
 
-/** Letters a page with a filter looks at, at most. */
+/** Letters that a page with a filter reads, at most. */
 const scannedMax = 1_000;
 const placesPerPull = 256;
 const silenceMaxMs = 5_000;
 
 /**
- * A page of the dead letters of a destination, newest first. What this build cannot read is left out. With a filter, and
- * where it comes to its bounds or to letters of erased visitors, a page may be short, or empty, and still not be the last.
+ * A page of the dead letters of a destination, newest first. Letters that this build cannot read are left out. With a
+ * filter, at its bounds, or among letters of erased visitors, a page may be short or empty without being the last.
  */
 export async function listDeadLetters(
   connection: LogConnection,
@@ -76,7 +76,7 @@ export async function listDeadLetters(
   return { letters, nextBeforeSeq: hasMore ? seqs.at(-1) : undefined };
 }
 
-/** One dead letter of a destination by its place in the log; undefined where it is not, or not any more. */
+/** One dead letter of a destination by its sequence; undefined where there is none. */
 export async function findDeadLetter(
   connection: LogConnection,
   destinationId: string,
@@ -100,9 +100,8 @@ type Newest = {
 };
 
 /**
- * Where the newest `limit` messages of a subject (wildcards allowed) with a sequence below `beforeSeq` stand. A stream can
- * only be read forwards: where to begin is found by asking how many messages there are from a place on, and from there on
- * only heads are read.
+ * The sequences of the newest `limit` messages of a subject (wildcards allowed) below `beforeSeq`. A stream can only be
+ * read forwards: the start is found by counting the messages after a sequence, and from there only headers are read.
  */
 async function findNewest(
   connection: LogConnection,
@@ -114,7 +113,7 @@ async function findNewest(
   const { state } = await connection[client].jsm.streams.info(stream);
   const end = Math.min(beforeSeq, state.last_seq + 1);
   const behindEnd = await countFrom(connection, stream, subject, end);
-  // One more than asked for tells whether there are older ones.
+  // One more than requested shows whether there are older ones.
   const wanted = behindEnd + limit + 1;
   let low = state.first_seq;
   let high = (await countFrom(connection, stream, subject, low)) <= wanted ? low : end;
@@ -140,7 +139,10 @@ async function findNewest(
   return { seqs: newest.slice(0, limit), hasMore: newest.length > limit };
 }
 
-/** Messages of a subject from a sequence on: the server says how many wait for a consumer that begins there. */
+/**
+ * The number of messages of a subject from a sequence on: the server reports how many wait for a consumer that begins
+ * there.
+ */
 async function countFrom(connection: LogConnection, stream: string, subject: string, seq: number): Promise<number> {
   const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,

@@ -2,30 +2,30 @@ import type { Msg, MsgHdrs } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 
-/** One message of a stream in the hands of a consumer, until it is acknowledged. */
+/** One message of a stream, delivered to a consumer and not yet acknowledged. */
 export type LogMessage = {
   readonly subject: string;
   readonly data: Uint8Array;
   /** Sequence in the stream. */
   readonly seq: number;
-  /** 1 the first time it is handed out; more when it comes again. */
+  /** 1 at the first delivery, more at later ones. */
   readonly timesHandedOut: number;
   /** When the stream stored it, in ms since the epoch. */
   readonly storedAtMs: number;
-  /** Messages of this consumer that wait behind this one. */
+  /** Messages of this consumer after this one. */
   readonly pending: number;
-  /** Counts what the consumer has handed out since it was last reset, those that come again too. */
+  /** Deliveries of the consumer since its last reset, repeated ones included. */
   readonly consumerSeq: number;
   header(name: string): string | undefined;
-  /** Done with it. Lost if the connection is down: it is then delivered again. */
+  /** Acknowledges it. Lost if the connection is down: then it is delivered again. */
   ack(): void;
-  /** Done with it, and the server has said so. False when it did not within the deadline. */
+  /** Acknowledges it and waits for the server's confirmation; false when that did not come within the deadline. */
   ackConfirmed(deadlineMs: number): Promise<boolean>;
-  /** All of it is done, and the ack follows: from now on it counts as finished. */
+  /** Counts it as finished from now on; the ack follows. */
   finish(): void;
-  /** Nothing is done with it: it comes again, in order, before anything newer. */
+  /** Returns it undone: it comes again, in order, before anything newer. */
   release(): void;
-  /** Still working on it: restarts the wait for the ack. */
+  /** Restarts the wait for the ack while the work continues. */
   working(): void;
 };
 
@@ -33,9 +33,9 @@ const ackPrefix = '$JS.ACK.';
 const encode = (text: string): Uint8Array => Buffer.from(text);
 const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
 
-/** Who keeps account of the messages a reader has. */
+/** Keeps account of the messages that a reader received. */
 export type MessageKeeper = {
-  /** False when another message has its sequence by now: an ack would be taken for that one's. */
+  /** False when another message has its sequence by now: the ack would count for that one. */
   acknowledged(message: LogMessage): boolean;
   finished(message: LogMessage): void;
   released(message: LogMessage): void;

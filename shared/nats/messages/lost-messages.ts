@@ -21,10 +21,10 @@ const check = Compile(noteSchema);
 export type LossNote = Static<typeof noteSchema>;
 
 const prefix = 'loss';
-/** Losses looked up at most. */
+/** Loss entries read, at most. */
 const listedMax = 1_000;
 
-/** Keeps a loss where the doctor looks for it. Every reader that notices one writes the same entry. */
+/** Stores a loss for the doctor. Every reader that notices it writes the same entry. */
 export async function keepLoss(connection: LogConnection, { stream, subject, seq }: LostMessage): Promise<void> {
   const note: LossNote = { stream, subject, seq, noticedAtMs: Date.now() };
   const kv = await connection[client].js.views.kv(buckets.health, { bindOnly: true });
@@ -51,11 +51,11 @@ export async function listLosses(connection: LogConnection): Promise<readonly Lo
 type LossReporting = {
   readonly connection: LogConnection;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
-  /** Say who noticed it. */
+  /** Log fields that say which reader noticed it. */
   readonly fields: Readonly<Record<string, unknown>>;
 };
 
-/** Watches what a reader of a stream is given, and reports which message the log has lost. */
+/** Watches the messages that a reader of a stream receives, and reports which message the log has lost. */
 export function noticeLosses(reporting: LossReporting & { readonly stream: string }, onLost: () => void): LossWatch {
   return watchForLoss(reporting.connection, reporting.stream, (lost) => {
     onLost();
@@ -63,7 +63,7 @@ export function noticeLosses(reporting: LossReporting & { readonly stream: strin
   });
 }
 
-/** Says that the log has lost a message, and keeps that for the doctor. */
+/** Logs that the log has lost a message, and stores the loss for the doctor. */
 export function reportLoss({ connection, logger, fields }: LossReporting, lost: LostMessage): void {
   logger.error({ ...fields, ...lost }, 'the log lost a message that it had acknowledged');
   keepLoss(connection, lost).catch((error: unknown) => {

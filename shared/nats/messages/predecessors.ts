@@ -5,9 +5,9 @@ import type { LogConnection } from '../connection/connection.ts';
 import type { LogMessage } from './log-message.ts';
 
 /**
- * Header of a frame: who wrote it, and the sequence of the newest frame the log had acknowledged to that writer on the
- * subject; 0 for the first. A server silently skips a message whose bytes it cannot read, and the sequences of a
- * subject have gaps anyway: so each frame names the one that its readers must have had before it.
+ * Header of a frame: its writer, and the sequence of the newest frame that the log acknowledged to that writer on the
+ * subject; 0 for the first. A server silently skips a message that it cannot read, and the sequences of a subject have
+ * gaps anyway, so each frame names the one that its readers must have received before.
  */
 export const predecessorHeader = 'Sluice-After';
 
@@ -23,11 +23,11 @@ export type LostMessage = { readonly stream: string; readonly subject: string; r
 
 /** Watches for frames that a reader should have been given. */
 export type LossWatch = {
-  /** To be called for every frame as it comes. */
+  /** Call it for every frame as it arrives. */
   note(frame: Pick<LogMessage, 'subject' | 'seq' | 'header'>): void;
 };
 
-/** Subjects, or writers, remembered at most; a loss of one that was forgotten goes unnoticed. */
+/** Subjects, or writers, remembered at most; a loss of a forgotten one is not noticed. */
 const rememberedMax = 10_000;
 const askAgainMs = 1_000;
 
@@ -41,8 +41,8 @@ export function createPredecessors(): Predecessors {
 }
 
 /**
- * Reports messages that the log acknowledged to their writer and that this reader was not given, although it had earlier and
- * later ones of that writer. The log is asked first: a message that it still has is only late.
+ * Reports messages that the log acknowledged to their writer and that this reader did not receive, although it received
+ * earlier and later ones of that writer. The log is asked first: a message that it still has is only late.
  */
 export function watchForLoss(
   connection: LogConnection,

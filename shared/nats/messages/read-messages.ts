@@ -9,17 +9,17 @@ export type ReadMessagesOptions = {
   readonly stream: string;
   readonly filterSubject: string;
   /**
-   * The first message read: stored at this time, in ms since the epoch, or of this sequence, or the next one after. Or of each
-   * subject the last message only.
+   * The first message to read: stored at this time, in ms since the epoch, or with this sequence, or the next one
+   * after. Or only the last message of each subject.
    */
   readonly from: { readonly timeMs: number } | { readonly seq: number } | 'last-of-each-subject';
   /** What the server sends of each message. */
   readonly content: 'headers' | 'all';
-  /** Messages asked for at once; twice as many are on their way at most. */
+  /** Messages of one request; at most twice as many are on their way. */
   readonly messagesPerPull: number;
   /** Called in the order of the stream, once a message. `false` ends the reading. */
   onMessage(message: LogMessage): boolean | void;
-  /** Gives up when the server sends nothing for this long though messages wait, in ms. */
+  /** Gives up when messages wait and the server sends nothing for this long, in ms. */
   readonly silenceMaxMs: number;
   readonly signal?: AbortSignal;
 };
@@ -33,8 +33,8 @@ const pullExpiresMs = 5_000;
 const pullSilenceMs = pullExpiresMs + 2_000;
 
 /**
- * Reads what a stream holds of a subject, up to now. Returns how many messages there were. A loss of the connection on
- * the way is made up for. Nothing is acknowledged.
+ * Reads the present messages of a subject. Returns how many there were. Continues after a lost connection. Acknowledges
+ * nothing.
  */
 export async function readMessages(connection: LogConnection, options: ReadMessagesOptions): Promise<number> {
   let messages = 0;
@@ -63,12 +63,15 @@ export async function readMessages(connection: LogConnection, options: ReadMessa
   }
 }
 
-/** Header the server adds where it sends heads only: how long the message is. */
+/** Header that the server adds where it sends headers only: the length of the message. */
 const sizeHeader = 'Nats-Msg-Size';
 const sizesPerPull = 256;
 const sizesSilenceMs = 5_000;
 
-/** What the messages of a subject (wildcards allowed) weigh together, in bytes: of those on subjects that `counts` is for, each with `headBytes` more. */
+/**
+ * The bytes of the messages of a subject (wildcards allowed) whose subject `counts` accepts, each with `headBytes`
+ * more.
+ */
 export async function sumBytes(
   connection: LogConnection,
   stream: string,
@@ -110,8 +113,8 @@ async function readOnce(
 }
 
 /**
- * Pulls until nothing is pending, two requests ahead so that the server never waits for us. Messages go to the
- * callback as they are parsed, so none piles up. Nothing is acknowledged: what a broken connection dropped is not sent
+ * Pulls until no message is pending, two requests ahead so that the server never waits. Messages go to the callback as
+ * they are parsed, so none accumulate. Nothing is acknowledged: messages dropped by a broken connection are not sent
  * again, so a break ends the reading.
  */
 function pullAll(

@@ -41,7 +41,7 @@ export function readLast(
   return find(connection, stream, { last_by_subj: subject });
 }
 
-/** Where a message stands and the id it was published under. */
+/** The sequence of a message and the id it was published under. */
 export type StoredId = { readonly seq: number; readonly msgId: string };
 
 /** The newest message on a subject, as readLast. */
@@ -53,9 +53,9 @@ export async function lastStored(
   return idOf(await readLast(connection, stream, subject));
 }
 
-/** The message at a sequence; undefined when it is gone. */
+/** The message with a sequence; undefined when it is gone. */
 export async function storedAt(connection: LogConnection, stream: string, seq: number): Promise<StoredId | undefined> {
-  // The server takes 0 for a mistake.
+  // The server refuses 0.
   return seq < 1 ? undefined : idOf(await find(connection, stream, { seq }));
 }
 
@@ -72,7 +72,7 @@ async function find(connection: LogConnection, stream: string, place: Place): Pr
     return {
       seq: message.seq,
       subject: message.subject,
-      // Some only want the time.
+      // Some callers only need the time.
       get data() {
         return (bytes ??= dataOf(message));
       },
@@ -85,7 +85,7 @@ async function find(connection: LogConnection, stream: string, place: Place): Pr
   }
 }
 
-/** What of the client's message its type does not have: the bytes as the server sent them. */
+/** Fields of the client's message that its type lacks: the bytes as the server sent them. */
 type AnsweredMessage = { readonly smr?: { readonly message?: { readonly data?: string } } };
 
 /** The client decodes base64 character by character, which takes 20 ms for a frame of 256 KiB, and this a fraction of one. */
@@ -95,9 +95,9 @@ function dataOf(message: StoredMsg): Uint8Array {
 }
 
 /**
- * What the message with a sequence holds; undefined if the stream does not have it. A server that has a copy is asked
- * first, since it answers with the bytes as they are: they never change. That there is no such message only the leader
- * knows.
+ * The content of the message with a sequence; undefined if the stream does not have it. A server with a copy is asked
+ * first, as it sends the bytes unencoded and messages never change. Only the leader's answer proves that the message
+ * does not exist.
  */
 export async function readStored(
   connection: LogConnection,
@@ -117,7 +117,7 @@ async function readCopy(
     const answer = await nc.request(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify({ seq }), {
       timeout: copyTimeoutMs,
     });
-    // A status in place of a message: it has none, or not yet.
+    // A status in place of a message: the server has none, or not yet.
     return (answer.headers?.code ?? 0) === 0 ? answer.data : undefined;
   } catch {
     return undefined;
@@ -146,20 +146,20 @@ export async function purgeSubject(
   return purged;
 }
 
-/** Removes the oldest messages of a subject (wildcards allowed), all but so many. Returns how many. */
+/** Removes the oldest messages of a subject (wildcards allowed), all but `keep`. Returns how many. */
 export async function keepNewest(
   connection: LogConnection,
   stream: string,
   subject: string,
   keep: number,
 ): Promise<number> {
-  // The server takes none to be kept for no wish at all.
+  // The server reads 0 as no limit.
   const wish = keep < 1 ? {} : { keep };
   const { purged } = await connection[client].jsm.streams.purge(stream, { filter: subject, ...wish });
   return purged;
 }
 
-/** Removes one message. One that is gone already is fine. */
+/** Removes one message. A missing one is no error. */
 export async function deleteMessage(connection: LogConnection, stream: string, seq: number): Promise<void> {
   try {
     await connection[client].jsm.streams.deleteMessage(stream, seq, false);
@@ -170,7 +170,7 @@ export async function deleteMessage(connection: LogConnection, stream: string, s
 
 const deletionsAtOnce = 8;
 
-/** Deletes messages, some at a time, and calls `onDeleted` after each. */
+/** Deletes messages, several at a time, and calls `onDeleted` after each. */
 export async function deleteMessages(
   connection: LogConnection,
   stream: string,

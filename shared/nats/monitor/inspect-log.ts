@@ -9,13 +9,13 @@ import { bucketSettings } from '../buckets/open-buckets.ts';
 import { TopologyError, streamConfigs, streams } from '../streams/topology.ts';
 import type { TopologySettings } from '../streams/topology-settings.ts';
 
-/** A setting that is not what the code wants, in words of the server. */
+/** A setting that differs from the code's, in the server's words. */
 export type SettingDifference = { readonly setting: string; readonly wanted: string; readonly found: string };
 
-/** A stream, or the stream behind a bucket, beside what the code wants of it. */
+/** A stream, or the stream of a bucket, compared with the code's configuration. */
 export type StreamReport = {
   readonly name: string;
-  /** Undefined: the stream is not there. */
+  /** Undefined: the stream is missing. */
   readonly differences: readonly SettingDifference[] | undefined;
   readonly bytes: number;
   readonly bytesMax: number;
@@ -42,7 +42,7 @@ export type LogReport = {
 
 type Wanted = Partial<StreamConfig> & { readonly name: string };
 
-/** Reads streams, buckets and consumers back and lays them beside what the code wants. Changes nothing. */
+/** Compares streams, buckets and consumers with the code's configuration. Changes nothing. */
 export async function inspectLog(connection: LogConnection, settings: TopologySettings): Promise<LogReport> {
   const wanted: readonly Wanted[] = [
     ...streamConfigs(settings).map(({ metadata, ...config }) => ({
@@ -101,7 +101,7 @@ async function inspectConsumers(
 ): Promise<readonly ConsumerReport[]> {
   const reports: ConsumerReport[] = [];
   for await (const info of jsm.consumers.list(stream)) {
-    // What the client library makes for a moment (a bucket's watch, a reader of headers) is none of ours.
+    // Temporary consumers of the client library (a bucket's watch, a reader of headers) do not count.
     if (info.config.durable_name !== undefined) reports.push(reportConsumer(info));
   }
   return reports;
@@ -118,7 +118,7 @@ function reportConsumer(info: ConsumerInfo): ConsumerReport {
   };
 }
 
-/** The settings of `wanted` that `found` has otherwise. What a server leaves out is what it takes for nothing. */
+/** The settings of `wanted` that differ in `found`. A missing setting is the server's zero value. */
 function differences(wanted: object, found: object): readonly SettingDifference[] {
   const has = new Map<string, unknown>(Object.entries(found));
   return Object.entries(wanted).flatMap(([setting, value]) => {
@@ -127,7 +127,7 @@ function differences(wanted: object, found: object): readonly SettingDifference[
   });
 }
 
-/** Of metadata, to which a server adds its own, what is wanted of it. */
+/** The wanted entries of metadata: a server adds others. */
 function onlyWanted(wanted: unknown, found: unknown): unknown {
   if (!isJsonObject(wanted) || !isJsonObject(found)) return found;
   return Object.fromEntries(Object.keys(wanted).map((key) => [key, found[key]]));

@@ -1,23 +1,23 @@
 import { monitorUrls, readMonitor } from './read-monitor.ts';
 import type { MonitorPage } from './read-monitor.ts';
 
-/** What an acknowledged event survives: see `readDurability`. `detail` says it in a sentence. */
+/** What an acknowledged event survives: see `readDurability`. `detail` is a sentence for the operator. */
 export type Durability =
   /** Every write is on disk before it is acknowledged. */
   | { readonly mode: 'fsync'; readonly detail: string }
-  /** A power cut may lose what was acknowledged since the last flush, `flushEveryMs` ago at most. */
+  /** A power cut may lose events acknowledged since the last flush, `flushEveryMs` ago at most. */
   | { readonly mode: 'interval'; readonly flushEveryMs: number; readonly detail: string }
   | { readonly mode: 'unknown'; readonly detail: string };
 
 const nanosecondsPerMs = 1_000_000;
-/** What nats-server does where its configuration says nothing. */
+/** The default of nats-server. */
 const defaultFlushEveryMs = 120_000;
 const readTimeoutMs = 2_000;
 
 /**
- * Asks the nats-servers whether they sync every write. Only their monitor port tells, so this takes NATS_MONITOR_URL:
- * comma separated, one address for each server of a cluster. The weakest server decides. Never throws: a server that
- * does not answer makes it `unknown`.
+ * Asks the nats-servers whether they sync every write. Only their monitor port reports it, so this takes
+ * NATS_MONITOR_URL: one address for each server of a cluster, comma separated. The weakest server decides. Never
+ * throws: a server that does not answer makes it `unknown`.
  */
 export async function readDurability(
   monitorUrlList: string | undefined,
@@ -27,7 +27,7 @@ export async function readDurability(
   return weakestOf(await Promise.allSettled(urls.map((url) => readMonitor(url, timeoutMs))));
 }
 
-/** The weakest of what was read of each server; one that could not be read is `unknown`. */
+/** The weakest durability of all servers; one that could not be read is `unknown`. */
 export function weakestOf(pages: readonly PromiseSettledResult<MonitorPage>[]): Durability {
   if (pages.length === 0) {
     return { mode: 'unknown', detail: 'only the monitor port of nats-server tells: set NATS_MONITOR_URL' };
@@ -37,7 +37,7 @@ export function weakestOf(pages: readonly PromiseSettledResult<MonitorPage>[]): 
   );
 }
 
-/** What one server's monitor page says of it. */
+/** The durability that a server's monitor page shows. */
 export function durabilityOf(page: MonitorPage): Durability {
   const { config } = page.jetstream;
   if (config === undefined) return { mode: 'unknown', detail: 'JetStream is not enabled on this server' };
@@ -51,7 +51,7 @@ export function durabilityOf(page: MonitorPage): Durability {
   };
 }
 
-/** The one that promises least. */
+/** The durability that promises least. */
 export function weakest(found: readonly Durability[]): Durability {
   const rank = (one: Durability): number => {
     if (one.mode === 'interval') return one.flushEveryMs;

@@ -2,17 +2,17 @@ import { connect } from 'node:net';
 import { decodeJson, isJsonObject } from '../../runtime/json.ts';
 import { readAccounts, readMonitor } from './read-monitor.ts';
 
-/** What a nats-server lets a stranger do, as far as that shows from here. */
+/** What a nats-server allows an unauthenticated client, as seen from here. */
 export type LogExposure = {
   readonly name: string;
   readonly accounts: readonly string[];
-  /** Undefined: it is in no cluster. */
+  /** Undefined: the server is in no cluster. */
   readonly clusterPort: ClusterPort | undefined;
 };
 
 export type ClusterPort =
   | { readonly isReachable: false; readonly address: string }
-  /** What its greeting says of other servers that want to join. */
+  /** What its greeting requires of other servers. */
   | {
       readonly isReachable: true;
       readonly address: string;
@@ -22,7 +22,7 @@ export type ClusterPort =
 
 const anyAddress: ReadonlySet<string | undefined> = new Set([undefined, '', '0.0.0.0', '::']);
 
-/** Asks a monitor port, and looks at the server's cluster port as another server would. Throws MonitorError. */
+/** Reads a monitor port and the server's cluster port, as another server would. Throws MonitorError. */
 export async function readExposure(monitorUrl: string, timeoutMs: number): Promise<LogExposure> {
   const { server_name: name = 'nats-server', cluster } = await readMonitor(monitorUrl, timeoutMs);
   const accounts = await readAccounts(monitorUrl, timeoutMs);
@@ -39,7 +39,7 @@ export async function readExposure(monitorUrl: string, timeoutMs: number): Promi
 
 const greetingBytesMax = 64 * 1024;
 
-/** The first line of a port, `INFO {...}`; undefined where there is none in time. */
+/** The first line of a port, `INFO {...}`; undefined where none arrives in time. */
 function readGreeting(
   host: string,
   port: number,

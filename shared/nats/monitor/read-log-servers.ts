@@ -3,28 +3,28 @@ import type { Durability } from './read-durability.ts';
 import { monitorUrls, readComplaint, readMonitor } from './read-monitor.ts';
 import type { MonitorPage } from './read-monitor.ts';
 
-/** One nats-server, as its monitor port tells. */
+/** One nats-server, as its monitor port reports it. */
 export type LogServer = {
   readonly name: string;
   readonly version: string;
-  /** What its own health page says is wrong; undefined where nothing is. */
+  /** The fault that its health page reports; undefined where it is healthy. */
   readonly complaint: string | undefined;
   /** Undefined: JetStream is not enabled there. */
   readonly storage: LogServerStorage | undefined;
-  /** Whether its routes need certificates; undefined where it is in no cluster. */
+  /** Whether its routes need certificates; undefined where the server is in no cluster. */
   readonly areRoutesEncrypted: boolean | undefined;
 };
 
 export type LogServerStorage = {
-  /** What all streams there may take together: `max_file_store`, or what the server chose without it. */
+  /** Bytes that all streams may take together: `max_file_store`, or the server's choice without it. */
   readonly limitBytes: number;
   readonly isLimitGiven: boolean;
-  /** What the streams there may take by their own limits. */
+  /** Bytes that its streams may take by their own limits. */
   readonly reservedBytes: number;
   readonly usedBytes: number;
 };
 
-/** Reads every server in NATS_MONITOR_URL. Those that do not answer are left out; never throws. */
+/** Reads every server in NATS_MONITOR_URL. Servers that do not answer are left out; never throws. */
 export async function readLogServers(
   monitorUrlList: string | undefined,
   timeoutMs: number,
@@ -35,7 +35,7 @@ export async function readLogServers(
 /** The servers, and what an acknowledged event survives on them. */
 export type LogState = { readonly durability: Durability; readonly servers: readonly LogServer[] };
 
-/** The same, and their durability as `readDurability` tells it, from one look at each server. */
+/** The servers and their durability, as `readDurability` reports it, by one read of each server. */
 export async function readLogState(monitorUrlList: string | undefined, timeoutMs: number): Promise<LogState> {
   const urls = monitorUrls(monitorUrlList);
   const pages = await Promise.allSettled(urls.map((url) => readMonitor(url, timeoutMs)));
@@ -72,8 +72,8 @@ function storageOf({ jetstream: { config, stats } }: MonitorPage): LogServerStor
 const wholeUnits = [1024 ** 2, 1000 ** 2];
 
 /**
- * No page says whether the limit was given, but a server that chooses takes three quarters, rounded down, of the bytes
- * it finds at its start, free or its own already, whereas people write whole megabytes.
+ * No page shows whether the limit was configured. A server that chooses takes three quarters, rounded down, of the
+ * bytes free at its start or its own already; operators write whole megabytes.
  */
 export function looksGiven(limitBytes: number): boolean {
   if (limitBytes <= 0) return false;

@@ -3,13 +3,13 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { request } from 'undici';
 
-/** What the monitor page of a nats-server says that Sluice looks at. Durations are in nanoseconds there. */
+/** The fields of a nats-server's monitor page that Sluice reads. Durations are in nanoseconds. */
 const monitorPage = Type.Object({
   server_name: Type.Optional(Type.String()),
   version: Type.String(),
   /** The server's clock, RFC 3339. */
   now: Type.Optional(Type.String()),
-  /** Empty for a server that is in no cluster. */
+  /** Empty for a server outside of a cluster. */
   cluster: Type.Optional(
     Type.Object({
       addr: Type.Optional(Type.String()),
@@ -28,7 +28,7 @@ const monitorPage = Type.Object({
         sync_always: Type.Optional(Type.Boolean()),
       }),
     ),
-    /** Of all streams on this server: what they take now, and what they may take by their own limits. */
+    /** Of all streams on this server: bytes in use, and bytes reserved by their limits. */
     stats: Type.Optional(Type.Object({ storage: Type.Number(), reserved_storage: Type.Optional(Type.Number()) })),
   }),
 });
@@ -41,7 +41,7 @@ export class MonitorError extends Error {
   readonly code = 'monitor';
 }
 
-/** Reads `/varz` of a nats-server's monitor port. Throws MonitorError, which says where and why. */
+/** Reads `/varz` of a nats-server's monitor port. Throws MonitorError with address and reason. */
 export async function readMonitor(baseUrl: string, timeoutMs: number): Promise<MonitorPage> {
   const { status, body, doing } = await ask(baseUrl, 'varz', timeoutMs);
   if (status !== 200) throw new MonitorError(`${doing}: status ${status}`);
@@ -51,7 +51,9 @@ export async function readMonitor(baseUrl: string, timeoutMs: number): Promise<M
 
 const healthPage = Compile(Type.Object({ status: Type.String(), error: Type.Optional(Type.String()) }));
 
-/** What a nats-server's own health page, `/healthz`, complains of; undefined if it is well. Throws as `readMonitor`. */
+/**
+ * The fault that a nats-server's health page, `/healthz`, reports; undefined if it is healthy. Throws as `readMonitor`.
+ */
 export async function readComplaint(baseUrl: string, timeoutMs: number): Promise<string | undefined> {
   const { status, body, doing } = await ask(baseUrl, 'healthz', timeoutMs);
   if (!healthPage.Check(body)) throw new MonitorError(`${doing}: it is not the health page of a nats-server`);
@@ -75,7 +77,7 @@ async function ask(
   const { url, headers } = addressOf(baseUrl, page);
   const doing = `reading the monitor page at ${url.origin}`;
   try {
-    // Not fetch, which takes several times as long: each process asks every few seconds.
+    // Not fetch, which takes several times as long: each process reads this every few seconds.
     const answer = await request(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
     const text = await answer.body.text();
     return { status: answer.statusCode, body: text.startsWith('{') ? JSON.parse(text) : text, doing };
@@ -92,7 +94,7 @@ export function monitorUrls(list: string | undefined): readonly string[] {
     .filter((url) => url !== '');
 }
 
-// A proxy before the monitor port may want a password; a request takes none from its address.
+// A proxy in front of the monitor port may require a password; `request` ignores one in the address.
 function addressOf(
   baseUrl: string,
   page: string,

@@ -5,17 +5,17 @@ import type { LogServer } from './read-log-servers.ts';
 
 /** The nats-servers of the log, as their monitor ports last reported them. */
 export type LogServersWatch = {
-  /** What an acknowledged event survives. */
+  /** What an acknowledged event survives on the servers. */
   readonly mode: Durability['mode'];
   readonly servers: readonly LogServer[];
   stop(): void;
 };
 
-// A server may come back with another configuration, and its disk may be full at any time.
+// A server may return with another configuration, and its disk may fill at any time.
 const everyMs = 10_000;
 const answerMs = 2_000;
 
-/** Reads them at once and again and again; nothing is known until they were read. */
+/** Reads the servers now and periodically. Nothing is known before the first read. */
 export function watchLogServers(monitorUrls: string | undefined): LogServersWatch {
   let mode: Durability['mode'] = 'unknown';
   let servers: readonly LogServer[] = [];
@@ -37,7 +37,7 @@ export function watchLogServers(monitorUrls: string | undefined): LogServersWatc
   };
 }
 
-/** What the servers complain of, in one line; undefined if they do not. */
+/** The servers' faults in one line; undefined if there are none. */
 export function complaintsOf(servers: readonly LogServer[]): string | undefined {
   const complaints = servers.flatMap(({ name, complaint }) =>
     complaint === undefined ? [] : [`${name}: ${complaint}`],

@@ -7,9 +7,9 @@ import { readPublishAnswer } from './publish-answer.ts';
 import type { PublishFailure } from './publish-answer.ts';
 import { streamOf } from '../streams/topology.ts';
 
-/** Publishes frames to the log, each with what came before it on its subject. */
+/** Publishes frames to the log, each with its predecessor on the subject. */
 export type FramePublisher = {
-  /** One try. Resolves with undefined once JetStream has stored it, else with why not; never rejects. */
+  /** One try. Resolves with undefined once JetStream has stored it, else with the reason; never rejects. */
   publish(subject: string, payload: Uint8Array, msgId: string, timeoutMs: number): Promise<PublishFailure | undefined>;
 };
 
@@ -18,7 +18,7 @@ export function createFramePublisher(connection: LogConnection): FramePublisher 
   const predecessors = createPredecessors();
   return {
     async publish(subject, payload, msgId, timeoutMs) {
-      // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
+      // The client has no useful reconnect buffer: data written while disconnected is dropped.
       if (!connection.connected) return 'disconnected';
       const headers = createHeaders();
       headers.set(msgIdHeader, msgId);

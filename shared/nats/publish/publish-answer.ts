@@ -1,21 +1,21 @@
 import { serverErrors } from '../connection/server-error.ts';
 
 /**
- * Why the log did not take a message. `full`: the stream, or the server, is at its limit. `busy`: not now, or not yet,
- * as with an earlier try under the same id that is not decided; it may be repeated under that id. `not_last`: the message
- * that it was to follow is not the last one of the subject.
+ * Why the log did not store a message. `full`: the stream, or the server, is at its limit. `busy`: not now, as while an
+ * earlier try under the same id is undecided; it may be repeated under that id. `not_last`: the expected message is not
+ * the last one of the subject.
  */
 export type PublishFailure = 'disconnected' | 'timeout' | 'busy' | 'full' | 'too_large' | 'not_last' | 'refused';
 
-/** What the log said to a publish. `duplicate`: a message of the same id was stored before, at `seq`. */
+/** The log's answer to a publish. `duplicate`: a message with the same id was stored before, at `seq`. */
 export type PublishAnswer =
   | { readonly kind: 'stored'; readonly seq: number; readonly duplicate: boolean }
   | { readonly kind: 'failed'; readonly reason: PublishFailure };
 
 /**
- * Reads what JetStream answers to a publish. Only an answer of `stream` that names the sequence a message was stored at
- * is a promise: servers before 2.12 answer a repeated id with `"duplicate": true` and sequence 0 when they have merely
- * seen it, and then may never store it.
+ * Reads JetStream's answer to a publish. Only an answer of `stream` with the sequence of a stored message is a promise:
+ * servers before 2.12 answer a repeated id with `"duplicate": true` and sequence 0 when they have merely seen it, and
+ * may never store it.
  */
 export function readPublishAnswer(data: Uint8Array, stream: string | undefined): PublishAnswer {
   // The subject has no subscriber: the stream does not exist, or has no leader.
@@ -28,7 +28,7 @@ export function readPublishAnswer(data: Uint8Array, stream: string | undefined):
   return { kind: 'stored', seq: answer.seq, duplicate: answer.duplicate === true };
 }
 
-/** The same for the last message of an atomic batch: stored only if the answer is that of a batch of this many. */
+/** The same for the last message of an atomic batch: stored only if the answer counts this many messages. */
 export function readBatchAnswer(
   data: Uint8Array,
   stream: string | undefined,
@@ -41,7 +41,7 @@ export function readBatchAnswer(
   return batch === id && stored === count ? answer : failed('refused');
 }
 
-/** Whether a message of a stream can have this number. */
+/** Whether the value can be the sequence of a stored message. */
 export function isSequence(seq: unknown): seq is number {
   return Number.isSafeInteger(seq) && Number(seq) > 0;
 }

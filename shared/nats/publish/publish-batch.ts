@@ -15,15 +15,15 @@ export type BatchMessage = Pick<PublishOptions, 'msgId' | 'headers'> & {
 export const batchMessagesMax = 1_000;
 
 /**
- * From how many messages on a batch is worth it. A single server makes files for every batch first: two messages take
- * five times as long as beside each other, sixteen as long, 64 a third (`bench/micro/publish-batch-main.ts`).
+ * A batch pays off from this many messages on. A single server creates files for every batch first: two messages take
+ * five times as long as single publishes, sixteen as long, 64 a third (`bench/micro/publish-batch-main.ts`).
  */
 export const batchMessagesMin = 16;
 
 /**
- * Stores messages of one stream as an atomic batch: all of them, behind one another, or none; one try. Returns their
- * sequences. Throws PublishError, also where any of the ids is one the stream knows. After a failure that is no refusal
- * they may be stored all the same: publish them one by one then, under the same ids, which finds out of each.
+ * Stores messages of one stream as an atomic batch, consecutively, or none of them; one try. Returns their sequences.
+ * Throws PublishError, also where the stream knows any of the ids. After a failure that is not a refusal they may be
+ * stored all the same: then publish them one by one under the same ids, which settles each.
  */
 export async function publishBatch(
   connection: LogConnection,

@@ -9,7 +9,7 @@ import { publishWithRetry } from '../publish/publisher.ts';
 import { readStreamState } from '../streams/stream-progress.ts';
 import { streams } from '../streams/topology.ts';
 
-/** Which quarantined events of an account are meant: all, or those that fit each of these. */
+/** Selects quarantined events of an account: all, or those that match every field. */
 export type QuarantineFilter = {
   readonly rule?: string | undefined;
   /** Ms since the epoch: quarantined at or after it. */
@@ -20,22 +20,22 @@ export type QuarantineFilter = {
   readonly seqs?: ReadonlySet<number> | undefined;
 };
 
-/** Where a call goes on: from one place in the stream, and up to another. What is quarantined meanwhile is not met again. */
+/** Where a call continues: from one sequence to another. Events quarantined meanwhile are not included. */
 export type QuarantineRange = { readonly fromSeq: number; readonly endSeq: number };
 
 export type QuarantinedEvent = {
   readonly seq: number;
   readonly quarantinedAtMs: number;
   readonly partition: number;
-  /** The one that holds it first. */
+  /** The rules that hold the event, the deciding one first. */
   readonly rules: readonly string[];
   readonly line: Uint8Array;
 };
 
-/** What of the quarantine one call deals with. */
+/** The part of the quarantine that one call reads. */
 export type QuarantinePart = {
   readonly events: readonly QuarantinedEvent[];
-  /** Give it for the next part; undefined after the last one. */
+  /** The argument of the next call; undefined after the last one. */
   readonly next: QuarantineRange | undefined;
 };
 
@@ -52,10 +52,10 @@ const silenceMaxMs = 5_000;
 const frameBytesMax = 256 * 1024;
 const publishTimeoutMs = 2_000;
 const publishAttemptsMax = 3;
-/** Requests on their way at a time. */
+/** Concurrent requests. */
 const deletesAtOnce = 32;
 
-/** Reads quarantined events of an account, the oldest first, as far as the bounds of one call go. */
+/** Reads quarantined events of an account, oldest first, within the bounds of one call. */
 export async function readQuarantine(
   connection: LogConnection,
   { accountId, filter, range }: Request,
@@ -94,8 +94,8 @@ export async function readQuarantine(
 }
 
 /**
- * Puts events back into INGEST, in their order for each partition. An event leaves the quarantine once the log has it; one
- * that is released twice, after a crash, passes deduplication once.
+ * Publishes events to INGEST, in their order for each partition. An event leaves the quarantine once the log has stored
+ * it; one that is released twice, after a crash, passes deduplication once.
  */
 export async function releaseQuarantined(
   connection: LogConnection,
@@ -123,7 +123,7 @@ export async function deleteQuarantined(
   }
 }
 
-/** Deletes all of an account's quarantined events that `isOf` is true of. Returns their own ids. */
+/** Deletes all quarantined events of an account for which `isOf` is true. Returns their event ids. */
 export async function eraseFromQuarantine(
   connection: LogConnection,
   accountId: string,

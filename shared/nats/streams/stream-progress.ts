@@ -11,7 +11,7 @@ export type StreamState = {
   readonly messages: number;
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** When the stream was made; a stream that was deleted and created again has another time. */
+  /** When the stream was created; a stream that was deleted and created again has another time. */
   readonly createdAt: string;
   /** The time of the server that answered, in ms since the epoch. */
   readonly serverMs: number;
@@ -24,7 +24,7 @@ export async function readStreamState(connection: LogConnection, stream: string)
 function stateOf({ config, state, created: createdAt, ts }: StreamInfo & { readonly ts?: unknown }): StreamState {
   return {
     createdAt,
-    // The client library says it is a number: the server sends a text.
+    // The client library types it as a number: the server sends a text.
     serverMs: Date.parse(String(ts)),
     bytes: state.bytes,
     bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
@@ -34,7 +34,7 @@ function stateOf({ config, state, created: createdAt, ts }: StreamInfo & { reado
   };
 }
 
-/** The state of a stream, and how many messages each of its subjects that match holds: of one moment. */
+/** The state of a stream and the number of messages of each matching subject, at one moment. */
 export async function readSubjects(
   connection: LogConnection,
   stream: string,
@@ -44,24 +44,24 @@ export async function readSubjects(
   return { state: stateOf(info), messages: new Map(Object.entries(info.state.subjects ?? {})) };
 }
 
-/** What a server has found damaged or missing of a stream since it started. */
+/** Messages of a stream that a server found damaged or missing since it started. */
 export type StreamLoss = {
   readonly bytes: number;
-  /** The sequences it knows of: none where it read a file that ended too early. */
+  /** The known sequences: none where it read a file that ended too early. */
   readonly seqs: readonly number[];
 };
 
-/** Listing more gaps than this would cost the server more than the answer is worth. */
+/** With more gaps than this the request costs the server too much. */
 const gapsMax = 1_000_000;
 
-/** What the server has lost of a stream; undefined when the stream has too many gaps to ask. */
+/** The losses of a stream; undefined when the stream has too many gaps to ask. */
 export async function readStreamLoss(
   { [client]: { jsm } }: LogConnection,
   stream: string,
 ): Promise<StreamLoss | undefined> {
   const { state } = await jsm.streams.info(stream);
   if ((state.num_deleted ?? 0) > gapsMax) return undefined;
-  // The server reports it with the gaps only.
+  // The server reports losses together with gaps only.
   const { lost } = (await jsm.streams.info(stream, { deleted_details: true })).state;
   return { bytes: lost?.bytes ?? 0, seqs: lost?.msgs ?? [] };
 }
@@ -71,14 +71,14 @@ export type ConsumerProgress = {
   readonly filterSubject: string;
   /** Everything up to here is acknowledged. */
   readonly ackedSeq: number;
-  /** Messages that wait for it, and those it was given and has not acknowledged. */
+  /** Messages that wait for the consumer, and messages delivered and not acknowledged. */
   readonly waiting: number;
   readonly unacknowledged: number;
-  /** With so many unacknowledged it is given no more. */
+  /** At this many unacknowledged messages the server delivers no more. */
   readonly unacknowledgedMax: number;
 };
 
-/** How far each durable consumer of a stream has come. */
+/** The progress of each durable consumer of a stream. */
 export async function listConsumerProgress(connection: LogConnection, stream: string): Promise<ConsumerProgress[]> {
   const found: ConsumerProgress[] = [];
   for await (const info of connection[client].jsm.consumers.list(stream)) {
@@ -88,7 +88,7 @@ export async function listConsumerProgress(connection: LogConnection, stream: st
   return found;
 }
 
-/** How far a consumer has come; undefined when there is none of that name. */
+/** The progress of a consumer; undefined when there is none of that name. */
 export async function readConsumerProgress(
   connection: LogConnection,
   stream: string,
@@ -113,7 +113,7 @@ const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
 
 /** The sequence of the first message stored at or after a time; one past the end when there is none. */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
-  // A consumer that starts at a time knows where that is, on every version of the server.
+  // The server computes where a consumer that starts at a time begins, in every version.
   const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartTime,

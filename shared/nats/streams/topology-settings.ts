@@ -15,10 +15,10 @@ const partitions = {
   ),
 };
 
-/** How the log is kept: the same for every service. Bytes are bytes on disk before replication. */
+/** How the log is stored: the same for every service. Bytes are bytes on disk before replication. */
 export const { variables: topologyEnv, read: readTopologySettings } = defineSettings({
   partitions: fromEnv(partitions, (env) => env.LOG_PARTITIONS ?? fitToMachine(readMachine()).partitions),
-  /** Whether this number is a default: the log may have any other. */
+  /** Whether the number is a default: then an existing log may have another. */
   arePartitionsFitted: fromEnv(partitions, (env) => env.LOG_PARTITIONS === undefined),
   replicas: fromEnv({
     LOG_REPLICAS: count('Copies of each stream. 3 survives the loss of a server', 1, { maximum: 5 }),
@@ -59,7 +59,10 @@ export const { variables: topologyEnv, read: readTopologySettings } = defineSett
       streamBytes,
     ),
   }),
-  /** Consumers of one stream: one of EVENTS and one of RETRY for each destination, and a few more. nats-server 2.15 allows 1,000 where a stream names none. */
+  /**
+   * Consumers of one stream: in EVENTS and in RETRY one for each destination, and a few more. nats-server 2.15 allows
+   * 1,000 where a stream names no limit.
+   */
   consumersMax: 100_000,
 });
 

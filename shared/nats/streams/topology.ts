@@ -30,7 +30,7 @@ export const streams = {
   canary: 'CANARY',
 } as const;
 
-/** By the first word of their subjects. */
+/** By the first token of their subjects. */
 const streamOfHead: Readonly<Record<string, string>> = {
   ingest: streams.ingest,
   events: streams.events,
@@ -68,14 +68,14 @@ export class TopologyError extends Error {
 const deploymentEntry = 'sluice.deployment';
 const formatEntry = 'sluice.format';
 const erasureKeyEntry = 'sluice.erasure-key';
-/** A year: nothing waits in the log for longer. */
+/** A year: no event stays in the log for longer. */
 const erasuresAgeMs = 365 * 86_400_000;
-/** Some 200,000 erasures. */
+/** About 200,000 erasures. */
 const erasuresBytesMax = 32 * 1024 ** 2;
-/** Some 400,000 withdrawn consents. */
+/** About 400,000 withdrawn consents. */
 const withdrawalsBytesMax = 64 * 1024 ** 2;
 
-/** With what the client library does not know of yet. `allow_atomic`: batches that are stored as a whole. */
+/** With fields that the client library does not know. `allow_atomic`: batches that are stored as a whole. */
 type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
 type FoundConfig = StreamConfig & { readonly allow_atomic?: boolean };
 
@@ -86,11 +86,11 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     subjects: [...subjects],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    // Full means push back: what is discarded, retention says.
+    // A full stream refuses; retention decides what is discarded.
     discard: DiscardPolicy.New,
     max_bytes: bytesMax,
     max_age: 0,
-    // A nats-server of 2.15 takes -1 for 1,000, and every destination is a consumer.
+    // nats-server 2.15 reads -1 as 1,000, and every destination is a consumer.
     max_consumers: settings.consumersMax,
     duplicate_window: nanos(duplicateWindowMs),
     num_replicas: settings.replicas,
@@ -119,18 +119,18 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.quarantine, ['quarantine.*.*.*'], settings.ingestDeadLetterBytesMax),
-      // Accepted events wait for nothing that is held.
+      // Accepted events never wait for held ones.
       discard: DiscardPolicy.Old,
       max_age: nanos(settings.deadLetterAgeMs),
     },
     {
       ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
-      // All of it stands in EVENTS as well: what is missing costs a resolver a longer start and no event.
+      // EVENTS has all of it as well: a missing checkpoint costs a resolver a longer start and no event.
       discard: DiscardPolicy.Old,
     },
     {
       ...kept(streams.erasures, ['erasures.*'], erasuresBytesMax),
-      // An erasure is never refused. Events of those erased longest ago have left the log.
+      // An erasure is never refused. Events of the longest erased visitors have left the log.
       discard: DiscardPolicy.Old,
       max_age: nanos(erasuresAgeMs),
       // Only the leader answers: a replica that lags may not have the last one yet.
@@ -138,7 +138,8 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.withdrawals, ['withdrawals.*'], withdrawalsBytesMax),
-      // The oldest leave first: what was received before the oldest that is left is not sent without its own proof.
+      // The oldest are removed first. Events received before the oldest notice are not sent to destinations with
+      // purposes.
       discard: DiscardPolicy.Old,
       max_age: nanos(erasuresAgeMs),
       allow_direct: false,
@@ -152,7 +153,7 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
   ];
 }
 
-/** By the metadata of INGEST the log holds messages that this build may not understand. */
+/** Refuses a log whose metadata names a format that this build may not understand. */
 function refuseNewerFormat({ metadata }: FoundConfig): void {
   const found = formatOf(metadata);
   if (found <= logFormat) return;
@@ -162,10 +163,10 @@ function refuseNewerFormat({ metadata }: FoundConfig): void {
   );
 }
 
-/** What builds wrote that knew no number is of the first. */
+/** A log of a build without format numbers has the first format. */
 const formatOf = (metadata: StreamConfig['metadata']): number => Number(metadata?.[formatEntry] ?? 1);
 
-/** The format of a log, by its stream INGEST; undefined where there is none yet. Changes nothing. */
+/** The format of a log, from its stream INGEST; undefined where there is none yet. Changes nothing. */
 export function readLogFormat({ [client]: { jsm } }: LogConnection): Promise<number | undefined> {
   return whileForming(async () => {
     try {
@@ -177,15 +178,15 @@ export function readLogFormat({ [client]: { jsm } }: LogConnection): Promise<num
   });
 }
 
-/** The log is that of another deployment. */
+/** The log belongs to another deployment. */
 export class ForeignLogError extends TopologyError {}
 
 /**
- * Makes the streams that are missing and brings the limits of the others to `settings`; copies only become more. A user
- * that may not (a gateway's) leaves limits to others, and waits until others have made the streams it `needs`. The
- * number of partitions is fixed when INGEST is made; the number in force is returned. A log that bears the id of
- * another deployment is a ForeignLogError before anything is changed, one that bears none is this one's from now on. One
- * of a newer format is a CannotStartError.
+ * Creates missing streams and applies `settings` to the limits of the others; the number of copies only rises. A user
+ * without the right (a gateway's) leaves limits alone and waits for the streams it `needs`. The number of partitions is
+ * fixed at the creation of INGEST; the number in force is returned. Throws ForeignLogError for a log with another
+ * deployment's id, before anything is changed; a log without an id gets this deployment's. Throws CannotStartError for
+ * a newer format.
  */
 export async function ensureTopology(
   connection: LogConnection,
@@ -214,7 +215,7 @@ async function ensureStream(connection: LogConnection, config: WantedConfig, isN
   }
 }
 
-/** Whether it made the stream. */
+/** Returns whether it created the stream. */
 async function makeOrAdjust(connection: LogConnection, config: WantedConfig, isNeeded: boolean): Promise<boolean> {
   const { jsm } = connection[client];
   const name = config.name ?? '';
@@ -232,13 +233,13 @@ async function makeOrAdjust(connection: LogConnection, config: WantedConfig, isN
     if (isNeeded) await awaitStream(connection, name);
     return false;
   } catch (error) {
-    // Two processes that start together both find it missing; the second one finds it made.
+    // Of two processes that start together the second one finds the stream created.
     if (serverErrorCode(error) === serverErrors.streamNameInUse) return false;
     throw error;
   }
 }
 
-/** Does what changes the log, where the user may; whether it was done. Another process, which may, does the rest. */
+/** Changes the log where the user may; returns whether it did. Otherwise another process does it. */
 export async function ifPermitted(change: () => Promise<unknown>): Promise<boolean> {
   try {
     await change();
@@ -249,7 +250,7 @@ export async function ifPermitted(change: () => Promise<unknown>): Promise<boole
   }
 }
 
-/** Resolves once a process that may has made the stream; throws TopologyError when none does for half a minute. */
+/** Resolves once another process has created the stream; throws TopologyError after half a minute. */
 export async function awaitStream({ [client]: { jsm } }: LogConnection, name: string): Promise<void> {
   try {
     await whileForming(() => jsm.streams.info(name));
@@ -263,7 +264,10 @@ export async function awaitStream({ [client]: { jsm } }: LogConnection, name: st
   }
 }
 
-/** What a stream bears from when it is made: that of the log's metadata its format, those of erasures and withdrawals the key of their hashes. */
+/**
+ * The configuration at creation: INGEST's metadata gets the format of the log, the streams of erasures and withdrawals
+ * get the key of their hashes.
+ */
 function asMade(config: WantedConfig): WantedConfig {
   if (config.name === streams.erasures || config.name === streams.withdrawals) {
     return { ...config, metadata: { [erasureKeyEntry]: randomBytes(32).toString('base64') } };
@@ -272,12 +276,12 @@ function asMade(config: WantedConfig): WantedConfig {
   return { ...config, metadata: { ...config.metadata, [formatEntry]: String(logFormat) } };
 }
 
-/** The stream of erasures as it is now. */
+/** The present state of the stream of erasures. */
 export type ErasuresState = {
-  /** Tells the stream from one that was made again. */
+  /** Distinguishes the stream from one that was created again. */
   readonly createdAt: string;
   readonly lastSeq: number;
-  /** Of the hashes in it. */
+  /** Key of its hashes. */
   readonly key: Buffer;
 };
 
@@ -299,13 +303,13 @@ async function readHashed({ [client]: { jsm } }: LogConnection, stream: string) 
   return { created, state, key: Buffer.from(key, 'base64') };
 }
 
-/** The stream of withdrawn consents as it is now, asked of its leader. */
+/** The present state of the stream of withdrawn consents, from its leader. */
 export type WithdrawalsState = {
   readonly createdAt: string;
   readonly lastSeq: number;
-  /** Whether some have left it. */
+  /** Whether notices have left the stream. */
   readonly isCut: boolean;
-  /** Of the hashes in it. */
+  /** Key of its hashes. */
   readonly key: Buffer;
 };
 
@@ -345,8 +349,8 @@ function foreignLog(foundId: string, wantedId: string): ForeignLogError {
 }
 
 /**
- * Throws TopologyError where the log at hand cannot have `replicas` copies, or has more than that: a start never makes
- * it survive less. Before anything is changed.
+ * Throws TopologyError, before anything is changed, where the log cannot have `replicas` copies or has more: a start
+ * never reduces them.
  */
 export async function refuseFewerCopies(connection: LogConnection, replicas: number): Promise<void> {
   if (replicas > 1 && connection[client].nc.info?.cluster === undefined) {

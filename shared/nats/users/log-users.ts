@@ -1,26 +1,26 @@
 import { buckets, streams } from '../streams/topology.ts';
 
-/** The account of the log's servers that owns the streams. */
+/** The account of the nats-servers that owns the streams. */
 export const logAccount = 'SLUICE';
 
-/** A user of the log's servers, and all that it may do there. */
+/** A user of the nats-servers, with its rights. */
 export type LogUser = {
-  /** What NATS_USER says. */
+  /** The value of NATS_USER. */
   readonly name: string;
-  /** The variable of the server's environment that holds its password. */
+  /** The environment variable of the server that holds its password. */
   readonly passwordVariable: string;
   /**
-   * The account it is in. What is asked of the log gets its answer in the account of the client that asked: only in the log's
-   * own could an answer land in a stream.
+   * Its account. The log's answer arrives in the account of the client that asked: only in the log's own account could
+   * an answer be stored in a stream.
    */
   readonly account: string;
-  /** Whose it is, in a sentence for readers of the servers' configuration. */
+  /** The service that uses it, in a sentence for readers of the servers' configuration. */
   readonly whose: string;
   /** Undefined: everything. */
   readonly rights: LogRights | undefined;
 };
 
-/** Subjects, with wildcards. What is not among them the server refuses. */
+/** Subjects, with wildcards. The server refuses all others. */
 export type LogRights = { readonly publish: readonly string[]; readonly subscribe: readonly string[] };
 
 type Stream = (typeof streams)[keyof typeof streams];
@@ -29,13 +29,13 @@ type Bucket = (typeof buckets)[keyof typeof buckets];
 const api = (...names: readonly string[]): string[] => names.map((name) => `$JS.API.${name}`);
 const bucketStream = (bucket: Bucket): string => `KV_${bucket}`;
 
-/** Limits and sizes of every stream: nothing of what is in them but which subjects there are. */
+/** Limits and sizes of every stream; of their content only the names of subjects. */
 const looks = api('INFO', 'STREAM.INFO.*');
 
 const consumersOf = (stream: string): string[] => [
   ...api(`CONSUMER.CREATE.${stream}`, `CONSUMER.CREATE.${stream}.>`, `CONSUMER.DELETE.${stream}.*`),
   ...api(`CONSUMER.INFO.${stream}.*`),
-  // A consumer that is sent to at its own pace says when it may go on.
+  // The flow control of a consumer with a delivery subject.
   `$JS.FC.${stream}.>`,
 ];
 
@@ -45,7 +45,7 @@ const lists = (stream: string): string[] => api(`CONSUMER.LIST.${stream}`, `CONS
 const gets = (stream: string): string[] =>
   api(`STREAM.MSG.GET.${stream}`, `DIRECT.GET.${stream}`, `DIRECT.GET.${stream}.>`);
 
-/** Consumers of its own, and what they hand out. Between the two forms of an ack stand domain and account. */
+/** Its own consumers and their messages. Between the two forms of an ack stand domain and account. */
 const reads = (stream: Stream): string[] => [
   ...consumersOf(stream),
   ...gets(stream),
@@ -76,39 +76,39 @@ function serviceUser(service: string, whose: string, publish: readonly string[])
     passwordVariable: `NATS_${service.replaceAll('-', '_').toUpperCase()}_PASSWORD`,
     account: `${logAccount}_${service.replaceAll('-', '_').toUpperCase()}`,
     whose,
-    // No user receives the replies to another's requests: inboxes begin with the user's name.
+    // No user receives another's replies: inboxes begin with the user's name.
     rights: { publish: [...new Set([...looks, ...publish])].toSorted(), subscribe: [`_INBOX.${name}.>`] },
   };
 }
 
 /**
- * In the account of the streams. A pull that comes from another account stays good until it expires when its reader is gone:
- * in a cluster each hand-over of a consumer would take three seconds.
+ * In the account of the streams. Across accounts a pull outlives its reader until it expires: in a cluster each
+ * hand-over of a consumer would take three seconds.
  */
 const ofLogAccount = (user: LogUser): LogUser => ({ ...user, account: logAccount });
 
 /**
- * Who may do what on the log. The gateway faces the internet, so it can add events and read the configuration of sources, and
- * neither read, change nor remove what is stored. Only the operator deletes a stream.
+ * The rights of each service on the log. The gateway faces the internet: it can add events and read the configuration
+ * of sources, and neither read, change nor remove stored events. Only the operator deletes a stream.
  */
 export const logUsers = {
   gateway: serviceUser('gateway', 'Gateways: they add events, and follow the configuration', [
     'ingest.*',
     'canary.*',
-    // Its own part of the configuration: sources, and nothing of destinations.
+    // The configuration of gateways: sources, and nothing of destinations.
     ...follows(buckets.gatewayConfig),
-    // Its lease and what became of its sources' events, of which it reads what it wrote before it was restarted.
+    // Its lease and the outcomes of its sources' events, which it reads after a restart.
     writes(buckets.leases, 'gateway.*'),
-    // How far the resolvers of partitions are.
+    // The progress of the resolvers of partitions.
     ...api(`CONSUMER.INFO.${streams.ingest}.*`),
-    // Which accounts pipelines want held back, and how much waits in queues of accounts.
+    // The accounts that pipelines want held back, and the bytes in queues of accounts.
     ...follows(buckets.leases),
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),
   ]),
   pipeline: ofLogAccount(
     serviceUser('pipeline', 'Pipelines: they read events, write what became of them, and remove what is done', [
-      // What a notice points to is an event of its own.
+      // The content of a notice becomes an event.
       'ingest.*',
       'events.*.*',
       'retry.*.*',
@@ -142,13 +142,13 @@ export const logUsers = {
       ...consumersOf(streams.deadLetters),
       ...consumersOf(streams.quarantine),
       ...consumersOf(streams.erasures),
-      // Whose dead letters and quarantined events are listed is checked against both.
+      // Listed dead letters and quarantined events are checked against both.
       ...consumersOf(streams.withdrawals),
       ...[streams.deadLetters, streams.quarantine, streams.erasures, streams.withdrawals].flatMap((stream) =>
         api(`CONSUMER.MSG.NEXT.${stream}.*`),
       ),
       ...everyStream.flatMap(lists),
-      // How long the oldest waits.
+      // The age of the oldest event.
       ...gets(streams.ingest),
       ...gets(streams.events),
       ...gets(streams.retry),

@@ -1,14 +1,14 @@
 import { logAccount, logUsers } from './log-users.ts';
 import type { LogUser, LogUserName } from './log-users.ts';
 
-/** What stands for a user's password in a configuration. */
+/** The text that stands for a user's password in a configuration. */
 type PasswordOf = (user: LogUserName) => string;
 
 const users = Object.entries(logUsers) as readonly (readonly [LogUserName, LogUser])[];
 
 /**
- * The block `accounts` of a nats-server's configuration: the streams and the pipelines in one, every other service in one of
- * its own, which imports what that service may ask for and nothing else.
+ * The block `accounts` of a nats-server's configuration: one account with the streams and the pipelines, and one for
+ * each other service, which imports the subjects that the service may use.
  */
 export function renderAccounts(passwordOf: PasswordOf): string {
   const names = [...new Set(users.map(([, { account }]) => account))].toSorted();
@@ -37,16 +37,16 @@ function renderExports(): string[] {
     '    jetstream: enabled',
     '    exports: [',
     ...services.map((subject) => `      { service: ${quote(subject)}${severalAnswers(subject)} }`),
-    // What consumers of theirs are sent.
+    // Messages delivered to their consumers.
     ...guests.flatMap(subscribedBy).map((subject) => `      { stream: ${quote(subject)} }`),
     '    ]',
   ];
 }
 
-/** Longer than any pull waits. */
+/** Longer than any pull waits at the server. */
 const pullThreshold = '20s';
 
-/** A pull is answered by every message it brings. */
+/** A pull has an answer for every message. */
 const severalAnswers = (subject: string): string =>
   subject.startsWith('$JS.API.CONSUMER.MSG.NEXT.') ? `, response: stream, threshold: ${quote(pullThreshold)}` : '';
 
@@ -61,7 +61,9 @@ function renderImports(members: readonly LogUser[]): string[] {
   ];
 }
 
-/** The same users in one account, where a service can have the log store an answer anywhere: for logs that began so. */
+/**
+ * All users in one account, where a service can have the log store an answer anywhere: for logs that began like this.
+ */
 export function renderUsers(passwordOf: PasswordOf): string {
   const lines = users.flatMap(([name, user]) => renderUser(user, passwordOf(name)));
   return ['authorization {', '  users: [', ...lines, '  ]', '}'].join('\n');
@@ -84,7 +86,7 @@ function renderUser({ name, whose, rights }: LogUser, password: string): string[
   ];
 }
 
-/** For users whose passwords are known: as a text, whatever it begins with. */
+/** For known passwords: quoted, whatever the first character. */
 export const quote = (text: string): string => JSON.stringify(text);
 
 const passwordVariable: PasswordOf = (user) => `$${logUsers[user].passwordVariable}`;
@@ -93,7 +95,7 @@ const passwordsComment = [
   '# numbers to it.',
 ];
 
-/** The file of accounts as compose and bare servers include it: passwords are in the server's environment. */
+/** The accounts file that compose and bare servers include: passwords come from the server's environment. */
 export function accountsFile(): string {
   return [
     '# Made from shared/nats/users/log-users.ts by `npm run generate`: who may do what on the log.',
@@ -103,7 +105,7 @@ export function accountsFile(): string {
   ].join('\n');
 }
 
-/** The file of users for logs that have all of them in one account. */
+/** The users file for logs with all users in one account. */
 export function usersFile(): string {
   return [
     '# Made from shared/nats/users/log-users.ts by `npm run generate`: who may do what on a log that began without accounts.',
