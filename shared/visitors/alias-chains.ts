@@ -4,10 +4,10 @@ import { selectChain } from './alias-statements.ts';
 import { holdForWriting } from './erasure-lock.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** An alias, and the visitor it leads to over one row. */
+/** An alias and the visitor that its row points at. */
 export type AliasRow = { readonly accountId: string; readonly id: string };
 
-/** The visitor that an id leads to; the id itself where nothing is known of it. */
+/** The visitor that an id leads to; the id itself where it is unknown. */
 export async function rootOf(db: Queryable, accountId: string, id: string): Promise<string> {
   for (let at = id; ;) {
     const { rows } = await db.query<{ id: string; merged_into: string | null }>({
@@ -22,20 +22,21 @@ export async function rootOf(db: Queryable, accountId: string, id: string): Prom
 }
 
 /**
- * Has aliases, and those on their way, lead to the end of it, or `aliasesMax` rows on. Each row that is passed is written
- * once, so what a long chain costs is paid by the merges that made it. `joined_to` keeps where it led, for a split.
+ * Points aliases, and every row on their way, at the end of the chain, or `aliasesMax` rows further. Each row on the
+ * way is written once, so the merges that made a long chain pay for it. `joined_to` keeps the previous target for a
+ * split.
  */
 export async function shortenChains(pool: Pool, aliases: readonly AliasRow[]): Promise<void> {
   for (const { accountId, id } of aliases) {
     await inTransaction(pool, async (client) => {
-      // An erasure walks over the tree.
+      // Waits for an erasure, which walks the tree.
       await holdForWriting(client, [accountId]);
       await client.query({ name: 'shorten-chain', text: shortenStatement, values: [accountId, id] });
     });
   }
 }
 
-// Rows are locked in the order of their keys, as by all who write several.
+// Rows are locked in the order of their keys, as in every statement that writes several.
 const shortenStatement = `
   with passed as materialized (${selectChain('$1::uuid', '$2::text')}),
   far_end as materialized (select id from passed order by hop desc limit 1),

@@ -4,7 +4,7 @@
  * always lead from younger to older visitors: there are no loops.
  */
 
-/** Rows of one chain, or ids of one tree, that a statement looks at, at most. */
+/** Rows of one chain, or ids of one tree, that a statement reads, at most. */
 export const aliasesMax = 1_000;
 
 /**

@@ -5,23 +5,23 @@ import { isJsonObject } from '../runtime/json.ts';
 import { boundedTimes, isContainer, memberKey, timeKey } from './property-times.ts';
 import type { Container, PropertyTimes } from './property-times.ts';
 
-/** Properties, and when each of them was given. */
+/** Properties and the time of each. */
 export type TimedProperties = { readonly value: JsonObject; readonly times: PropertyTimes };
 
 export type ApplyOptions = {
-  /** When they are given, in ms since the epoch. 0: it is not known; whatever has a time is newer. */
+  /** Time of the properties, in ms since the epoch. 0: unknown, and older than any time. */
   readonly atMs: number;
   /** Names that are set whatever their times are. */
   readonly forced?: ReadonlySet<string>;
-  /** Whether a value that is there already is given its newer time: that alone is no reason to write a visitor. */
+  /** Whether a repeated value gets the newer time. A newer time alone is no reason to write a visitor. */
   readonly keepsNewest?: boolean;
 };
 
 /**
- * Properties of a visitor after an event gave it some. The last write of each property wins, by the times of the writes; of
- * two at one time the one that is applied later. At the top level a value sets, null clears, absent and `""` are ignored;
- * inside `custom_properties` and `consent`, null, absent and `""` are all ignored, and each member has a time of its own. Of
- * the ids of clicks see `mergeClickIds`. Returns `current` itself when nothing changes.
+ * Properties of a visitor after an event set some. The last write of each property wins, by the times of the writes; at
+ * equal times the one applied later. At the top level a value sets, null clears, absent and `""` are ignored; inside
+ * `custom_properties` and `consent`, null, absent and `""` are all ignored, and each member has a time. For ids of
+ * clicks see `mergeClickIds`. Returns `current` itself when nothing changes.
  */
 export function applyTimed(current: TimedProperties, given: JsonObject, options: ApplyOptions): TimedProperties {
   const applying = new Applying(current, options);
@@ -68,7 +68,7 @@ class Applying {
     const isThere = Object.hasOwn(this.#now(), name);
     const isSame = value === null ? !isThere : isThere && isSameValue(this.#now()[name], value);
     if (isSame) {
-      // The first clear counts for older values that come later. What is given or cleared again is no write.
+      // The first clear counts against older values that arrive later. A repeated value or clear is no write.
       if (this.#options.keepsNewest === true || (value === null && this.#timeOf(key) === 0)) this.#timeAs(key);
       return;
     }
@@ -97,7 +97,7 @@ class Applying {
     if (next !== undefined) this.#put(container, next);
   }
 
-  /** A consent that is no object, or none at all, in place of members that are older. */
+  /** Replaces older members by a consent that is no object, or by none. */
   replaceConsent(value: unknown): void {
     const current = this.#now()['consent'];
     if (!isJsonObject(current)) {
@@ -142,7 +142,10 @@ class Applying {
     else this.#times.set(key, atMs);
   }
 
-  /** A grant from before the repetition, which comes late, must not undo the refusal. Of a page that repeats it with each event, one write an hour. */
+  /**
+   * A repeated denial is written with its newer time, as a late grant from before it must not undo it. A page may
+   * repeat it with each event, so at most one write an hour.
+   */
   #isRepeatedDenial(container: Container, key: string, value: unknown): boolean {
     const isDenial = value === false || (typeof value === 'string' && value.toLowerCase() === 'denied');
     return container === 'consent' && isDenial && this.#options.atMs - this.#timeOf(key) >= repeatedDenialMs;
@@ -167,7 +170,7 @@ class Applying {
 
 const isSameValue = (a: unknown, b: unknown): boolean => a === b || (typeof a === 'object' && isDeepStrictEqual(a, b));
 
-// An assignment to `__proto__` would set the prototype; a definition makes an ordinary member.
+// Assigning `__proto__` would set the prototype; a definition makes an ordinary member.
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') {
     Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });

@@ -2,9 +2,8 @@ import { copyMember, numberText, setNumber } from '../json/exact-numbers.ts';
 import type { JsonObject } from '../runtime/json.ts';
 
 /**
- * JSON as PostgreSQL's jsonb takes it: NUL characters taken out and lone surrogates replaced, in names and values. Numbers
- * keep their digits.
- * Returns the object itself when there are none, which a look at its text decides.
+ * JSON as PostgreSQL's jsonb accepts it: without NUL characters, and with lone surrogates replaced, in names and
+ * values. Numbers keep their digits. Returns the object itself when its text has neither.
  */
 export function cleanJson(value: JsonObject): JsonObject {
   // JSON.stringify writes both as an escape; a backslash that is itself escaped only costs the slow way.

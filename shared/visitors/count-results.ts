@@ -1,11 +1,11 @@
 import type { Queryable } from './visitor-statements.ts';
 
-/** How many visitors were shown a variant, and how many of them did what the experiment is about afterwards. */
+/** Visitors who were shown a variant, and those of them who converted afterwards. */
 export type VariantCount = { readonly variantId: string; readonly visitors: number; readonly conversions: number };
 
 /**
- * Counts an experiment's visitors by the variant each was shown first. Visitors that were merged are one: their first
- * exposure counts, and their last conversion. Without a metric no visitor converts.
+ * Counts an experiment's visitors by their first variant. Merged visitors count as one, with their first exposure and
+ * last conversion. Without a metric no visitor converts.
  */
 export async function countResults(
   db: Queryable,
@@ -25,10 +25,10 @@ export async function countResults(
   }));
 }
 
-/** The same of one day in UTC: by the day of a visitor's first exposure. */
+/** The same for one UTC day, by the day of a visitor's first exposure. */
 export type DailyCount = VariantCount & { readonly day: string };
 
-/** Counts an experiment's visitors by variant and day, the oldest day first; days without any are left out. */
+/** Counts an experiment's visitors by variant and day, oldest day first; days without visitors are left out. */
 export async function countDailyResults(
   db: Queryable,
   accountId: string,

@@ -21,9 +21,9 @@ export type ErasureRequest = {
   readonly id: string;
   /** Whether later events that name one of its identifiers are dropped as well. */
   readonly isSuppressed?: boolean;
-  /** The API key that asks for it. */
+  /** The API key that requests it. */
   readonly actor: Actor;
-  /** The caller's own name for the request. */
+  /** The caller's reference for the request. */
   readonly reference?: string | undefined;
 };
 
@@ -33,20 +33,22 @@ export type Erased = {
   /** The visitor's own id first, then its aliases. */
   readonly ids: readonly string[];
   readonly counts: ErasureCounts;
-  /** Events received until then are dropped, in ms since the epoch. */
+  /** Events received up to this time are dropped, in ms since the epoch. */
   readonly atMs: number;
 };
 
 export type EraseOptions = {
   /** Ms since the epoch, by the clock of the gateways. */
   now(): number;
-  /** Keeps all who send events from sending those of these visitors that were received until then. */
+  /** Stops every sender from sending these visitors' events that were received until then. */
   announce(erasure: AnnouncedErasure): Promise<void>;
-  /** Is part of the transaction. */
+  /** Runs within the transaction. */
   audit(client: PoolClient, erasureId: string): Promise<void>;
-  /** Keeps what destinations need to delete the person too. Is part of the transaction. */
+  /** Stores the identifiers that destinations need to delete the person too. Runs within the transaction. */
   forward(client: PoolClient, erasure: ForwardedErasure): Promise<void>;
-  /** The visitor is erased, and the time ahead could not be replaced: what comes until then is dropped as well. */
+  /**
+   * The visitor is erased, but the time ahead could not be replaced: events received until then are dropped as well.
+   */
   onLeftAhead(error: unknown): void;
 };
 
@@ -58,16 +60,16 @@ export type ForwardedErasure = {
 
 export type AnnouncedErasure = {
   readonly ids: readonly string[];
-  /** The ids, and what else identified the visitor. */
+  /** The visitors' ids and other identifiers. */
   readonly identifiers: readonly Identifier[];
   /** Ms since the epoch. */
   readonly atMs: number;
-  /** The erasure is not done yet; it is announced again with its own time. */
+  /** The erasure is not done yet; it is announced again with its final time. */
   readonly isAhead: boolean;
 };
 
 /**
- * Tables, beside the visitors' own, whose rows belong to a visitor by `account_id` and `visitor_id`. Outcomes go with
+ * Tables, beside the visitors' own, with rows of a visitor by `account_id` and `visitor_id`. Outcomes are deleted with
  * their events. Every writer to one of them holds the lock of erasure-lock.ts.
  */
 const visitorTables = {
@@ -78,7 +80,7 @@ const visitorTables = {
 
 type DeletedRows = { readonly [Name in keyof typeof visitorTables]: number };
 
-/** Until the transaction is committed the erasure is recorded for so long ahead, in ms. */
+/** Until the transaction is committed, the erasure is recorded for a time this far ahead, in ms. */
 const aheadMs = 60_000;
 
 /**
@@ -109,7 +111,7 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
   }
 }
 
-/** Erases a visitor in a transaction that holds the lock of its account, for a time ahead. */
+/** Erases a visitor, for a time ahead, in a transaction that holds the lock of its account. */
 async function eraseAhead(
   client: PoolClient,
   { accountId, id, isSuppressed = false, actor, reference }: ErasureRequest,
@@ -120,7 +122,7 @@ async function eraseAhead(
   const atMs = requestedAtMs + aheadMs;
   const erasureId = uuidv7();
   const { cluster, identities, profiles } = await deleteVisitor(client, accountId, id);
-  // Who only asked for an experiment's variant has an assignment, and is no visitor yet.
+  // An id that only requested an experiment's variant has an assignment and no visitor yet.
   const ids = cluster.length > 0 ? cluster : [id].filter((text) => cleanText(text) === text);
   const deleted = await deleteRows(client, accountId, ids);
   const identifiers = [...ids.map((value) => ({ kind: 'visitor' as const, value })), ...identities];
@@ -140,12 +142,12 @@ async function eraseAhead(
   return { erasureId, ids, counts, atMs };
 }
 
-/** A database whose clock is further ahead is wrong itself, in ms. */
+/** A database clock that is further ahead is wrong, in ms. */
 const databaseAheadMaxMs = 24 * 3_600_000;
 
 /**
- * Ms since the epoch by the clock of the services, or of the database where that is later: what was received before the
- * clock of the services was set back is erased as well.
+ * The later of the services' and the database's time, in ms since the epoch: events received before the services' clock
+ * was set back are erased as well.
  */
 async function latestTime(db: Queryable, now: () => number): Promise<number> {
   const { rows } = await db.query<{ ms: string }>(
@@ -178,13 +180,15 @@ async function deleteVisitor(db: Queryable, accountId: string, id: string): Prom
 
 const clusterTriesMax = 10;
 
-/** Locks a visitor and all that were merged into it. Returns their ids, its own first; none where there is no visitor. */
+/**
+ * Locks a visitor and all visitors merged into it. Returns their ids, its own first; none where there is no visitor.
+ */
 async function lockCluster(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   let locked: readonly string[] = [];
   for (let tries = 0; tries < clusterTriesMax; tries += 1) {
     const root = await findRoot(db, accountId, { id });
     const cluster = root === undefined ? [] : await clusterOf(db, accountId, root.id);
-    // Others may have been merged into it, or it into another, while the lock was waited for.
+    // During the wait for the lock other visitors may have been merged into it, or it into another.
     if (cluster.length === locked.length && cluster.every((one, index) => one === locked[index])) return cluster;
     for (const ids of chunks(cluster)) {
       await lockVisitors(
@@ -197,7 +201,7 @@ async function lockCluster(db: Queryable, accountId: string, id: string): Promis
   throw new Error(`erasing a visitor: it was merged with another one ${clusterTriesMax} times meanwhile`);
 }
 
-/** A visitor's id, then those of all that were merged into it, and into these. */
+/** The id of a visitor, then the ids of all visitors in its tree of merges. */
 async function clusterOf(db: Queryable, accountId: string, rootId: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with recursive cluster (id) as (
@@ -230,7 +234,7 @@ async function deleteRows(db: Queryable, accountId: string, ids: readonly string
   };
 }
 
-/** A cluster may be of very many visitors: so many are the subject of one statement. */
+/** Visitors of one statement: a cluster may have very many. */
 const chunkSize = 1_000;
 
 function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

@@ -2,10 +2,10 @@ import { cleanEmail, cleanText } from './visitor-identity.ts';
 import type { Identifier, IdentityKind } from './visitor-identity.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** By what destinations may know an erased person. */
+/** The identifiers by which destinations may know an erased person. */
 export type ErasedPerson = {
   readonly visitorIds: readonly string[];
-  /** These, and the e-mail addresses, without those that identify another visitor. */
+  /** These and the e-mail addresses, except those that identify another visitor. */
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
   readonly phones: readonly ErasedPhone[];
@@ -13,7 +13,7 @@ export type ErasedPerson = {
   readonly since: Date;
 };
 
-/** As the visitor's properties had it; a number without a country code is one of the country. */
+/** As in the visitor's properties; a number without a country code belongs to the country. */
 export type ErasedPhone = { readonly number: string; readonly country: string | undefined };
 
 /** The rows that an erasure deleted. */
@@ -35,7 +35,7 @@ export type DeletedProfile = {
 export const deletedProfile = `properties ->> 'email' as email, properties ->> 'external_id' as external_id,
   properties ->> 'phone_number' as phone_number, properties ->> 'country' as country, created_at`;
 
-/** Undefined where there was no visitor: nothing of it was sent anywhere. */
+/** Undefined where there was no visitor: then nothing of it was sent. */
 export async function personOf(
   db: Queryable,
   accountId: string,

@@ -1,15 +1,15 @@
 import type { Queryable } from './visitor-statements.ts';
 
 /**
- * Keeps an erasure and the writers of what belongs to visitors apart, so that nothing of an erased visitor is written
- * behind the erasure's back: a writer that comes first is seen by the erasure, one that comes later sees the
- * tombstone. Both hold the lock of the account until their transaction ends; writers do not wait for each other.
+ * Separates an erasure from writers of a visitor's data, so that no data of an erased visitor is written after the
+ * erasure: the erasure sees an earlier writer, and a later writer sees the tombstone. Both hold the lock of the account
+ * until their transaction ends; writers do not wait for each other.
  */
 export async function holdForErasure(db: Queryable, accountId: string): Promise<void> {
   await db.query('select pg_advisory_xact_lock(hashtextextended($1::text, $2))', [accountId, lockSeed]);
 }
 
-/** The writer's side: waits for erasures under way in these accounts and keeps new ones waiting. */
+/** The writer's side: waits for running erasures in these accounts and makes new ones wait. */
 export async function holdForWriting(db: Queryable, accountIds: readonly string[]): Promise<void> {
   await db.query('select pg_advisory_xact_lock_shared(hashtextextended(k.id, $2)) from unnest($1::text[]) as k (id)', [
     accountIds,
@@ -17,5 +17,5 @@ export async function holdForWriting(db: Queryable, accountIds: readonly string[
   ]);
 }
 
-// Any number, the same for both sides, so that other users of advisory locks do not meet these.
+// Any number, the same on both sides, different from those of other users of advisory locks.
 const lockSeed = 7_305_212;

@@ -3,7 +3,7 @@ import type { Queryable } from './visitor-statements.ts';
 /** An API key. */
 export type Actor = { readonly id: string; readonly name: string };
 
-/** Rows that an erasure deleted, by what they were. */
+/** Rows that an erasure deleted, by kind. */
 export type ErasureCounts = {
   /** The visitor and those merged into it. */
   readonly visitors: number;
@@ -11,21 +11,21 @@ export type ErasureCounts = {
   readonly identifiers: number;
   readonly recentEvents: number;
   readonly experimentAssignments: number;
-  /** Parts in the results of experiments. */
+  /** Rows in the results of experiments. */
   readonly experimentVisitors: number;
 };
 
-/** What stays of an erasure. It does not name the visitor. */
+/** The record of an erasure. It does not name the visitor. */
 export type ErasureRecord = {
   readonly id: string;
   readonly requestedAtMs: number;
-  /** Events received until then are dropped. */
+  /** Events received up to this time are dropped. */
   readonly erasedAtMs: number;
   readonly actor: Actor;
   readonly reference: string | undefined;
   readonly isSuppressed: boolean;
   readonly counts: ErasureCounts;
-  /** When all destinations must have deleted the visitor; undefined of erasures before these were forwarded. */
+  /** When all destinations must have deleted the visitor; undefined for erasures from before forwarding. */
   readonly dueAtMs: number | undefined;
 };
 
@@ -53,7 +53,7 @@ export async function insertErasureRecord(
   );
 }
 
-/** Keeps the sealed identifiers of the visitor until destinations have deleted it. */
+/** Stores the visitor's sealed identifiers until destinations have deleted it. */
 export async function forwardErasureRecord(
   db: Queryable,
   id: string,
@@ -84,7 +84,7 @@ type ErasureRow = {
 
 export type ErasurePage = {
   readonly limit: number;
-  /** The last record of the page before. */
+  /** The last record of the previous page. */
   readonly after: Pick<ErasureRecord, 'id' | 'requestedAtMs'> | undefined;
 };
 

@@ -5,7 +5,7 @@ import type { Queryable } from './visitor-statements.ts';
 /** Accounts without erasures may be left out. */
 export type ErasuresByAccount = ReadonlyMap<string, ErasureMarks>;
 
-/** The marks of all accounts where they are the same. */
+/** The same marks for all accounts. */
 export function marksOfAll(accountIds: ReadonlySet<string>, marks: ErasureMarks): ErasuresByAccount {
   return new Map([...accountIds].map((accountId) => [accountId, marks]));
 }
@@ -33,7 +33,7 @@ export type IdentifierAsked = Identifier & { readonly accountId: string };
 
 export type ErasureFound = { readonly identifier: IdentifierAsked; readonly erasure: Erasure };
 
-/** Reads the last erasure of each identifier that was ever erased. */
+/** Reads the last erasure of each identifier that has one. */
 export async function selectErasures(
   db: Queryable,
   asked: readonly IdentifierAsked[],
@@ -67,12 +67,12 @@ export type NewErasure = {
 
 export type NewSuppression = {
   readonly sinceMs: number;
-  /** The erasure that asked for it; undefined for identifiers that no visitor had. */
+  /** The erasure that requested it; undefined for identifiers without a visitor. */
   readonly erasureId: string | undefined;
   readonly reference: string | undefined;
 };
 
-/** Records the erasure of identifiers. A suppression that is there already stays as it is. */
+/** Records the erasure of identifiers. An existing suppression stays as it is. */
 export async function insertErasures(
   db: Queryable,
   { accountId, atMs, suppression }: NewErasure,
@@ -103,7 +103,7 @@ export async function insertErasures(
   );
 }
 
-/** Gives the erasures of an account that are recorded for one moment another one. */
+/** Moves the erasures of an account that are recorded for one moment to another. */
 export async function moveErasures(db: Queryable, accountId: string, fromMs: number, toMs: number): Promise<void> {
   await db.query('update erasures set erased_at = $3 where account_id = $1 and erased_at = $2', [
     accountId,
@@ -112,7 +112,7 @@ export async function moveErasures(db: Queryable, accountId: string, fromMs: num
   ]);
 }
 
-/** Deletes some of the erasures before a time that suppress nothing. */
+/** Deletes some of the erasures before a time, except suppressions. */
 export async function deleteOldErasures(db: Queryable, accountId: string, beforeMs: number): Promise<void> {
   await db.query(
     `delete from erasures where account_id = $1 and hash in (
@@ -124,20 +124,20 @@ export async function deleteOldErasures(db: Queryable, accountId: string, before
 
 const oldAtOnce = 1_000;
 
-/** For so long nothing of a visitor can wait anywhere, in ms. */
+/** After this time no event of an erased visitor can wait anywhere, in ms. */
 export const erasuresKeptMs = 400 * 86_400_000;
 
 /**
- * SQL: whether a visitor was erased after an event of it was received. Where no visitor of the account was erased since then
- * that costs one index lookup. The questions are each a `select … limit 1`: of an `exists` the planner may make a join
- * with all erasures of the account. The time is compared in the answer: as a condition it would let the planner read all
- * newer erasures of the account by their index.
+ * SQL: whether a visitor was erased after its event was received. Costs one index lookup where no visitor of the
+ * account was erased since. Each subquery is a `select … limit 1`, because the planner may turn `exists` into a join
+ * with all erasures of the account. The time is compared in the result: as a condition it would let the planner read
+ * all newer erasures of the account by their index.
  */
 export function isErasedSql(accountId: string, visitorId: string, receivedAt: string): string {
   return compared(accountId, `newest.erased_at >= ${receivedAt}`, visitorId, `e.erased_at >= ${receivedAt}`);
 }
 
-/** SQL: the same of what a visitor does in this transaction, or whether it is suppressed. */
+/** SQL: the same for a visitor's action in this transaction, or whether the visitor is suppressed. */
 export function isErasedNowSql(accountId: string, visitorId: string): string {
   return compared(accountId, 'true', visitorId, '(e.suppressed or e.erased_at >= now())');
 }

@@ -7,7 +7,7 @@ import { cleanEmail, cleanText, storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { FoundVisitor, VisitorKey } from './visitor-store.ts';
 
-/** Finds the visitor a key leads to, through aliases; undefined when there is none. */
+/** The visitor that a key leads to, through aliases; undefined when there is none. */
 export async function findVisitor(
   db: Queryable,
   accountId: string,
@@ -71,13 +71,13 @@ async function identitiesOf(db: Queryable, accountId: string, ids: readonly stri
   return rows;
 }
 
-/** The id of a visitor and those of the `aliasesMax` nearest that were merged into it. */
+/** The id of a visitor, and the ids of the `aliasesMax` nearest visitors merged into it. */
 export async function clusterOf(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>(selectCluster('$1::uuid', '$2::text'), [accountId, id]);
   return rows.map((row) => row.id);
 }
 
-/** The ids that lead to each of some visitors since they were merged into it; a visitor without any is not among them. */
+/** The aliases of each of some visitors; a visitor without any is left out. */
 export async function findAliases(
   db: Queryable,
   accountId: string,

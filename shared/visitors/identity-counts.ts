@@ -3,7 +3,7 @@ import { inTransaction } from '../postgres/in-transaction.ts';
 import { leftOutReasons } from './visitor-store.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** Why something of an event did not become its visitor's. */
+/** Why an identifier or property of an event did not become its visitor's. */
 export const identityReasons = {
   blocked: 'an identifier that is blocked or a placeholder',
   userHash: 'a userHash that is not the one of the identifier',
@@ -22,11 +22,11 @@ export type IdentityCount = {
   readonly lastAtMs: number;
 };
 
-/** The console shows seven days; a day more is there while an hour ends. */
+/** The console shows seven days; one day more is kept while an hour ends. */
 const keptHours = 8 * 24;
 const deletedAtOnceMax = 5_000;
 
-/** Adds to the counts of hours. Rows in the order of the key, so that two writers never wait for each other crosswise. */
+/** Adds to hourly counts. Rows in the order of the key, so that two writers never deadlock. */
 export async function addIdentityCounts(pool: Pool, counted: readonly IdentityCount[]): Promise<void> {
   const times = (pick: (row: IdentityCount) => number) => counted.map((row) => new Date(pick(row)).toISOString());
   const values = [
@@ -68,7 +68,7 @@ export type IdentityFigure = {
   readonly lastAt: Date;
 };
 
-/** Sums by source and reason since an hour, the most frequent first. */
+/** Sums by source and reason since an hour, largest first. */
 export async function readIdentityCounts(
   db: Queryable,
   accountId: string,

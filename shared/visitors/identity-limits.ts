@@ -2,22 +2,22 @@ import { defaultIdentitySettings } from '../contracts/config/identity-settings.t
 import type { IdentitySettings } from '../contracts/config/identity-settings.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 
-/** Of an account's identity settings those that decide about visitors. */
+/** The identity settings of an account that decide about visitors. */
 export type IdentityLimits = Pick<IdentitySettings, 'externalIdsMax' | 'emailsMax' | 'userIdsMax' | 'priority'>;
 
 export const defaultIdentityLimits: IdentityLimits = defaultIdentitySettings;
 
-/** Whether an event's e-mail address ranks above the identifier that decides otherwise: its externalId, else its userId. */
+/** Whether an event's e-mail address ranks above its externalId, or above its userId where it has no externalId. */
 export function ranksEmailFirst({ priority }: IdentityLimits, { userId, externalIds, isAlias }: VisitorClaim): boolean {
   if (isAlias === true || (externalIds.length === 0 && userId === undefined)) return false;
   return priority.indexOf('email') < priority.indexOf(externalIds.length > 0 ? 'externalId' : 'userId');
 }
 
-/** Whether two visitors have more e-mail addresses or ids together than the account allows one. */
+/** Whether two visitors together have more e-mail addresses or ids than the account allows one. */
 export function exceedTogether({ emailsMax, userIdsMax }: IdentityLimits, a: Counted, b: Counted): boolean {
   const ids = a.aliases + b.aliases + 2;
   return a.emails + b.emails > emailsMax || ids > userIdsMax;
 }
 
-/** How many identifiers lead to a visitor beside its own id. */
+/** The number of identifiers of a visitor beside its id. */
 type Counted = { readonly emails: number; readonly aliases: number };

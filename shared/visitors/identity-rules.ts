@@ -10,7 +10,7 @@ export type IdentityRules = Omit<IdentitySettings, 'blockedValues'> & {
 
 export const defaultIdentityRules: IdentityRules = compile(readIdentitySettings(undefined));
 
-/** The rules of settings as they were published; the default ones themselves where nothing differs. */
+/** Compiles published settings; returns the default rules themselves where nothing differs. */
 export function compileIdentityRules(published: unknown): IdentityRules {
   return published === undefined ? defaultIdentityRules : compile(readIdentitySettings(published));
 }

@@ -6,8 +6,8 @@ import type { TimedProperties } from './apply-properties.ts';
 import { isContainer, memberKey, nameOfKey, timeKey } from './property-times.ts';
 
 /**
- * Properties of one visitor that was two: each has its last write, `custom_properties` and `consent` member by member. Of two
- * writes at one time, and of those without a time, `later` has the last.
+ * The properties of two visitors that become one: each with its last write, `custom_properties` and `consent` member by
+ * member. At equal times, and without times, `later` wins.
  */
 export function joinTimed(earlier: TimedProperties, later: TimedProperties): TimedProperties {
   let joined = earlier;
@@ -17,7 +17,7 @@ export function joinTimed(earlier: TimedProperties, later: TimedProperties): Tim
 
 type Write = { readonly atMs: number; readonly given: Record<string, unknown> };
 
-/** What has to be written to nothing for properties to become these, by the times. */
+/** The writes that produce these properties from none, by their times. */
 function writesOf({ value, times }: TimedProperties): readonly Write[] {
   const writes = new Map<number, Write>();
   const at = (key: string): Record<string, unknown> => {
@@ -46,6 +46,6 @@ function writesOf({ value, times }: TimedProperties): readonly Write[] {
   return [...clears, ...[...writes.values()].toSorted((a, b) => a.atMs - b.atMs)];
 }
 
-/** Whether the time of a property is that of a clear: it is not there, or its members were given since. */
+/** Whether the time is that of a clear: the property is absent, or its members were set since. */
 const isClear = (value: JsonObject, name: string): boolean =>
   !Object.hasOwn(value, name) || (name === 'consent' && isJsonObject(value[name]));

@@ -23,17 +23,17 @@ export type Joined =
   | { readonly kind: 'missing'; readonly at: 0 | 1 }
   | { readonly kind: 'same' | 'tooLarge' | 'full' };
 
-/** What a merge may make of two visitors that were smaller, in bytes of JSON. */
+/** Size limit of a merged visitor whose parts were smaller, in bytes of JSON. */
 const mergedBytesMax = 32 * 1024;
 
-/** Makes one visitor of two, known people as well: the older one survives. `audit` is part of the transaction. */
+/** Merges two visitors, known people included: the older one survives. `audit` runs within the transaction. */
 export async function joinVisitors(
   pool: Pool,
   { accountId, ids, cause }: JoinRequest,
   audit: (client: PoolClient) => Promise<void>,
 ): Promise<Joined> {
   const joined = await inTransaction<Joined>(pool, async (client) => {
-    // An erasure or a split waits.
+    // Makes erasures and splits wait.
     await holdForWriting(client, [accountId]);
     const [a, b] = await lockRoots(client, accountId, ids);
     if (a === undefined) return { kind: 'missing', at: 0 };
@@ -83,7 +83,7 @@ async function lockRoots(
     const found = roots.filter((row) => row !== undefined);
     const now = JSON.stringify(found.map(({ id, version }) => [id, version]));
     if (now === locked) return roots;
-    // A resolver may have written one of them while the lock was waited for.
+    // During the wait for the lock a resolver may have written one of them.
     await lockVisitors(db, found);
     locked = now;
   }

@@ -12,22 +12,22 @@ import type { VisitorTouch } from './visitor-store.ts';
 /** Visitors as they are in the database now. */
 export type LoadedVisitors = { of(accountId: string): KnownVisitors; all(): StoredVisitor[] };
 
-/** `erasures` are those of the touches' accounts, read before anything of these visitors is. */
+/** `erasures` of the touches' accounts, read before the visitors. */
 type ToLoad = { readonly touches: readonly VisitorTouch[]; readonly erasures: ErasuresByAccount };
 
-/** Where visitors are kept, and what began before any of them were read. */
+/** The cache, and the reading that began before any visitor was read. */
 type Known = { readonly cache: VisitorCache; readonly reading: Reading };
 
-/** Chains of aliases over more rows than this are shortened: each row is a statement. */
+/** Longer chains of aliases are shortened, in rows: each row costs a statement. */
 const hopsMax = 4;
 
 type Shorten = (aliases: readonly AliasRow[]) => Promise<void>;
 
 /**
- * Reads every visitor the touches may lead to. What is current in the cache is taken from it, what else it holds is confirmed,
- * by version; with `cache` undefined everything is read. One or two statements unless aliases or changed visitors have to
- * be followed, and one more where events may be of erased visitors. Long chains of aliases are given to `shorten` on the
- * way, where there is one.
+ * Reads every visitor that the touches may lead to. Current entries come from the cache; other entries are confirmed by
+ * version; with `cache` undefined everything is read. One or two statements unless aliases or changed visitors must be
+ * followed, and one more where events may be of erased visitors. Long chains of aliases are passed to `shorten`, where
+ * it is given.
  */
 export async function loadVisitors(
   db: Queryable,
@@ -83,15 +83,15 @@ async function load(
 class AccountLoading implements KnownVisitors {
   readonly #accountId: string;
   readonly #known: Known | undefined;
-  /** Every visitor asked for; undefined until it is known, or when there is none. */
+  /** Every requested visitor; undefined until it is known, or when there is none. */
   readonly #visitors = new Map<string, StoredVisitor | undefined>();
   readonly #identities = {
     external_id: new Map<string, string | undefined>(),
     email: new Map<string, string | undefined>(),
   };
-  /** Ids that events have as their userId. */
+  /** Ids that are the userId of an event. */
   readonly #devices = new Set<string>();
-  /** Which identities were taken from the cache, by the visitor they led to. */
+  /** Identities from the cache, by the visitor they led to. */
   readonly #assumed = new Map<string, IdentityAsked[]>();
   readonly #touches: VisitorTouch[] = [];
   readonly #erasures = new Map<string, Erasure>();
@@ -111,7 +111,7 @@ class AccountLoading implements KnownVisitors {
     return this.#identities[kind].get(value);
   }
 
-  /** Where the chain of aliases begins that leads to an id. */
+  /** The start of the chain of aliases that leads to an id. */
   entryTo(id: string): string {
     const before = new Map(this.all().map((row) => [row.mergedInto, row.id]));
     let entry = id;
@@ -147,7 +147,7 @@ class AccountLoading implements KnownVisitors {
     this.#visitors.set(row.id, row);
     if (this.#known !== undefined) this.#known.cache.take(row, this.#known.reading);
     this.#askLinked(row);
-    // The visitor is not what the cache had: an identity that led to it may lead elsewhere by now.
+    // The visitor differs from its cache entry: an identity that led to it may lead elsewhere by now.
     for (const asked of this.#assumed.get(row.id) ?? []) {
       this.#identities[asked.kind].set(asked.value, undefined);
       this.#identitiesToRead.push(asked);
@@ -155,7 +155,7 @@ class AccountLoading implements KnownVisitors {
     this.#assumed.delete(row.id);
   }
 
-  /** A visitor that was asked for and not read is as it was known to be. */
+  /** A requested visitor without a row in the answer is as the cache has it. */
   confirm({ id, known }: VisitorAsked): void {
     const row = this.#visitors.get(id);
     if (this.#known === undefined || row === undefined || row !== known) return;
@@ -169,8 +169,8 @@ class AccountLoading implements KnownVisitors {
   }
 
   /**
-   * Identifiers that may have been erased: of events received before the last erasure, and, where some are suppressed,
-   * those that lead nowhere. No visitor has a suppressed identifier.
+   * Identifiers that may be erased: those of events received before the last erasure and, where some are suppressed,
+   * those without a visitor. No visitor has a suppressed identifier.
    */
   toCompare(erasures: ErasuresByAccount): readonly IdentifierAsked[] {
     const accountId = this.#accountId;
@@ -229,7 +229,7 @@ class AccountLoading implements KnownVisitors {
     else if (isNew) this.#askLinked(known);
   }
 
-  /** Asks for the visitors that a row leads to: who is signed in matters where the row's id is the userId of an event. */
+  /** Requests the visitors that a row leads to. A sign-in matters where the row's id is the userId of an event. */
   #askLinked({ id, mergedInto, signedInAs }: StoredVisitor): void {
     if (mergedInto !== undefined) this.#askVisitor(mergedInto);
     if (signedInAs !== undefined && this.#devices.has(id)) this.#askVisitor(signedInAs);

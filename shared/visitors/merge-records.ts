@@ -4,14 +4,14 @@ import type { MergeCause, VisitorMerge } from './visitor-rows.ts';
 import type { Queryable } from './visitor-statements.ts';
 import { uuidArray } from './visitor-statements.ts';
 
-/** Records of merges into one visitor, undone ones too; with the next one the oldest goes. */
+/** Records of merges into one visitor, undone ones included; the next one removes the oldest. */
 export const recordsMax = 100;
 /** Identities that a record names, at most. */
 const identitiesMax = 1_000;
 
 /**
- * Records merges, before the rows are written: what the rows had is copied by PostgreSQL, so that a split gives it back byte for
- * byte. Where a row is not as it was read any more, the write fails and this is rolled back with it. Returns the ids.
+ * Records merges before the rows are written: PostgreSQL copies the rows, so that a split restores them byte for byte.
+ * Where a row has changed since it was read, the write fails and this is rolled back with it. Returns the ids.
  */
 export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[]): Promise<readonly string[]> {
   const rows = merges.flatMap(({ accountId, from, into, record }) =>
@@ -93,7 +93,7 @@ const trimStatement = `
   ) o
   where m.account_id = k.account_id and m.id = o.id`;
 
-/** Deletes the records of all merges that visitors were part of. */
+/** Deletes the records of all merges of some visitors. */
 export async function deleteMerges(db: Queryable, accountId: string, ids: readonly string[]): Promise<void> {
   await db.query(
     'delete from visitor_merges where account_id = $1 and (survivor = any($2::text[]) or loser = any($2::text[]))',
@@ -103,7 +103,7 @@ export async function deleteMerges(db: Queryable, accountId: string, ids: readon
 
 export type RecordedMerge = {
   readonly id: string;
-  /** Gives records their order. */
+  /** Orders the records. */
   readonly number: string;
   readonly at: Date;
   readonly survivor: string;
@@ -116,7 +116,7 @@ export type RecordedMerge = {
   readonly undone_by: string | null;
 };
 
-/** Merges that visitors were part of, the newest first, those before a `number`. */
+/** Merges of some visitors before a `number`, newest first. */
 export async function listMerges(
   db: Queryable,
   accountId: string,

@@ -5,13 +5,13 @@ import { root } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 import type { WorkingVisitors } from './working-visitors.ts';
 
-/** Which visitor each externalId and e-mail address of an account leads to, while a batch is worked on. */
+/** The visitor of each externalId and e-mail address of an account while a batch is processed. */
 export class OwnedIdentities {
   readonly #known: KnownVisitors;
   readonly #visitors: Pick<WorkingVisitors, 'visitor' | 'storedRoot'>;
   readonly #owners = { external_id: new Map<string, Working>(), email: new Map<string, Working>() };
   readonly #new = { external_id: new Set<string>(), email: new Set<string>() };
-  /** Ids whose identities of a kind, as the database has them, the batch takes away. */
+  /** Ids whose stored identities of a kind the batch removes. */
   readonly #released = { external_id: new Set<string>(), email: new Set<string>() };
 
   constructor(known: KnownVisitors, visitors: Pick<WorkingVisitors, 'visitor' | 'storedRoot'>) {
@@ -29,7 +29,7 @@ export class OwnedIdentities {
     return owner;
   }
 
-  /** The owner of the first of some values, as events give them, that has one. */
+  /** The owner of the first value that has one. */
   ownerOf(kind: IdentityKind, values: readonly string[]): Working | undefined {
     for (const value of values) {
       const owner = this.owner(kind, storedIdentity(value));
@@ -38,17 +38,17 @@ export class OwnedIdentities {
     return undefined;
   }
 
-  /** Ties an identity without an owner to a visitor. */
+  /** Gives an identity without an owner to a visitor. */
   tie(kind: IdentityKind, value: string, visitor: Working): void {
     this.#owners[kind].set(value, visitor);
     this.#new[kind].add(value);
     if (kind === 'email') visitor.emails += 1;
     else visitor.externalIds += 1;
-    // A new identity counts as a write, so that each cache that holds the visitor finds out.
+    // A new identity counts as a write, so that every cache with the visitor sees it.
     visitor.changed = true;
   }
 
-  /** Takes a visitor's identities of one kind from it, and from those of the batch that were merged into it. */
+  /** Removes a visitor's identities of one kind, and those of visitors that the batch merged into it. */
   release(kind: IdentityKind, visitor: Working, losers: readonly Working[]): void {
     for (const [value, owner] of this.#owners[kind]) {
       if (root(owner) !== visitor) continue;
@@ -61,7 +61,7 @@ export class OwnedIdentities {
     else visitor.externalIds = 0;
   }
 
-  /** Identities that a visitor was given by the batch. */
+  /** Identities that the batch gave to a visitor. */
   newOf(visitor: Working): readonly Identifier[] {
     return identityKinds.flatMap((kind) =>
       [...this.#new[kind]]

@@ -37,28 +37,30 @@ import type { StoredVisitor, VisitorWrite } from './visitor-rows.ts';
 export type VisitorStoreOptions = {
   /** Approximate memory limit of the visitor cache. Default 64 MiB. */
   readonly cacheBytesMax?: number;
-  /** For so long known visitors are taken from the cache without asking what changed, in ms. Default 0; `memoryTrustedMs`. */
+  /**
+   * Known visitors come from the cache for this long after the last check for changes, in ms. Default 0;
+   * `memoryTrustedMs`.
+   */
   readonly trustedMs?: number;
-  /** What the properties of one visitor may weigh as JSON text, in bytes. Default 32 KiB. */
+  /** Size limit of a visitor's properties as JSON text, in bytes. Default 32 KiB. */
   readonly propertiesBytesMax?: number;
 };
 
 export type PostgresVisitorStore = VisitorStore & {
-  /** How its cache of visitors does. */
+  /** Figures of its cache of visitors. */
   readonly cache: CacheFigures;
-  /** Forgets which visitors were changed long ago. Each store of a database may do so, about every minute. */
+  /** Deletes old records of changes. Each store of a database may do so, about every minute. */
   forgetOldChanges(): Promise<void>;
 };
 
 const attemptsMax = 10;
 
 /**
- * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`, through a pool that looks up by key. One statement
- * tells the cache what was changed by anybody since the last batch (`visitor_changes`); who is in it as the database has it
- * is not asked for, the others are read. A batch that is all of known visitors and changes nothing needs not even that
- * statement while its last answer is trusted. Then the batch is decided in memory, and written on the condition that every row
- * is still at the version it was read at; if another writer was there in between, nothing is written and the batch is
- * decided again, under row locks.
+ * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`, through a pool that looks up by key. One
+ * statement reports to the cache which visitors changed since the last batch (`visitor_changes`); current cache entries
+ * are used, other visitors are read. A batch of known visitors that changes nothing needs not even that statement while
+ * its last answer is trusted. Then the batch is decided in memory, and written on condition that every row still has
+ * the version that was read; otherwise nothing is written and the batch is decided again, under row locks.
  */
 export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}): PostgresVisitorStore {
   const cache = new VisitorCache(options.cacheBytesMax ?? 64 * 1024 * 1024);
@@ -70,8 +72,8 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const changes = new VisitorChanges(pool, cache, options.trustedMs ?? 0);
 
   /**
-   * Tells a value that the database will never take from visitors that it fails at, and these from an unavailable
-   * database: right after the failure a visitor of no account is written, and rolled back.
+   * Separates values that the database will never accept, visitors at which it fails, and an unavailable database:
+   * right after the failure it writes a visitor of no account and rolls it back.
    */
   const classify = async (doing: string, error: unknown): Promise<Error> => {
     if (error instanceof VisitorsUnavailableError) return error;
@@ -93,11 +95,12 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
 
   const shorten = (aliases: readonly AliasRow[]): Promise<void> => shortenChains(pool, aliases);
 
-  /** Outcomes of touches that are all known and change nothing, as long as what is known of changes is trusted. */
+  /** Outcomes of touches that are all known and change nothing, while the cache is trusted. */
   const fromMemory = (touches: readonly VisitorTouch[]): readonly VisitorOutcome[] | undefined => {
     const newestMs = touches.reduce((newest, { receivedAtMs }) => Math.max(newest, receivedAtMs), -Infinity);
     const marks = changes.trusted(newestMs);
-    // An event received before an erasure may be of the erased visitor, whichever visitor has its identifiers since.
+    // An event received before an erasure may belong to the erased visitor, whichever visitor has its identifiers
+    // since.
     if (marks === undefined || touches.some(({ receivedAtMs }) => receivedAtMs <= marks.newestAtMs)) return undefined;
     return settleAll(touches, cache);
   };
@@ -124,7 +127,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     return { plan: { ...plan, outcomes }, erasures };
   };
 
-  // Lookups of visitors find a connection, however many writes wait.
+  // Look-ups always find a free connection, however many writes wait.
   const writeTurn = pLimit(Math.max(1, pool.options.max - 1));
   const writing = <Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> =>
     writeTurn(() => inTransaction(pool, work));
@@ -207,7 +210,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   };
 }
 
-/** A plan, and the erasures that were known before its visitors were read. */
+/** A plan, and the erasures read before its visitors. */
 type Decided = { readonly plan: VisitorPlan; readonly erasures: ErasuresByAccount };
 
 const accountsOf = (rows: readonly { readonly accountId: string }[]): ReadonlySet<string> =>
@@ -223,7 +226,7 @@ const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A database that takes longer for one new visitor is busy with all visitors. */
+/** A database that takes longer to write one new visitor is slow for all visitors, in ms. */
 const quickMs = 2_000;
 const nobodysAccount = '00000000-0000-0000-0000-000000000000';
 
@@ -247,19 +250,19 @@ type PlanWritten = {
   readonly updated: number;
 };
 
-/** Another writer changed one of the rows since they were read. The transaction has to be rolled back. */
+/** Another writer changed one of the rows since they were read. The transaction must be rolled back. */
 class ConcurrentWriteError extends Error {
   readonly code = 'concurrent_write';
 }
 
 /**
- * Writes what was decided, inside a transaction; throws ConcurrentWriteError when a row or identity is no longer as
- * it was read. Visitors come before new identities, and rows in the order of their keys, so that writers do not deadlock.
+ * Writes a plan within a transaction; throws ConcurrentWriteError when a row or identity has changed since it was read.
+ * Visitors come before new identities, and rows in the order of their keys, so that writers do not deadlock.
  */
 export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: ErasuresByAccount): Promise<PlanWritten> {
   const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
   const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
-  // Sent together, and done in this order: what is cleared is that of visitors as they were before any merge.
+  // Sent together and executed in this order: identities are cleared of visitors as they were before any merge.
   const [, , inserted, updated, identities] = await Promise.all([
     deleteIdentities(db, plan.cleared),
     // Copies properties of rows as they are before the merge.
@@ -278,8 +281,8 @@ export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: Eras
 }
 
 /**
- * What is new may be so because it was erased after the erasures were read; the event is the erased one's then. Whatever
- * is there already cannot be erased behind a writer's back: an erasure deletes the row, whose version is expected.
+ * A visitor or identity may be new because it was erased after the erasures were read; then the event belongs to the
+ * erased one. An existing row is safe: an erasure deletes it, and the write expects its version.
  */
 async function expectNoErasure(db: Queryable, { changed }: VisitorPlan, erasures: ErasuresByAccount): Promise<void> {
   for (const [accountId, { newestAtMs }] of await selectAccountErasures(db, changed)) {
@@ -292,7 +295,7 @@ function expectAll(written: number, wanted: number, what: string): void {
   if (written !== wanted) throw new ConcurrentWriteError(`writing ${what}: another writer was first`);
 }
 
-/** Both in the order of keys, and of the same length. */
+/** Both are in the order of keys and of the same length. */
 function match(writes: readonly VisitorWrite[], rows: WrittenVisitor[]): [VisitorWrite, WrittenVisitor][] {
   const sorted = inKeyOrder(rows);
   return writes.flatMap((write, index) => {

@@ -3,14 +3,14 @@ import { isJsonObject } from '../runtime/json.ts';
 import { clickIdsProperty } from '../contracts/events/click-ids.ts';
 
 /**
- * When each property of a visitor was given its value, or cleared, in ms since the epoch: by a key that names it. What has
- * none was given before times were kept, or never: any value is newer.
+ * The time of each property's last write or clear, in ms since the epoch, by a key that names it. A property without a
+ * time was written before times were stored, or never: any value is newer.
  */
 export type PropertyTimes = ReadonlyMap<string, number>;
 
 export const noTimes: PropertyTimes = new Map();
 
-/** Properties whose members have times of their own. */
+/** Properties whose members have a time each. */
 export type Container = 'custom_properties' | 'consent';
 
 const containers: ReadonlyMap<string, string> = new Map<Container, string>([
@@ -23,10 +23,10 @@ export const isContainer = (name: string): name is Container => containers.has(n
 /** The key of a property. */
 export const timeKey = (name: string): string => `0${name}`;
 
-/** The name of a property that a key is of; undefined for a member of one. */
+/** The property of a key; undefined for a member's key. */
 export const nameOfKey = (key: string): string | undefined => (key.startsWith('0') ? key.slice(1) : undefined);
 
-/** The name of a property that a key is of, and of its member. */
+/** The property of a key, and its member. */
 export function pathOfKey(key: string): readonly [name: string, member: string | undefined] {
   const rest = key.slice(1);
   for (const [container, prefix] of containers) if (key.startsWith(prefix)) return [container, rest];
@@ -36,13 +36,13 @@ export function pathOfKey(key: string): readonly [name: string, member: string |
 /** The key of a member of one. */
 export const memberKey = (container: Container, name: string): string => `${containers.get(container) ?? ''}${name}`;
 
-/** Cleared names whose times are kept: the last ones, and none that is longer. */
+/** Cleared names with a stored time, at most: the last ones; longer names have none. */
 const clearedMax = 64;
 const clearedCharactersMax = 256;
-/** Properties with a time of their own. Of more, the oldest count as given when the newest of those was. */
+/** Properties with a time of their own, at most. Beyond, the oldest get the newest of their times. */
 const ownTimesMax = 512;
 
-/** The times with no more of them than are kept. */
+/** Bounds the number of times. */
 export function boundedTimes(times: PropertyTimes, value: JsonObject): PropertyTimes {
   if (times.size <= clearedMax) return times;
   const present = new Set(presentKeys(value));
@@ -57,8 +57,8 @@ export function boundedTimes(times: PropertyTimes, value: JsonObject): PropertyT
 }
 
 /**
- * The times as they are stored: `[base, [time, key, …], …]`. A property that is there and not named has the base, so that a
- * visitor with all of its properties from one event takes 15 bytes. Undefined where there are none.
+ * The stored form of the times: `[base, [time, key, …], …]`. A present property that is not named has the base, so that
+ * a visitor with all properties from one event takes 15 bytes. Undefined where there are none.
  */
 export function encodeTimes(times: PropertyTimes, value: JsonObject): string | undefined {
   if (times.size === 0) return undefined;
@@ -76,7 +76,7 @@ export function encodeTimes(times: PropertyTimes, value: JsonObject): string | u
   return JSON.stringify([base, ...[...groups].map(([time, keys]) => [time, ...keys])]);
 }
 
-/** Reads what `encodeTimes` wrote for a visitor with these properties. What it cannot read counts as no times. */
+/** Reads the result of `encodeTimes` for a visitor with these properties. Unreadable text counts as no times. */
 export function decodeTimes(text: string | undefined, value: JsonObject): PropertyTimes {
   if (text === undefined) return noTimes;
   const stored: unknown = JSON.parse(text);
@@ -96,7 +96,7 @@ export function decodeTimes(text: string | undefined, value: JsonObject): Proper
   return times;
 }
 
-/** Keys of what is there. Ids of clicks have their times with them. */
+/** Keys of present properties. Ids of clicks contain their times. */
 function presentKeys(value: JsonObject): readonly string[] {
   return Object.entries(value).flatMap(([name, member]) => {
     if (name === clickIdsProperty) return [];

@@ -4,8 +4,8 @@ import type { VisitorClaim } from './visitor-identity.ts';
 import type { KeyTrust } from './visitor-store.ts';
 
 /**
- * Identifiers and contact data that a server source has set are not overwritten through a public key, since every visitor of
- * a page can read that. Each visitor's row has a bit for each of them.
+ * Identifiers and contact data that a server source set are not overwritten through a public key, which every visitor
+ * of a page can read. Each visitor's row has a bit for each of them.
  */
 export const bitOfProperty = { external_id: 1, email: 2, phone_number: 4 } as const;
 
@@ -13,7 +13,7 @@ export type ProtectedProperty = keyof typeof bitOfProperty;
 
 export const protectedProperties = Object.keys(bitOfProperty) as readonly ProtectedProperty[];
 
-/** A server source said who is signed in on the device with the row's id. */
+/** A server source signed a person in on the device with the row's id. */
 export const signedInBit = 8;
 
 export const isSignedInByServer = (bits: number): boolean => (bits & signedInBit) !== 0;
@@ -22,28 +22,33 @@ export const isSignedInByServer = (bits: number): boolean => (bits & signedInBit
 export const afterSignIn = (bits: number, byServer: boolean): number =>
   byServer ? bits | signedInBit : bits & ~signedInBit;
 
-/** The bits of two visitors that become one: what is set stays so, and who is signed in on a device stays with its row. */
+/**
+ * The bits of two visitors that become one: values set by a server stay protected, and a device's sign-in stays with
+ * its row.
+ */
 export const mergedBits = (survivor: number, loser: number) => ({
   survivor: survivor | (loser & ~signedInBit),
   loser: loser & signedInBit,
 });
 
 /**
- * Whether an event that names a device alone is of who signed in there. Who signed in by a public key has no part in a server's
- * events where a server knows the visitor with that id: else anybody could receive what a server sends about it.
+ * Whether an event with only a device's id belongs to the person signed in there. A person signed in by a public key
+ * does not receive a server's events for a visitor that a server knows: otherwise anyone could receive them.
  */
 export const followsSignIn = (isServer: boolean, rowBits: number, ownBits: number): boolean =>
   !isServer || isSignedInByServer(rowBits) || (ownBits & ~signedInBit) === 0;
 
-/** Whether an event ties its identifiers to each other as one of a server: of a signed one only a single id is signed. */
+/**
+ * Whether an event ties its identifiers to each other with a server's rights: of a signed event only one id is signed.
+ */
 export const tiesAsServer = (sentWith: KeyTrust, { externalIds }: VisitorClaim): boolean =>
   sentWith === 'server' || (sentWith === 'signed' && externalIds.length === 0);
 
 export const isServerSet = (bits: number, name: ProtectedProperty): boolean => (bits & bitOfProperty[name]) !== 0;
 
 /**
- * The bits after a server source gave some properties, and what they are then: it sets a value, and what null clears is
- * set by no source. What was given by others since it was said is not.
+ * The bits after a server source wrote properties: a value sets the bit, null clears it. A property that was written by
+ * others since is unchanged.
  */
 export function afterServerGave(bits: number, given: JsonObject, after: JsonObject): number {
   let next = bits;
@@ -56,12 +61,12 @@ export function afterServerGave(bits: number, given: JsonObject, after: JsonObje
   return next;
 }
 
-/** What only public keys have set: a server's value is put over it, whenever it was said. */
+/** Values that only public keys have set: a server's value replaces them, whatever its time. */
 export function setByPublicOnly(bits: number, current: JsonObject): ReadonlySet<string> {
   return new Set(protectedProperties.filter((name) => !isServerSet(bits, name) && Object.hasOwn(current, name)));
 }
 
-/** Which of the given properties a public key may not change, as a server source has set them to something else. */
+/** The given properties that a public key may not change, because a server set them to another value. */
 export function keptFromPublic(bits: number, current: JsonObject, given: JsonObject): readonly ProtectedProperty[] {
   if (bits === 0) return none;
   return protectedProperties.filter((name) => {
@@ -70,14 +75,16 @@ export function keptFromPublic(bits: number, current: JsonObject, given: JsonObj
   });
 }
 
-/** Whether two visitors have something that a server source has set, each something else. */
+/** Whether two visitors have different values of a property that a server set for both. */
 export function contradict(a: ServerSetProperties, b: ServerSetProperties): boolean {
   return protectedProperties.some(
     (name) => isServerSet(a.bits & b.bits, name) && !isSameValue(name, a.value[name], b.value[name]),
   );
 }
 
-/** What one of two visitors that become one has set by a server and the other has not: time does not decide there. */
+/**
+ * Properties that a server set for one of two merging visitors and not for the other: these win whatever their times.
+ */
 export function ruledByServer(a: ServerSetProperties, b: ServerSetProperties): JsonObject {
   const ruled: Record<string, unknown> = {};
   for (const name of protectedProperties) {

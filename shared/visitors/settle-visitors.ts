@@ -6,8 +6,8 @@ import type { CachedVisitor, VisitorCache } from './visitor-cache.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
 /**
- * Outcomes of touches that change nothing and whose visitors are current in the cache, in their order; undefined for every
- * other one, and for those that follow one of these in the same account, as it may change what they meet.
+ * Outcomes of touches that change nothing and whose visitors are current in the cache, in order; undefined for every
+ * other touch, and for later ones in its account, which may depend on its change.
  */
 export function settleVisitors(
   touches: readonly VisitorTouch[],
@@ -29,7 +29,7 @@ export function settleVisitors(
   });
 }
 
-/** The same where all of them are so; undefined at the first that is not, and nothing is counted. */
+/** The same where it holds for all touches; undefined at the first other one, and nothing is counted. */
 export function settleAll(
   touches: readonly VisitorTouch[],
   cache: VisitorCache,
@@ -48,7 +48,7 @@ function outcomeOf({ row: { id, properties } }: CachedVisitor): VisitorOutcome {
   return { kind: 'resolved', id, properties, created: false };
 }
 
-/** The visitor of a touch, if all that the touch says is known, and true. */
+/** The visitor of a touch, if everything in the touch is known and unchanged. */
 function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor | undefined {
   const { accountId, claim, given, sentWith } = touch;
   const { userId, externalIds, emails, anonymousId } = claim;
@@ -77,7 +77,7 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
     : undefined;
 }
 
-/** The visitor that events with the id of a row belong to. */
+/** The visitor of events with the id of a row. */
 function visitorOfRow(entry: CachedVisitor, isServer: boolean, cache: VisitorCache): CachedVisitor | undefined {
   const { accountId, signedInAs, setByServer } = entry.row;
   const own = currentRoot(accountId, entry, cache);
@@ -91,7 +91,7 @@ function ownerOf(accountId: string, kind: IdentityKind, value: string, cache: Vi
   return currentRoot(accountId, cache.identity(accountId, kind, storedIdentity(value)), cache);
 }
 
-/** The visitor that one turned out to be, if all on the way is current. */
+/** The visitor at the end of a chain, if every entry on the way is current. */
 function currentRoot(
   accountId: string,
   from: CachedVisitor | undefined,

@@ -6,9 +6,9 @@ const nestedNames = `'{custom_properties,consent,click_ids}'::text[]`;
 type Objects = { readonly current: string; readonly merged: string; readonly before: string };
 
 /**
- * SQL: the members of an object without what a merge brought. What is still as the merge left it is as it was before; what was
- * written since stays. The object now, after the merge and before it are expressions; `written` is the value of a member that
- * was written since, and `p` names the alias of its values.
+ * SQL: the members of an object without those of a merge. A member that is still as the merge left it gets its previous
+ * value; one that was written since stays. The object now, after the merge and before it are expressions; `written` is
+ * the value of a member that was written since, and `p` is the alias of its values.
  */
 const membersBefore = ({ current, merged, before }: Objects, p: string, written: string): string => `(
   select coalesce(jsonb_object_agg(${p}_value.key, ${p}_value.value) filter (where ${p}_value.value is not null), '{}')
@@ -53,10 +53,10 @@ const bitsAsMerged = Object.entries(bitOfProperty)
   )
   .join(' | ');
 
-/** The newest of some ids of undone merges. */
+/** The newest 100 ids of undone merges. */
 const newest = (ids: string): string => `array(select id from (${ids}) a (id) order by id desc limit 100)`;
 
-/** `$1`: the account, `$2`: the survivor, `$3`: the merge. Nothing is written where it is an alias. */
+/** `$1`: the account, `$2`: the survivor, `$3`: the merge. Writes nothing where the survivor is an alias. */
 export const restoreSurvivor = `
   update visitors v set
     properties = ${propertiesBefore},
@@ -90,8 +90,8 @@ export const restoreLoser = `
   where m.account_id = $1 and m.id = $3 and v.account_id = $1 and v.id = $2 and v.merged_into is not null`;
 
 /**
- * `$1`: the account, `$2`: the loser. Aliases that led to it before their chains were shortened past it lead to it again, over
- * the rows they led over then.
+ * `$1`: the account, `$2`: the loser. Aliases that led to it before their chains were shortened lead to it again, over
+ * their previous rows.
  */
 export const restoreAliases = `
   with recursive under (id) as (

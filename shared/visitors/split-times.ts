@@ -11,8 +11,8 @@ type TimesRow = Readonly<
 >;
 
 /**
- * The times that a survivor has without what a merge brought, as they are stored. To be read before its properties are
- * restored: `restoreSurvivor` decides by the values in the same way.
+ * The survivor's times without those of a merge, in stored form. Read them before its properties are restored:
+ * `restoreSurvivor` decides by the values in the same way.
  */
 export async function selectTimesBefore(
   db: Queryable,

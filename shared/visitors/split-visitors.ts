@@ -27,22 +27,23 @@ export type Split =
       readonly kind: 'split';
       readonly survivor: string;
       readonly loser: string;
-      /** Identities of the loser that another visitor has since. */
+      /** Identities of the loser that belong to another visitor by now. */
       readonly taken: readonly TakenIdentity[];
     }
   | {
       readonly kind:
         | 'missing'
         | 'undone'
-        /** The survivor is an alias since, by a merge of which there is no record. */
+        /** The survivor became an alias by a merge without a record. */
         | 'stuck';
     }
-  /** A later merge of the survivor has to be undone before. */
+  /** A later merge of the survivor must be undone first. */
   | { readonly kind: 'later'; readonly mergeId: string };
 
 /**
- * Undoes a merge: both visitors are what they were, and what the survivor was given since stays with it. Merges of one survivor
- * are undone the newest first: what each overwrote is what the one before had made. `audit` is part of the transaction.
+ * Undoes a merge: both visitors get their previous state, and the survivor keeps what was written since. Merges of one
+ * survivor are undone newest first, since each overwrote the result of the one before. `audit` runs within the
+ * transaction.
  */
 export async function splitVisitors(
   pool: Pool,
@@ -50,7 +51,7 @@ export async function splitVisitors(
   audit: (client: PoolClient) => Promise<void>,
 ): Promise<Split> {
   const split = await inTransaction<Split>(pool, async (client) => {
-    // No chain is shortened and no visitor erased meanwhile.
+    // Meanwhile no chain is shortened and no visitor erased.
     await holdForErasure(client, accountId);
     const merge = await selectMerge(client, accountId, mergeId);
     if (merge === undefined) return { kind: 'missing' };
@@ -66,7 +67,7 @@ export async function splitVisitors(
     const later = await laterMerge(client, accountId, { survivor, mergeId });
     if (later !== undefined) return { kind: 'later', mergeId: later };
     const timesBefore = await selectTimesBefore(client, accountId, { survivor, mergeId });
-    // It reads the loser's row as the merge left it.
+    // Reads the loser's row as the merge left it.
     const { rows } = await client.query<{ properties: JsonObject }>(restoreSurvivor, [accountId, survivor, mergeId]);
     const [restored] = rows;
     if (restored === undefined) return { kind: 'stuck' };
@@ -100,7 +101,7 @@ async function selectMerge(db: Queryable, accountId: string, mergeId: string): P
   return rows[0] && { survivor: rows[0].survivor, loser: rows[0].loser, isUndone: rows[0].is_undone };
 }
 
-/** The newest merge that the survivor of one was part of after it. */
+/** The survivor's newest later merge. */
 async function laterMerge(
   db: Queryable,
   accountId: string,
@@ -117,7 +118,7 @@ async function laterMerge(
   return rows[0]?.id;
 }
 
-/** Gives a visitor back the identities taken from it that have no owner now; returns those that have one. */
+/** Returns the identities taken from a visitor that have no owner now; the result lists those that have one. */
 async function restoreIdentities(
   db: Queryable,
   accountId: string,

@@ -5,7 +5,7 @@ import { deleteOldErasures, erasuresKeptMs, insertErasures } from './erasures.ts
 import type { Identifier } from './visitor-identity.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** An account may have as many suppressions as this before `suppressIdentifiers` refuses more. */
+/** Suppressions of an account before `suppressIdentifiers` refuses more. */
 export const suppressionsMax = 1_000_000;
 
 export type SuppressionRequest = {
@@ -17,7 +17,7 @@ export type SuppressionRequest = {
 export type Suppressed = {
   readonly created: number;
   readonly existing: number;
-  /** Identifiers that a visitor has, or that have assignments to experiments. They are not suppressed. */
+  /** Identifiers of visitors, or with assignments to experiments. They are not suppressed. */
   readonly owned: readonly Identifier[];
 };
 
@@ -79,7 +79,7 @@ async function suppressFree(
   }
   const sinceMs = now();
   if (created.length > 0) {
-    // A writer that read the erasures before has to find a newer one.
+    // A writer that has read the erasures must find a newer one.
     const atMs = Math.max(sinceMs, (await newestErasureMs(client)) + 1);
     const suppression = { sinceMs, erasureId: undefined, reference };
     await insertErasures(client, { accountId, atMs, suppression }, created);
@@ -173,7 +173,7 @@ async function selectWriters(db: Queryable): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Leaves identifiers as they were before they were suppressed. */
+/** Removes the suppression of identifiers. */
 async function restore(pool: Pool, accountId: string, identifiers: readonly Known[]): Promise<void> {
   await pool.query(
     `with known as (
@@ -205,7 +205,7 @@ export type SuppressionFilters = {
 
 export type SuppressionPage = {
   readonly limit: number;
-  /** The last suppression of the page before. */
+  /** The last suppression of the previous page. */
   readonly after: Pick<Suppression, 'id' | 'sinceMs'> | undefined;
 };
 
@@ -254,10 +254,7 @@ type SuppressionRow = {
   erasure_id: string | null;
 };
 
-/**
- * Removes a suppression: events received later than `atMs` may have the identifier. False where there is no such
- * suppression.
- */
+/** Removes a suppression: events received later than `atMs` may have the identifier. False where there is none. */
 export async function deleteSuppression(
   db: Queryable,
   accountId: string,

@@ -1,12 +1,12 @@
 import type { IdentityKind } from './visitor-identity.ts';
 import type { ClearedIdentity, IdentityRow, StoredVisitor } from './visitor-rows.ts';
 
-/** A visitor in the cache, with identities that led to it when its row was read. */
+/** A visitor in the cache, with the identities that led to it when its row was read. */
 export class CachedVisitor {
   row: StoredVisitor;
-  /** As of which span of unbroken knowledge of changes it is as it was read; `never` when it may have been changed. */
+  /** The span of unbroken knowledge of changes in which the row is as it was read; `never` when it may have changed. */
   span: number;
-  /** Whether anybody asked for it since the last search for one to leave out. */
+  /** Whether it was requested since the last search for an entry to remove. */
   isUsed = false;
   bytes = 0;
   readonly identities: { readonly kind: IdentityKind; readonly value: string }[] = [];
@@ -17,7 +17,7 @@ export class CachedVisitor {
   }
 }
 
-/** Changes that became known while something was read or written: they may or may not be in it. */
+/** Changes that became known during a read or write, whose result may or may not include them. */
 export type Reading = { readonly span: number; readonly changed: Map<string, number> };
 
 type AccountVisitors = {
@@ -30,7 +30,7 @@ type AccountVisitors = {
 
 const never = -1;
 
-/** What a visitor that is gone has instead of a version. */
+/** The version of a visitor that does not exist. */
 export const versionOfNone = 2_147_483_647;
 
 /**
@@ -58,7 +58,7 @@ export class VisitorCache {
     this.#bytesMax = bytesMax;
   }
 
-  /** What it has been good for. */
+  /** Hits and sizes. */
   get figures(): CacheFigures {
     return {
       hits: this.#hits,
@@ -79,19 +79,19 @@ export class VisitorCache {
     return used(this.#accounts.get(accountId)?.[kind].get(value));
   }
 
-  /** Whether a visitor is as the database had it at the last look at its changes. */
+  /** Whether a visitor is as the database had it at the last check for changes. */
   isCurrent({ span }: CachedVisitor): boolean {
     return this.#isFollowed && span === this.#span;
   }
 
-  /** Counts a visitor that was asked for. */
+  /** Counts a requested visitor. */
   count(found: CachedVisitor | undefined): void {
     if (found === undefined) this.#misses += 1;
     else if (this.isCurrent(found)) this.#hits += 1;
     else this.#confirmed += 1;
   }
 
-  /** To be called before anything is read or written that the cache is to take, and ended after that. */
+  /** Call it before a read or write whose result goes to the cache, and end it afterwards. */
   beginReading(): Reading {
     const reading = { span: this.#span, changed: new Map<string, number>() };
     this.#readings.add(reading);
@@ -102,16 +102,18 @@ export class VisitorCache {
     this.#readings.delete(reading);
   }
 
-  /** Takes a row that was read. Identities that led to it may lead elsewhere where it is not what was known. */
+  /**
+   * Stores a row that was read. Where it differs from the entry, identities that led to the entry may lead elsewhere.
+   */
   take(row: StoredVisitor, reading: Reading): void {
     const held = this.#accounts.get(row.accountId)?.visitors.get(row.id);
-    // What was read before another one's write was known is no news.
+    // A row read before another one's write was known is older than the entry.
     if (held !== undefined && held.row.version > row.version && this.isCurrent(held)) return;
     if (held !== undefined && held.row.version !== row.version) this.#drop(held);
     this.#put(row, reading);
   }
 
-  /** Takes an identity that was found to lead to a visitor as it is in `row`. */
+  /** Stores an identity that leads to a visitor as it is in `row`. */
   takeIdentity(kind: IdentityKind, value: string, row: StoredVisitor): void {
     const account = this.#accounts.get(row.accountId);
     const entry = account?.visitors.get(row.id);
@@ -124,13 +126,13 @@ export class VisitorCache {
     this.#grow(entry, identityBytes + value.length);
   }
 
-  /** The database says that a row of the cache still stands. */
+  /** The database confirms that a row of the cache is current. */
   confirm(row: StoredVisitor, reading: Reading): void {
     const entry = this.#accounts.get(row.accountId)?.visitors.get(row.id);
     if (entry?.row === row) entry.span = this.#spanOf(row, reading);
   }
 
-  /** Takes what this process wrote: of rows that it knew as they were, the identities it did not touch still lead to them. */
+  /** Stores rows that this process wrote: identities that it did not touch still lead to the rows it knew. */
   takeWritten({ visitors, newIdentities, cleared }: WrittenVisitors, reading: Reading): void {
     for (const { accountId, visitorId } of cleared) {
       const entry = this.#accounts.get(accountId)?.visitors.get(visitorId);
@@ -148,7 +150,7 @@ export class VisitorCache {
     }
   }
 
-  /** A visitor was changed: what is older than `version` is old. A visitor that is gone has `versionOfNone`. */
+  /** A visitor was changed: entries older than `version` are old. A deleted visitor has `versionOfNone`. */
   noteChange(accountId: string, id: string, version: number): void {
     const entry = this.#accounts.get(accountId)?.visitors.get(id);
     if (entry !== undefined && entry.row.version < version) {
@@ -160,18 +162,18 @@ export class VisitorCache {
     for (const { changed } of this.#readings) changed.set(key, Math.max(version, changed.get(key) ?? 0));
   }
 
-  /** From here on all changes are known. What was read before may have been changed. */
+  /** All changes are known from now on. Rows read before may have changed. */
   beginFollowing(): void {
     this.#span += 1;
     this.#isFollowed = true;
   }
 
-  /** No visitor is there any more. */
+  /** Forgets every visitor. */
   forgetAll(): void {
     for (const entry of this.#entries) this.#drop(entry);
   }
 
-  /** Nothing is known of changes any more. */
+  /** Changes are unknown from now on. */
   stopFollowing(): void {
     this.#isFollowed = false;
   }
@@ -204,7 +206,7 @@ export class VisitorCache {
     return account;
   }
 
-  /** Since when a row is known to be as it was read, if it was not changed meanwhile. */
+  /** The span since which a row is known to be as it was read, if it was not changed meanwhile. */
   #spanOf(row: StoredVisitor, reading: Reading): number {
     const isChanged = changeOf(row, reading) > row.version;
     return isChanged || this.#accounts.get(row.accountId)?.isTold !== true ? never : reading.span;
@@ -236,7 +238,7 @@ export class VisitorCache {
   }
 }
 
-/** What a transaction wrote. */
+/** The rows that a transaction wrote. */
 export type WrittenVisitors = {
   readonly visitors: readonly StoredVisitor[];
   readonly newIdentities: readonly IdentityRow[];
@@ -244,8 +246,7 @@ export type WrittenVisitors = {
 };
 
 /**
- * Visitors looked up and found as they are, found and confirmed by the database, or not found; what is held, in number and
- * in bytes (about).
+ * Look-ups by result: current, confirmed by the database, or not found; and the entries, in number and bytes (about).
  */
 export type CacheFigures = {
   readonly hits: number;
@@ -256,17 +257,17 @@ export type CacheFigures = {
   readonly bytesMax: number;
 };
 
-/** What an entry costs about, beside its text: places in maps, row object, keys. */
+/** Approximate bytes of an entry beside its text: map entries, row object, keys. */
 const entryBytes = 500;
 const identityBytes = 150;
 
-/** The text, what lines have of it, and about three bytes a character for the object; the times, and their map. */
+/** The text, its part of lines, about three bytes a character for the object, and the times with their map. */
 const bytesOf = ({ id, properties }: StoredVisitor): number =>
   entryBytes + id.length * 3 + properties.text.length * 5 + (properties.timesText?.length ?? 0) * 3;
 
 const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The version that became known while a row was read, 0 for none. */
+/** The version that became known while a row was read; 0 for none. */
 const changeOf = ({ accountId, id }: StoredVisitor, { changed }: Reading): number =>
   changed.size === 0 ? 0 : (changed.get(changeKey(accountId, id)) ?? 0);
 

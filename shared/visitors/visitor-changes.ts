@@ -4,34 +4,35 @@ import type { ErasureMarks } from './visitor-rows.ts';
 import { allVisitors, deleteVisitorChanges, selectVisitorChanges } from './visitor-statements.ts';
 import type { Queryable, VisitorChangesFound } from './visitor-statements.ts';
 
-/** After a longer gap everything in the cache is confirmed instead, in ms. Changes are kept for several times as long. */
+/** After a longer gap the whole cache is confirmed instead, in ms. Changes are kept several times as long. */
 const gapMaxMs = 60_000;
 const keptMs = 5 * gapMaxMs;
 
-/** Statements whose changes are read at once; where there are more everything in the cache is confirmed instead. */
+/** Statements whose changes are read at once; beyond, the whole cache is confirmed instead. */
 const statementsMax = 500;
 
-/** A database that was not migrated yet, or whose roles were not: undefined table, insufficient privilege. */
+/** Errors of a database without the latest migration or roles: undefined table, insufficient privilege. */
 const notMigrated: ReadonlySet<string | undefined> = new Set(['42P01', '42501']);
 
-/** What was known when PostgreSQL was last asked, by the monotonic clock and by the wall clock, in ms. */
+/** The last answer of PostgreSQL, with its time on the monotonic clock and on the wall clock, in ms. */
 type Answer = { readonly marks: ErasureMarks; readonly askedMs: number; readonly askedAtMs: number };
 
 /**
- * Records in a cache which visitors other processes changed. That is one short statement for a batch of any size, in place of
- * reading the row of every visitor. Its answer holds for `trustedMs`: until then batches of known visitors cost no statement.
+ * Marks visitors in a cache that other processes changed: one short statement for a batch of any size, in place of
+ * reading every visitor's row. Its answer holds for `trustedMs`: until then batches of known visitors cost no
+ * statement.
  */
 export class VisitorChanges {
   readonly #db: Queryable;
   readonly #cache: VisitorCache;
   readonly #trustedMs: number;
   #answer: Answer | undefined;
-  /** Rises when the answer of a question that is under way must not be trusted. */
+  /** Rises when the answer of a running statement must not be trusted. */
   #epoch = 0;
   #last: { readonly found: VisitorChangesFound; readonly atMs: number } | undefined;
   #running: Promise<ErasureMarks | undefined> | undefined;
   #next: Promise<ErasureMarks | undefined> | undefined;
-  /** The oldest moments last, one each time changes were forgotten. */
+  /** Moments at which changes were deleted, the oldest last. */
   readonly #moments: { readonly snapshot: string; readonly atMs: number }[] = [];
 
   constructor(db: Queryable, cache: VisitorCache, trustedMs: number) {
@@ -41,8 +42,8 @@ export class VisitorChanges {
   }
 
   /**
-   * What was erased, where the last answer still holds for events received until a moment. A process that was suspended, whose
-   * monotonic clock stood still, does not trust it for events that were received meanwhile.
+   * The erasures, where the last answer still holds for events received up to a moment. A suspended process, whose
+   * monotonic clock stood still, does not trust it for events received meanwhile.
    */
   trusted(receivedUntilMs: number): ErasureMarks | undefined {
     if (this.#answer === undefined) return undefined;
@@ -51,20 +52,20 @@ export class VisitorChanges {
     return isRecent ? marks : undefined;
   }
 
-  /** No answer holds that was asked for before this call. */
+  /** Discards every answer requested before this call. */
   distrust(): void {
     this.#epoch += 1;
     this.#answer = undefined;
   }
 
   /**
-   * The cache knows, when this is done, of every change that was committed before it was called. Returns what was erased
-   * by then; undefined where changes are not recorded yet.
+   * Resolves once the cache knows every change committed before the call. Returns the erasures up to then; undefined
+   * where changes are not recorded yet.
    */
   catchUp(): Promise<ErasureMarks | undefined> {
     if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined) return this.#start();
-    // What is being read may be from before this call.
+    // A running statement may have begun before this call.
     this.#next = this.#running
       .catch(() => undefined)
       .then(() => {

@@ -1,28 +1,28 @@
 import { hash } from 'node:crypto';
 import { normalizeEmail } from '../contracts/events/partition.ts';
 
-/** What identifies a visitor beside its own id. */
+/** The kinds of identifiers of a visitor beside its id. */
 export type IdentityKind = 'external_id' | 'email';
 
 export const identityKinds: readonly IdentityKind[] = ['external_id', 'email'];
 
-/** How an event names its visitor. All values are clean text; an e-mail address is in its one form. */
+/** The identifiers of an event. All values are clean text; an e-mail address is normalized. */
 export type VisitorClaim = {
-  /** The id of a device, or the visitor's own. */
+  /** The id of a device, or of a visitor. */
   readonly userId: string | undefined;
-  /** The customer's id of a person; of an alias both ids, the previous one first. */
+  /** The customer's id of a person; an alias has both ids, the previous one first. */
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
-  /** The id of the visitor made when nothing above is given, and only then; the same for every delivery of the event. */
+  /** The id of the visitor that is created when nothing above is given; the same for every delivery of the event. */
   readonly anonymousId: string | undefined;
-  /** The event says that its two externalIds are one person. */
+  /** The event states that its two externalIds are one person. */
   readonly isAlias?: boolean;
 };
 
-/** An id of a visitor, or what else identifies one, as it is stored. */
+/** An identifier of a visitor as it is stored. */
 export type Identifier = { readonly kind: 'visitor' | IdentityKind; readonly value: string };
 
-/** All that a claim names its visitor by: of a person, not the device, which others may use as well. */
+/** All identifiers in a claim. For a person without the device's id, which others may use as well. */
 export function identifiersOf({ userId, externalIds, emails, anonymousId }: VisitorClaim): readonly Identifier[] {
   const ids = externalIds.length > 0 ? [] : [userId, anonymousId];
   return [
@@ -36,8 +36,8 @@ export function identifiersOf({ userId, externalIds, emails, anonymousId }: Visi
 const identityBytesMax = 1_024;
 
 /**
- * Text as PostgreSQL can store it: NUL characters are taken out and lone surrogates replaced, since neither fits in
- * its text or jsonb. Undefined when nothing is left.
+ * Text as PostgreSQL can store it: without NUL characters, and with lone surrogates replaced. Undefined when nothing is
+ * left.
  */
 export function cleanText(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
@@ -46,23 +46,26 @@ export function cleanText(value: unknown): string | undefined {
   return clean === '' ? undefined : clean;
 }
 
-/** An e-mail address as visitors are looked up by it: clean, trimmed, lower case. */
+/** An e-mail address in the form by which visitors are looked up: clean, trimmed, lower case. */
 export function cleanEmail(value: unknown): string | undefined {
   return normalizeEmail(cleanText(value));
 }
 
-/** An identity as it is stored: the text itself, or its hash where it is too long for an index. */
+/** An identity as it is stored: the text, or its hash where it is too long for an index. */
 export function storedIdentity(value: string): string {
   const short = value.length * 3 <= identityBytesMax || Buffer.byteLength(value) <= identityBytesMax;
   return short ? value : `sha256:${sha256(value)}`;
 }
 
-/** The id of the visitor of an event without identifiers. Derived from the event, so that a redelivery makes no second one. */
+/**
+ * The id of the visitor of an event without identifiers. Derived from the event, so that a redelivery creates no second
+ * one.
+ */
 export function anonymousVisitorId(accountId: string, eventId: string): string {
   return uuidOf(`${accountId}\nanonymous\n${eventId}`);
 }
 
-/** The id that test events of a visitor carry which is not stored and has no id of its own. */
+/** The visitor id in test events of a visitor that is not stored and has no id. */
 export function unstoredVisitorId(
   accountId: string,
   { userId, externalIds, emails, anonymousId }: VisitorClaim,

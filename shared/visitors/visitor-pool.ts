@@ -10,16 +10,16 @@ export type VisitorPoolOptions = DatabaseAccess & {
   readonly connectionsMax: number;
   /** Shown in the server's list of connections. */
   readonly name: string;
-  /** For a pool whose statements all look rows up by key: PostgreSQL is kept from planning for whole tables. */
+  /** For a pool whose statements all look up by key: keeps PostgreSQL from planning scans of whole tables. */
   readonly forceIndexScans?: boolean;
   /** An idle connection broke; the pool replaces it. */
   onIdleError(error: Error): void;
 };
 
-/** What a server that has ended a statement may take to say so. */
+/** Time for a server to report that it ended a statement, in ms. */
 const answerMs = 5_000;
 
-/** A pool of connections to PostgreSQL on which every statement has a deadline, all of them to a server that takes writes. */
+/** A pool of connections to a PostgreSQL server that accepts writes; every statement has a deadline. */
 export function createVisitorPool(options: VisitorPoolOptions): Pool {
   const timeouts = options.databaseTimeouts ?? databaseTimeoutDefaults;
   const pool = new pg.Pool({
@@ -28,24 +28,24 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     application_name: options.name,
     max: options.connectionsMax,
     connectionTimeoutMillis: 5_000,
-    // The server ends a statement first; the client's own deadline covers a server that does not answer.
+    // The server ends a statement first; the client's deadline covers a server that does not answer.
     ...timeoutOptions(timeouts),
     query_timeout: timeouts.statementMs + answerMs,
     keepAlive: true,
-    // Statements that do not need each other's results are sent together and cost one round trip.
+    // Independent statements are sent together and cost one round trip.
     pipeline: true,
     verify: (client: ClientBase, done: (error?: Error) => void) => {
       setUpSession(client, options.forceIndexScans === true).then(() => done(), done);
     },
   });
   pool.on('error', options.onIdleError);
-  // The pool listens only while it holds a connection. One that breaks while it is handed over says so by an event, which
-  // would end the process without a listener; the next statement fails all the same.
+  // The pool listens only while it holds a connection. A connection that breaks during hand-over emits an error, which
+  // would end the process without a listener; the next statement fails anyway.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 
-/** The pool hands out a new connection only after this. */
+/** The pool hands out a new connection only after this returns. */
 async function setUpSession(client: ClientBase, isForcedToIndexScans: boolean): Promise<void> {
   await assertWritable(client);
   if (isForcedToIndexScans) await forceIndexScans(client);

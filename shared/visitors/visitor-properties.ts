@@ -6,7 +6,7 @@ import { joinTimed } from './join-properties.ts';
 import { decodeTimes, encodeTimes, noTimes } from './property-times.ts';
 import type { PropertyTimes } from './property-times.ts';
 
-/** What a line of the log has of its visitor: text that stands before and behind the event, and how many bytes that is. */
+/** The visitor's part of a line of the log: the text before and after the event, and its size. */
 export type VisitorLine = {
   readonly id: string;
   readonly before: string;
@@ -16,7 +16,7 @@ export type VisitorLine = {
   readonly characters: number;
 };
 
-/** A visitor's properties with their JSON text, which is made at most once, and when each was given. Never changes. */
+/** A visitor's properties with their JSON text, which is made at most once, and the time of each. Immutable. */
 export class VisitorProperties implements TimedProperties {
   static readonly none = new VisitorProperties({}, '{}');
   readonly value: JsonObject;
@@ -27,7 +27,7 @@ export class VisitorProperties implements TimedProperties {
   #times: PropertyTimes | undefined;
   #timesText: string | undefined | null;
 
-  /** `text` is the JSON of `value`, where it is known; `times` as they are stored, see `encodeTimes`. */
+  /** `text` is the JSON of `value`, where it is known; `times` in stored form, see `encodeTimes`. */
   constructor(value: JsonObject, text?: string, times?: string | PropertyTimes) {
     this.value = value;
     this.#text = text;
@@ -40,17 +40,17 @@ export class VisitorProperties implements TimedProperties {
     return (this.#text ??= JSON.stringify(this.value));
   }
 
-  /** What the text weighs. */
+  /** Size of the text. */
   get bytes(): number {
     return (this.#bytes ??= Buffer.byteLength(this.text));
   }
 
-  /** Read when they are first needed: an event that brings nothing new needs none. */
+  /** Decoded when first needed: an event that changes nothing needs none. */
   get times(): PropertyTimes {
     return (this.#times ??= decodeTimes(this.#timesText ?? undefined, this.value));
   }
 
-  /** The times as they are stored; they do not travel. */
+  /** The times in stored form; they are not sent. */
   get timesText(): string | null {
     if (this.#timesText === undefined) this.#timesText = encodeTimes(this.times, this.value) ?? null;
     return this.#timesText;
@@ -58,28 +58,28 @@ export class VisitorProperties implements TimedProperties {
 
   /** Whether they nest deeper. */
   nestDeeperThan(levels: number): boolean {
-    // What was found not to be too deep is not looked at again: nearly always the same is asked.
+    // A depth that was checked is not checked again: nearly always the same one is requested.
     if (this.#levels === levels) return false;
     if (textNestsDeeper(this.text, levels)) return true;
     this.#levels = levels;
     return false;
   }
 
-  /** What lines of the log have of the visitor with these properties, made when it is asked for first. */
+  /** The visitor's part of a line with these properties, made at the first request. */
   lineOf(id: string, make: (id: string, properties: VisitorProperties) => VisitorLine): VisitorLine {
     if (this.#line?.id !== id) this.#line = make(id, this);
     return this.#line;
   }
 
   /**
-   * The properties after an event gave some at a time, in ms since the epoch; the same ones when nothing changes. Names in
-   * `forced` are set whatever was given when.
+   * The properties after a write at a time, in ms since the epoch; the same object when nothing changes. Names in
+   * `forced` are set whatever their times.
    */
   with(given: JsonObject, atMs = 0, forced?: ReadonlySet<string>): VisitorProperties {
     return become(this, applyTimed(this, given, forced === undefined ? { atMs } : { atMs, forced }));
   }
 
-  /** Those of this visitor and of one that turned out to be the same: of each the last write, of two at one time the other's. */
+  /** The properties of this visitor merged with another's: the last write of each, at equal times the other's. */
   mergedWith(other: VisitorProperties): VisitorProperties {
     return become(this, joinTimed(this, other));
   }

@@ -5,27 +5,29 @@ import type { VisitorProperties } from './visitor-properties.ts';
 export type StoredVisitor = {
   readonly accountId: string;
   readonly id: string;
-  /** Grows with every write of the row. */
+  /** Rises with every write of the row. */
   readonly version: number;
   readonly properties: VisitorProperties;
   readonly createdAtUs: number;
   readonly updatedAtUs: number;
-  /** The visitor this one turned out to be. */
+  /** The visitor that this one was merged into. */
   readonly mergedInto: string | undefined;
   /**
-   * The visitor to whom events with this id alone belong since another person signed in on the device. Undefined, or gone by an
-   * erasure: this visitor.
+   * The visitor of events with this id alone, since another person signed in on the device. Undefined, or erased: this
+   * visitor.
    */
   readonly signedInAs: string | undefined;
-  /** What a server source has set, see `serverSet`. */
+  /** Bits of properties that a server source set, see `serverSet`. */
   readonly setByServer: number;
-  /** Ids of undone merges that it was part of: an event merges no two visitors that share one. */
+  /** Ids of its undone merges: an event merges no two visitors that share one. */
   readonly apart: readonly string[];
-  /** How many externalIds, e-mail addresses and merged ids lead to it; of a row from before this was counted, those since. */
+  /**
+   * The number of its externalIds, e-mail addresses and merged ids; for an older row, those added since counting began.
+   */
   readonly externalIds: number;
   readonly emails: number;
   readonly aliases: number;
-  /** Too large to be read: an earlier build let visitors grow. Its properties are none here, and it is never written. */
+  /** Too large to be read, from a build without a limit. Its properties are empty here, and it is never written. */
   readonly isUnreadable?: boolean;
 };
 
@@ -33,23 +35,23 @@ export type StoredVisitor = {
 export type Erasure = {
   /** Ms since the epoch. */
   readonly atMs: number;
-  /** Its later events are dropped, too. */
+  /** Later events are dropped, too. */
   readonly isSuppressed: boolean;
 };
 
-/** Which events have to be compared with erasures, of an account or of all. */
+/** Which events must be compared with erasures, of an account or of all accounts. */
 export type ErasureMarks = {
-  /** When the last one was, in ms since the epoch. No event received after it is erased, unless it is suppressed. */
+  /** Time of the last erasure, in ms since the epoch. No event received after it is erased, unless it is suppressed. */
   readonly newestAtMs: number;
   readonly hasSuppressions: boolean;
 };
 
-/** What is known of the visitors of one account that a batch of events may touch. */
+/** The visitors of one account that a batch of events may touch. */
 export type KnownVisitors = {
   visitor(id: string): StoredVisitor | undefined;
-  /** The id of the visitor an identity leads to. */
+  /** The id of the visitor of an identity. */
   identity(kind: IdentityKind, value: string): string | undefined;
-  /** The last erasure of an identifier, where it decides about an event of the batch. */
+  /** The last erasure of an identifier, where it affects an event of the batch. */
   erasure(identifier: Identifier): Erasure | undefined;
 };
 
@@ -82,18 +84,18 @@ export type VisitorMerge = {
   readonly accountId: string;
   readonly from: string;
   readonly into: string;
-  /** Undefined where `from` is a new id: there is nothing to undo. */
+  /** Undefined where `from` is a new id: then there is nothing to undo. */
   readonly record: MergeRecord | undefined;
 };
 
-/** Why two visitors became one. */
+/** Why two visitors were merged. */
 export type MergeCause = {
   readonly kind: 'signIn' | 'alias' | 'api';
-  /** The identifier of the event that was the same. */
+  /** The identifier of the event that both had. */
   readonly identifier?: 'externalId';
   readonly eventId?: string;
   readonly sourceId?: string;
-  /** The API key's id, of a merge by the API. */
+  /** The API key's id, for a merge by the API. */
   readonly principal?: string;
 };
 
@@ -101,20 +103,20 @@ export type MergeRecord = {
   readonly cause: MergeCause;
   readonly survivor: MergedState;
   readonly loser: MergedState;
-  /** Identities that the loser was given since its row was read. */
+  /** Identities that the loser got since its row was read. */
   readonly loserIdentities: readonly Identifier[];
   readonly mergedProperties: VisitorProperties;
 };
 
 /** A visitor as it was before a merge. */
 export type MergedState = {
-  /** Undefined: those of its row, which PostgreSQL copies as they are. */
+  /** Undefined: those of its row, which PostgreSQL copies. */
   readonly properties: VisitorProperties | undefined;
   readonly setByServer: number;
   readonly apart: readonly string[];
 };
 
-/** What some events do to the visitors of an account. */
+/** The effect of some events on the visitors of an account. */
 export type AccountRows = {
   readonly accountId: string;
   readonly writes: readonly VisitorWrite[];

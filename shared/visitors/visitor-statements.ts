@@ -13,11 +13,13 @@ export type Queryable = Pick<Pool | ClientBase, 'query'>;
 export type VisitorAsked = {
   readonly accountId: string;
   readonly id: string;
-  /** What is known already: the row is read only if it is another one. */
+  /** The known row: the row is read only if it differs. */
   readonly known: KnownRow | undefined;
 };
 
-/** A visitor that comes back after an erasure begins with version 1 again: when its row was made tells the two apart. */
+/**
+ * A visitor that returns after an erasure starts at version 1 again: the creation time of its row tells the two apart.
+ */
 type KnownRow = Pick<StoredVisitor, 'version' | 'createdAtUs'>;
 
 export type IdentityAsked = { readonly accountId: string; readonly kind: IdentityKind; readonly value: string };
@@ -39,10 +41,10 @@ type VisitorRecord = {
   aliases: number;
 };
 
-/** What a row's properties may take, compressed, to be read at all: eight times what one may weigh. */
+/** Rows with larger properties are not read, in compressed bytes: eight times the limit of one. */
 const storedBytesMax = 256 * 1024;
 
-// The account is given back as it was asked for: a uuid has more than one spelling.
+// The account is returned as it was given: a uuid has more than one spelling.
 const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_in_as, v.set_by_server,
   v.apart::text[] as apart, v.external_ids, v.emails, v.aliases, v.property_times,
   case when pg_column_size(v.properties) <= ${storedBytesMax} then v.properties::text end as properties,
@@ -50,8 +52,8 @@ const visitorColumns = `k.account_id, v.id, v.version, v.merged_into, v.signed_i
   (extract(epoch from v.updated_at) * 1000000)::bigint as updated_us`;
 
 /**
- * Reads the visitors that are there and are not the known ones. The lateral query that cannot be taken apart
- * keeps the planner from beginning with a table that it believes to be empty.
+ * Reads visitors that exist and differ from the known rows. The lateral query keeps the planner from beginning with a
+ * table that it believes to be empty.
  */
 export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked[]): Promise<StoredVisitor[]> {
   if (asked.length === 0) return [];
@@ -75,7 +77,7 @@ export async function selectVisitors(db: Queryable, asked: readonly VisitorAsked
 
 export type IdentityFound = IdentityAsked & { readonly visitor: StoredVisitor };
 
-/** Reads the visitors identities lead to. */
+/** Reads the visitors of identities. */
 export async function selectIdentities(db: Queryable, asked: readonly IdentityAsked[]): Promise<IdentityFound[]> {
   if (asked.length === 0) return [];
   const { rows } = await db.query<VisitorRecord & { kind: IdentityKind; value: string }>({
@@ -100,9 +102,9 @@ export async function selectIdentities(db: Queryable, asked: readonly IdentityAs
 
 /** Changes of visitors since a moment. */
 export type VisitorChangesFound = {
-  /** This moment, as PostgreSQL writes which transactions it has seen. */
+  /** The present moment, as PostgreSQL's snapshot of visible transactions. */
   readonly snapshot: string;
-  /** Tells servers apart, and one that was started again: another one may have lost what the one before had. */
+  /** Identifies the server and its start: another server may have lost changes of the previous one. */
   readonly server: string;
   readonly changes: readonly VisitorChange[];
   readonly erasures: ErasureMarks;
@@ -124,10 +126,9 @@ type ChangesRecord = {
 };
 
 /**
- * Reads which visitors were changed by what was committed since `snapshot`, or, without one, only what this moment is; and
- * what is known of erasures then. No
- * more than `statementsMax` statements are looked at: while a transaction stays open for long, those of all others since it
- * began are, whether they were seen or not.
+ * Reads which visitors were changed by transactions committed since `snapshot` (without one only the present moment),
+ * and the known erasures. At most `statementsMax` statements are read: while a transaction stays open for long, all
+ * transactions since its begin are read again.
  */
 export async function selectVisitorChanges(
   db: Queryable,
@@ -164,7 +165,7 @@ export async function selectVisitorChanges(
   };
 }
 
-/** One of all visitors is written as one of none in particular. */
+/** A change of all visitors is stored as a change of no particular one. */
 export const allVisitors: VisitorChange = { accountId: '', id: '', version: Number.MAX_SAFE_INTEGER };
 
 function readChanges({ account_ids, ids, versions }: ChangesRecord): VisitorChange[] {
@@ -174,8 +175,8 @@ function readChanges({ account_ids, ids, versions }: ChangesRecord): VisitorChan
 }
 
 /**
- * Deletes changes that are known to every reader that had seen all before `snapshot`, and those of transactions that are still to come:
- * these were restored from another server's.
+ * Deletes changes known to every reader that had seen all transactions before `snapshot`, and changes of future
+ * transactions, which were restored from another server.
  */
 export async function deleteVisitorChanges(db: Queryable, snapshot: string): Promise<void> {
   await db.query(
@@ -185,7 +186,7 @@ export async function deleteVisitorChanges(db: Queryable, snapshot: string): Pro
   );
 }
 
-/** Locks visitors until the transaction ends, in the order of their ids, so that two transactions cannot cross. */
+/** Locks visitors until the transaction ends, in the order of their ids, so that two transactions cannot deadlock. */
 export async function lockVisitors(
   db: Queryable,
   ids: readonly { readonly accountId: string; readonly id: string }[],
@@ -199,7 +200,7 @@ export async function lockVisitors(
   );
 }
 
-/** Takes identities from visitors, and from those merged into them: from no more than `aliasesMax`. */
+/** Removes identities from visitors, and from at most `aliasesMax` visitors merged into them. */
 export async function deleteIdentities(db: Queryable, cleared: readonly ClearedIdentity[]): Promise<void> {
   if (cleared.length === 0) return;
   await db.query({
@@ -212,7 +213,10 @@ export async function deleteIdentities(db: Queryable, cleared: readonly ClearedI
   });
 }
 
-/** Inserts identities without an owner; returns how many it could. Waits for transactions that insert the same ones. */
+/**
+ * Inserts identities without an owner; returns how many were inserted. Waits for transactions that insert the same
+ * ones.
+ */
 export async function insertIdentities(db: Queryable, rows: readonly IdentityRow[]): Promise<number> {
   if (rows.length === 0) return 0;
   const { rowCount } = await db.query({
@@ -231,10 +235,10 @@ export async function insertIdentities(db: Queryable, rows: readonly IdentityRow
   return rowCount ?? 0;
 }
 
-/** What a write made of a row. */
+/** The state of a row after a write. */
 export type WrittenVisitor = Pick<StoredVisitor, 'accountId' | 'id' | 'createdAtUs' | 'updatedAtUs'>;
 
-/** Inserts visitors whose ids are free; returns those it could. */
+/** Inserts visitors whose ids are free; returns the inserted ones. */
 export async function insertVisitors(db: Queryable, writes: readonly VisitorWrite[]): Promise<WrittenVisitor[]> {
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
@@ -267,12 +271,12 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
   return rows.map(readWritten);
 }
 
-/** Updates visitors that are still at the version they were read at; returns those. */
+/** Updates visitors that still have the version they were read at; returns the updated ones. */
 export async function updateVisitors(db: Queryable, writes: readonly VisitorWrite[]): Promise<WrittenVisitor[]> {
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
     name: 'update-visitors',
-    // An update alone takes its rows in whatever order the plan finds them; locking first fixes the order.
+    // A plain update locks rows in the planner's order; locking first fixes the order.
     text: `with locked as materialized (
         select v.account_id, v.id, k.properties, k.merged_into, k.signed_in_as, k.set_by_server, k.apart, k.external_ids,
           k.emails, k.aliases, k.property_times
@@ -313,7 +317,7 @@ export const uuidArray = (ids: readonly string[]): string | null => (ids.length 
 
 const devicesPerStatement = 1_000;
 
-/** Signs visitors out of devices, whose events alone are of the devices' own visitors again; few devices a statement. */
+/** Signs visitors out of devices, whose events belong to the devices' own visitors again; few devices a statement. */
 export async function signOut(db: Queryable, accountId: string, ids: readonly string[]): Promise<void> {
   for (;;) {
     const { rowCount } = await db.query(
@@ -346,7 +350,7 @@ function readWritten(row: WrittenRecord): WrittenVisitor {
 function readVisitor(row: VisitorRecord): StoredVisitor {
   return {
     version: row.version,
-    // The text that travels is written again: jsonb writes 1e308 as 309 digits, and adds spaces.
+    // The JSON text is stored as well: jsonb writes 1e308 as 309 digits, and adds spaces.
     properties:
       row.properties === null
         ? VisitorProperties.none

@@ -3,31 +3,31 @@ import type { IdentityLimits } from './identity-limits.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import type { VisitorProperties } from './visitor-properties.ts';
 
-/** What one event says about its visitor: who it is, and properties, applied in order. */
+/** The identifiers and properties of one event, applied in order. */
 export type VisitorTouch = {
   readonly accountId: string;
   readonly claim: VisitorClaim;
   /** When the event was received, in ms since the epoch. */
   readonly receivedAtMs: number;
-  /** When it says what it gives, in ms since the epoch, not after its receipt. Default: then. */
+  /** The time of its properties, in ms since the epoch, not after its receipt. Default: its receipt. */
   readonly saidAtMs?: number;
   readonly given: readonly JsonObject[];
   readonly sentWith: KeyTrust;
-  /** Of the account. Default: those of an account that has set nothing. */
+  /** The account's identity limits. Default: those of an account without settings. */
   readonly limits?: IdentityLimits;
   /** The event itself, for the records of merges. */
   readonly event?: { readonly id: string; readonly sourceId: string };
 };
 
 /**
- * What the key of an event may do. A `server` key changes everything. A `public` one, which every visitor of a page can read,
- * adds, and does not overwrite what a server has set. `signed` is a public one whose event has the identifier signed by a server:
- * it gives properties as a server does. Other identifiers of the event are not signed, so it ties and merges as a public one.
- * A `test` key reads visitors and changes none.
+ * The rights of an event's key. A `server` key changes everything. A `public` one, which every visitor of a page can
+ * read, adds, and does not overwrite a server's values. `signed` is a public one whose event has an identifier signed
+ * by a server: it writes properties as a server does. Other identifiers of the event are not signed, so it ties and
+ * merges as a public one. A `test` key reads visitors and changes none.
  */
 export type KeyTrust = 'server' | 'signed' | 'public' | 'test';
 
-/** What an event asked for that was not done, and how often. */
+/** Requests of an event that were refused, and how often. */
 export const leftOutReasons = {
   oversized: 'properties or a merge that would have made a visitor larger than it may be',
   keptApart: 'two known people, who stay two',
@@ -42,21 +42,21 @@ export type LeftOut = Readonly<Record<LeftOutReason, number>>;
 export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0, full: 0, overLimit: 0 };
 
 export type VisitorOutcome =
-  /** `properties` are those after this event; `created` when this event made the visitor. */
+  /** `properties` are those after this event; `created` when this event created the visitor. */
   | {
       readonly kind: 'resolved';
       readonly id: string;
       readonly properties: VisitorProperties;
       readonly created: boolean;
-      /** Absent where all was done. */
+      /** Absent where nothing was refused. */
       readonly leftOut?: LeftOut;
     }
-  /** It names an identifier that was erased after the event was received, or that is suppressed. */
+  /** The event names an identifier that was erased after its receipt, or that is suppressed. */
   | { readonly kind: 'erased' }
-  /** No try will ever find or store the visitor; the other events are not held up by that. */
+  /** No try will ever find or store the visitor; other events continue. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** What a call of `resolve` did; outcomes in the order of the touches. */
+/** The result of `resolve`; outcomes in the order of the touches. */
 export type ResolvedVisitors = {
   readonly outcomes: readonly VisitorOutcome[];
   readonly created: number;
@@ -64,11 +64,13 @@ export type ResolvedVisitors = {
   readonly merged: number;
 };
 
-/** What is known of some touches before anything is written. */
+/** The result of a look-up, before anything is written. */
 export type LookedUpVisitors = {
-  /** In the order of the touches; undefined for those of accounts whose visitors are to be written first. */
+  /** In the order of the touches; undefined for those of accounts with something to write. */
   readonly outcomes: readonly (VisitorOutcome | undefined)[];
-  /** Does for the touches of the other accounts what `resolve` does, with what was read. To be called once at most. */
+  /**
+   * Resolves the touches of the other accounts as `resolve` does, from the rows that were read. Call it once at most.
+   */
   write(): Promise<ResolvedVisitors>;
 };
 
@@ -79,13 +81,13 @@ export type FoundVisitor = {
   readonly updatedAtMs: number;
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
-  /** Ids that lead to this visitor since they were merged into it, `aliasesMax` of them at most. */
+  /** Ids merged into this visitor, `aliasesMax` of them at most. */
   readonly aliases: readonly string[];
 };
 
 export type VisitorKey =
   | { readonly id: string }
-  /** The id of a device or a visitor: whom events with it alone belong to. */
+  /** The id of a device or a visitor: finds the visitor of events with it alone. */
   | { readonly userId: string }
   | { readonly externalId: string }
   /** In any spelling: trimmed and lower-cased here. */
@@ -103,33 +105,33 @@ export type VisitorStore = {
    */
   resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
   /**
-   * The same in two steps, for touches of several accounts: who has nothing to write does not wait for those who have.
+   * The same in two steps, for touches of several accounts: accounts with nothing to write do not wait for the others.
    * Throws as `resolve` does.
    */
   lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
   /**
-   * Called when a resolver starts, once no other one of its partition can publish: what another process wrote until now is
-   * asked for before anything is taken from memory.
+   * Called when a resolver starts, once no other resolver of its partition can publish: the next batch checks for
+   * changes before it uses the memory.
    */
   distrust(): void;
-  /** Ids that lead to each of some visitors since they were merged into it, `aliasesMax` a visitor at most. */
+  /** Ids merged into each of some visitors, `aliasesMax` a visitor at most. */
   aliasesOf(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** The visitor an id, an alias, an externalId or an e-mail address leads to. */
+  /** The visitor of an id, an alias, an externalId or an e-mail address. */
   find(accountId: string, key: VisitorKey): Promise<FoundVisitor | undefined>;
 };
 
-/** The database refuses a value for good; the same call would fail again. */
+/** The database will never accept a value; the same call would fail again. */
 export class VisitorsRefusedError extends Error {
   readonly code = 'visitors_refused';
 }
 
 /**
- * The database takes visitors, and fails at these, or at one of them: its statement takes too long, or a row of it cannot be
- * read. Others are to go on without them.
+ * The database works, and fails at these visitors or at one of them: a statement takes too long, or a row cannot be
+ * read. Other events must continue without them.
  */
 export class VisitorsFailedError extends Error {
   readonly code = 'visitors_failed';
-  /** Whether only what another transaction holds was waited for. */
+  /** Whether only a lock of another transaction was waited for. */
   readonly isHeld: boolean;
 
   constructor(

@@ -6,7 +6,7 @@ import type { VisitorClaim } from './visitor-identity.ts';
 import type { MergeCause, MergedState, StoredVisitor } from './visitor-rows.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
-/** A visitor while the batch is worked on. */
+/** A visitor while the batch is processed. */
 export type Working = {
   readonly id: string;
   readonly stored: StoredVisitor | undefined;
@@ -21,14 +21,14 @@ export type Working = {
   externalIds: number;
   emails: number;
   aliases: number;
-  /** Whether an event before the one at hand was of it. */
+  /** Whether an earlier event of the batch was the visitor's. */
   isSeen: boolean;
   changed: boolean;
-  /** Orders visitors by their last write: rows of the database before anything this batch wrote. */
+  /** Orders visitors by their last write: stored rows before rows that this batch wrote. */
   writtenAt: number;
 };
 
-/** A visitor as its row is. */
+/** A visitor from its row. */
 export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined): Working {
   const { id, properties, signedInAs, setByServer, apart, externalIds, emails, aliases } = stored;
   return {
@@ -48,7 +48,7 @@ export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined
   };
 }
 
-/** What two visitors would be as one: the older one with the properties of both, those written later first. */
+/** Two visitors merged: the older one with the properties of both, those written later first. */
 export function mergeOf(a: Working, b: Working) {
   const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
   const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
@@ -56,7 +56,7 @@ export function mergeOf(a: Working, b: Working) {
   return { survivor, loser, properties: withServerSet(joined, earlier, later) };
 }
 
-/** What a server has set for one of two visitors only stays, with its time. */
+/** Keeps values that a server set for only one of two visitors, with their times. */
 function withServerSet(joined: VisitorProperties, a: Working, b: Working): VisitorProperties {
   const ruled = Object.entries(ruledByServer(serverSetOf(a), serverSetOf(b)));
   return ruled.reduce((properties, [name, value]) => {
@@ -65,7 +65,7 @@ function withServerSet(joined: VisitorProperties, a: Working, b: Working): Visit
   }, joined);
 }
 
-/** Makes an alias of the loser; the survivor has the properties already. */
+/** Makes the loser an alias; the survivor has the properties already. */
 export function becomeOne(survivor: Working, loser: Working): void {
   survivor.apart = apartAfterMerge(survivor.apart, loser.apart);
   const bits = mergedBits(survivor.setByServer, loser.setByServer);
@@ -79,14 +79,14 @@ export function becomeOne(survivor: Working, loser: Working): void {
   loser.changed = true;
 }
 
-/** A known person: a visitor that was given an externalId. */
+/** A known person: a visitor with an externalId. */
 export const isKnown = ({ properties }: Pick<Working, 'properties'>): boolean =>
   typeof properties.value['external_id'] === 'string';
 
-/** With as many identifiers a visitor takes no further one. What shows a visitor looks at as many. */
+/** A visitor with this many identifiers gets no further one. Pages that show a visitor read as many. */
 export const identifiersMax = 1_000;
 
-/** How many identifiers lead to a visitor, beside its own id. */
+/** The number of identifiers of a visitor, beside its id. */
 export const identifiersOfVisitor = ({ externalIds, emails, aliases }: Working): number =>
   externalIds + emails + aliases;
 
@@ -98,7 +98,7 @@ export function root(visitor: Working): Working {
   return found;
 }
 
-// Rows of the database are older than what the batch makes; made in the same moment, the smaller id counts as older.
+// Stored rows are older than new ones; of two with the same time the smaller id counts as older.
 function isOlder(a: Working, b: Working): boolean {
   const aUs = a.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
   const bUs = b.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
@@ -117,10 +117,10 @@ export function causeOf({ isAlias, externalIds }: VisitorClaim, event: VisitorTo
   };
 }
 
-/** Undone merges that a visitor takes part in, at most; the oldest are forgotten. */
+/** Undone merges of a visitor, at most; the oldest are forgotten. */
 const apartMax = 100;
 
-/** Merges between the two that were undone are so no longer, now that they are one. */
+/** A new merge of the two ends the effect of their undone merges. */
 function apartAfterMerge(survivor: readonly string[], loser: readonly string[]): readonly string[] {
   if (loser.length === 0) return survivor;
   const both = [...survivor, ...loser];

@@ -3,7 +3,7 @@ import { VisitorProperties } from './visitor-properties.ts';
 import { root, workingOf } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 
-/** The visitors of an account by their ids, while a batch is worked on. */
+/** The visitors of an account by their ids, while a batch is processed. */
 export class WorkingVisitors {
   readonly #known: KnownVisitors;
   readonly #visitors = new Map<string, Working>();
@@ -13,7 +13,7 @@ export class WorkingVisitors {
     this.#known = known;
   }
 
-  /** Those that the batch has come across. */
+  /** All visitors that the batch has touched. */
   all(): Iterable<Working> {
     return this.#visitors.values();
   }
@@ -61,7 +61,7 @@ export class WorkingVisitors {
     });
   }
 
-  /** Gives a visitor other properties. */
+  /** Replaces a visitor's properties. */
   change(visitor: Working, properties: VisitorProperties): void {
     this.#writes += 1;
     visitor.properties = properties;
