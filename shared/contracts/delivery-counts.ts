@@ -3,31 +3,31 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { stepCounts } from './step-counts.ts';
 
-// What a dispatcher counts of its destination's events beside its attempts: how each moves from stage to stage, by its name and
-// by its source, in the step in which the event was received; and how its requests were answered, in the step of the answer.
-// What is left of a stage (events that wait, events that are retried) is what came into it less what left it.
+// A dispatcher's counts of its destination's events: how each moves from stage to stage, by its name and by its source,
+// in the step of its receipt; and how requests were answered, in the step of the answer. The events in a stage
+// (waiting, retrying) are those that entered it less those that left it.
 
-/** Where an event comes from when it moves: the account's log, a replay, or a stage it was left in. */
+/** The stage that an event leaves: the account's log, a replay, or a stage it waited in. */
 export const stages = ['log', 'replay', 'waiting', 'retrying'] as const;
 export type Stage = (typeof stages)[number];
 
 /**
- * Where an event moves to. `dead` and `stopped` name their reason after a space. `skipped`: it waited, and the destination has
- * no more use for it or the log has it no more.
+ * The stage that an event enters. `dead` and `stopped` name their reason after a space. `skipped`: it waited, and the
+ * destination no longer needs it or the log no longer has it.
  */
 export type MovedTo = 'waiting' | 'retrying' | 'delivered' | 'skipped' | `dead ${string}` | `stopped ${string}`;
 
 export type Move = { readonly from: Stage; readonly to: string; readonly reason: string };
 
-/** Longer names and reasons are cut. */
+/** Longer names and reasons are shortened. */
 export const countedTextMax = 100;
-/** Reasons that have no column of their own. */
+/** Reasons without a column. */
 export const otherReason = 'other';
 
 /** The column of a move. */
 export const moveColumn = (from: Stage, to: MovedTo): string => `${from}>${to.slice(0, countedTextMax)}`;
 
-/** Reads the column of a move; undefined where it is none. */
+/** Reads the column of a move; undefined for any other column. */
 export function readMove(column: string): Move | undefined {
   const at = column.indexOf('>');
   const from = stages.find((stage) => stage === column.slice(0, at));
@@ -41,12 +41,12 @@ export const throttledColumn = 'throttled';
 
 const perDoubling = 2;
 
-/** The column of a request that was answered after so many ms: times that differ by less than a fifth share one. */
+/** The column of a request that was answered after so many ms: times within a fifth of each other share one. */
 export function answerColumn(ms: number): string {
   return `ms${Math.round(perDoubling * Math.log2(Math.max(1, ms)))}`;
 }
 
-/** About how many ms the requests of a column took; undefined where it is none of them. */
+/** The time in ms that a column stands for, about; undefined for any other column. */
 export function readAnswerColumn(column: string): number | undefined {
   const found = /^ms(\d{1,3})$/.exec(column)?.[1];
   return found === undefined ? undefined : 2 ** (Number(found) / perDoubling);

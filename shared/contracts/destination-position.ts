@@ -4,34 +4,34 @@ import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { refusedVersion } from './log-format.ts';
 import { assertId } from './subjects.ts';
 
-/** Frames of the account's log a dispatcher has settled, by their sequence. */
+/** Frames of the account's log that a dispatcher has settled, by their sequence. */
 export type WrittenPlace = {
-  /** All up to here are. */
+  /** All frames up to here. */
   readonly upTo: number;
-  /** Those above, each by how far it is from the one before. */
+  /** Settled frames above, each as its distance from the previous one. */
   readonly above: readonly number[];
-  /** When the newest of all was stored, in ms since the epoch. */
+  /** When the newest of them was stored, in ms since the epoch. */
   readonly storedUntilMs: number;
-  /** Frames that are in part: sequence, when stored, and the lines that are, a bit each, in base64. */
+  /** Frames that are settled in part: sequence, time of storage, and the settled lines, a bit each, in base64. */
   readonly parts: readonly (readonly [number, number, string])[];
 };
 
-/** Where a destination stands in its account's log: the one entry of POSITIONS that says it. */
+/** The position of a destination in its account's log: its one entry of POSITIONS. */
 export type DestinationPosition = {
   readonly v: 1;
-  /** Raised by each dispatcher that claims the destination; one of an earlier term writes nothing any more. */
+  /** Raised by each dispatcher that claims the destination; a dispatcher of an earlier term can no longer write. */
   readonly term: number;
   /** The instance whose dispatcher wrote it last. */
   readonly owner: string;
-  /** When the destination was first published, in ms since the epoch: what was resolved before is not for it. */
+  /** When the destination was first published, in ms since the epoch: events resolved before are not for it. */
   readonly sinceMs: number;
-  /** When it was found that an earlier position was missing, in ms since the epoch. */
+  /** When a missing earlier position was found, in ms since the epoch. */
   readonly lostAtMs?: number;
   /** The oldest sequence of EVENTS that its retries refer to: retention keeps EVENTS from there, within the quota. */
   readonly oldestReference?: number;
-  /** No live version has the destination any more: published again, it starts from the beginning. */
+  /** No live version has the destination: published again, it starts at its publication. */
   readonly retired?: true;
-  /** Undefined as long as nothing was stored: the destination begins at `sinceMs`. */
+  /** Undefined before the first write: the destination begins at `sinceMs`. */
   readonly place?: WrittenPlace;
 };
 
@@ -65,7 +65,7 @@ export function encodePosition(position: DestinationPosition): Uint8Array {
   return encodeJson(position);
 }
 
-/** Throws PositionError on an entry this build does not know: what is sent depends on it, so it is never guessed. */
+/** Throws PositionError for an entry that this build does not know: a position is never guessed. */
 export function decodePosition(bytes: Uint8Array): DestinationPosition {
   const position = decodeJson(bytes);
   if (isPosition.Check(position)) return position;

@@ -7,7 +7,7 @@ const instant = Type.String({ format: 'date-time' });
 const maybe = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-/** What a certificate says: what was erased where and when, and what is left until when. It names no person. */
+/** The content of a certificate: what was erased where and when, and what stays until when. It names no person. */
 export const certificatePayload = Type.Object({
   version: Type.Literal(1),
   accountId: Type.String(),
@@ -19,9 +19,11 @@ export const certificatePayload = Type.Object({
   dueAt: maybe(instant),
   issuedAt: instant,
   isSuppressed: Type.Boolean(),
-  /** Deleted at once. */
+  /** Deleted immediately. */
   stores: Type.Array(Type.Object({ name: Type.String(), deleted: maybe(Type.Integer()) })),
-  /** What still holds events of the person, which nothing sends, shows or replays, and until when at the latest. */
+  /**
+   * Stores that still hold events of the person, which are never sent, shown or replayed, and until when at the latest.
+   */
   retained: Type.Array(Type.Object({ name: Type.String(), why: Type.String(), until: maybe(instant) })),
   destinations: Type.Array(
     Type.Object({
@@ -40,7 +42,7 @@ export const certificatePayload = Type.Object({
 
 export type CertificatePayload = Static<typeof certificatePayload>;
 
-/** A flattened JSON Web Signature, RFC 7515, section 7.2.2: the signed bytes are those that travel. */
+/** A flattened JSON Web Signature, RFC 7515, section 7.2.2: it contains the signed bytes. */
 export const signedCertificate = Type.Object({
   payload: Type.String({ description: 'Base64url of the JSON that was signed.' }),
   protected: Type.String({ description: 'Base64url of the header: alg EdDSA, kid, typ.' }),
@@ -66,7 +68,7 @@ export function signCertificate(
   };
 }
 
-/** A certificate that no given key signed, or that is none. */
+/** A certificate that none of the given keys signed, or an unreadable one. */
 export class CertificateError extends Error {
   readonly code = 'certificate_invalid';
 }
@@ -89,7 +91,7 @@ const checkKeys = Compile(
   }),
 );
 
-/** Verifies a certificate by a set of public keys (RFC 7517). Throws CertificateError that says what is wrong. */
+/** Verifies a certificate with a set of public keys (RFC 7517). Throws CertificateError with the reason. */
 export function verifyCertificate(certificate: unknown, keySet: unknown): CertificatePayload {
   if (!checkSigned.Check(certificate))
     throw new CertificateError('the certificate has no payload, protected and signature');

@@ -12,42 +12,44 @@ import { assertId } from './subjects.ts';
 /** One minute in the stored form: minute since the epoch, succeeded, failed, stopped, globalStop. */
 export type HealthMinute = readonly [number, number, number, number, number];
 
-/** The same of an hour: hour since the epoch, then the counts. */
+/** The same for an hour: hour since the epoch, then the counts. */
 export type HealthHour = HealthMinute;
 
-/** What one pipeline instance has counted of one destination, or a part of it. */
+/** The counts of one pipeline instance for one destination, or a part of them. */
 export type HealthRecord = {
   readonly v: 1;
   /** Minutes of the last 24 hours in which something happened, oldest first. */
   readonly minutes: readonly HealthMinute[];
-  /** In the entry of the past: what came before, by the hour, oldest first. */
+  /** In the entry of the past: earlier hours, oldest first. */
   readonly hours?: readonly HealthHour[];
   /** Minutes before this one are counted in `hours`. */
   readonly hoursUntil?: number;
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
-  /** How events moved on, and how requests were answered: in the entry of the past all of it, in the recent one what changed since. */
+  /**
+   * Moves of events and answers to requests: in the entry of the past all of them, in the recent one the changes since.
+   */
   readonly delivery?: DeliveryCounts;
-  /** In the recent entry: the destination is paused, for it refuses its key or token. */
+  /** In the recent entry: the destination is paused because it refuses its key or token. */
   readonly accessRefused?: true;
-  /** In the recent entry: how sending went when it was written. */
+  /** In the recent entry: the state of sending when it was written. */
   readonly sending?: SendingState;
-  /** In the recent entry: what was skipped for the destination. */
+  /** In the recent entry: ranges skipped for the destination. */
   readonly skipped?: SkippedRanges;
-  /** The same as earlier builds wrote it, without reasons. */
+  /** The same from earlier builds, without reasons. */
   readonly missed?: readonly MissedRange[];
-  /** In the recent entry of a build that knows no POSITIONS: where the destination stands. */
+  /** In the recent entry of a build without POSITIONS: the position of the destination. */
   readonly place?: WrittenPlace;
 };
 
-/** Ms in which half of the last requests were answered, and 95 of 100. */
+/** Answer times of the last requests in ms: the median and the 95th percentile. */
 export type AnswerTimesMs = { readonly half: number; readonly most: number };
 
-/** How a dispatcher asks its destination. */
+/** The state of a dispatcher's requests to its destination. */
 export type SendingState = {
-  /** open: it is left alone for a while. probing: it is tried out, a request at a time. */
+  /** open: no requests for a while. probing: one request at a time. */
   readonly breaker: 'closed' | 'open' | 'probing';
-  /** Requests that may be in flight, as the destination has shown it can take. */
+  /** Requests that may be in flight, adapted to the destination. */
   readonly concurrency: number;
   /** Absent before the first answer. */
   readonly answerMs?: AnswerTimesMs;
@@ -83,7 +85,10 @@ export function encodeHealthRecord(record: HealthRecord): Uint8Array {
   return encodeJson(record);
 }
 
-/** Reads an entry; undefined when it is none this build knows. Parts it does not know are left out: counts still count. */
+/**
+ * Reads an entry; undefined for a format that this build does not know. Unknown parts are left out: the counts still
+ * count.
+ */
 export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord | undefined {
   const record = decodeJson(bytes);
   if (!isRecord.Check(record)) return undefined;
@@ -96,8 +101,8 @@ export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord 
 }
 
 /**
- * A window is two entries of the HEALTH bucket: the minutes of late, which are written up to four times a second, and
- * all before them, which are written now and then. In one entry each write would grow to a whole day of minutes.
+ * A window is two entries of the HEALTH bucket: recent minutes, written up to four times a second, and all earlier
+ * ones, written rarely. In one entry each write would be as large as a day of minutes.
  */
 export const recentHealthKey = (destinationId: string, instanceId: string): string =>
   `destination.${assertId(destinationId)}.${assertId(instanceId)}`;
@@ -109,8 +114,8 @@ export const healthOfAll = (destinationId: string): string => `destination.${ass
 export const allHealth = 'destination.*.>';
 
 /**
- * The window the two entries hold. A minute that both have is counted as the recent one says: it is written last, and
- * what it does not count yet was not acknowledged.
+ * The window of the two entries. For a minute in both the recent entry counts: it is written last, and events that it
+ * lacks were not acknowledged.
  */
 export function joinHealth(past: HealthRecord | undefined, recent: HealthRecord): HealthRecord {
   if (past === undefined) return recent;

@@ -1,13 +1,13 @@
 /**
- * Events of an account's log that were skipped for a destination: resolved at or after the first time and before the
- * second, in ms since the epoch, and how many there were. Some of them may not have been for the destination: its rules
- * were not asked.
+ * A range of events of an account's log that a destination skipped: resolved from the first time (inclusive) to the
+ * second, in ms since the epoch, and their number. Some may not have been for the destination: its rules were not
+ * applied.
  */
 export type MissedRange = readonly [fromMs: number, toMs: number, events: number];
 
 /**
- * Why events were skipped: retention, since they waited too long or exceeded the account's quota of EVENTS; the position of
- * the destination was lost; the event of a retry left EVENTS; or the dead letters had no room for the event.
+ * Why events were skipped: retention, since they waited too long or exceeded the account's quota of EVENTS; the
+ * position of the destination was lost; the event of a retry left EVENTS; or the dead letters had no room.
  */
 export const skipReasons = ['retention', 'position_lost', 'event_removed', 'dead_letters_full'] as const;
 export type SkipReason = (typeof skipReasons)[number];
@@ -15,9 +15,9 @@ export type SkipReason = (typeof skipReasons)[number];
 /** Skipped ranges by their reason. */
 export type SkippedRanges = { readonly [Reason in SkipReason]?: readonly MissedRange[] };
 
-/** What lies closer together is one range, in ms. */
+/** Ranges closer together than this are joined, in ms. */
 const joinMs = 600_000;
-/** More than this are reported as fewer, wider ones. */
+/** More ranges are joined into fewer, wider ones. */
 const rangesMax = 16;
 
 /** The recorded ranges of all readers, oldest first, without those that ended before `sinceMs`. Pure. */

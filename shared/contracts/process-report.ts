@@ -3,20 +3,20 @@ import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
-/** What a live process says of itself in the LEASES bucket, under `<kind>.<instance>`. */
+/** The report of a live process in the LEASES bucket, under `<kind>.<instance>`. */
 export type ProcessReport = ProcessName & {
   readonly startedAt: string;
-  /** Of its build; a build before 0.1.0 said none. */
+  /** Version of its build; absent before 0.1.0. */
   readonly version?: string;
   /** The configuration revision it runs. */
   readonly revision: number;
-  /** Since when. */
+  /** When it began to run the revision. */
   readonly revisionAt?: string;
-  /** The instances of its kind it shares work with: it has let go of all that is not its own among them. */
+  /** The instances among which it has released everything that is not its own. */
   readonly peers?: readonly string[];
-  /** It is letting go of everything, to end. */
+  /** It is releasing everything, to end. */
   readonly isLeaving?: boolean;
-  /** Tells it from another process of the same id. */
+  /** Distinguishes it from another process with the same id. */
   readonly holder?: InstanceHolder;
 };
 
@@ -24,18 +24,18 @@ export type ProcessKind = 'gateway' | 'pipeline';
 
 export type ProcessName = { readonly kind: ProcessKind; readonly instanceId: string };
 
-/** The process that goes by an instance id, beyond that id. Where it runs is known on Linux only. */
+/** The process that uses an instance id. Where it runs is known on Linux only. */
 export type InstanceHolder = {
-  /** Of this life of the process. */
+  /** Random, new at each start of the process. */
   readonly nonce: string;
   readonly pid: number;
-  /** Within which ids of processes mean the same: the machine, or the container. */
+  /** The machine or container in which process ids are comparable. */
   readonly machine?: string;
-  /** Tells it from a process that had its id before; begins with the id of the running system. */
+  /** Distinguishes it from an earlier process with its process id; begins with the id of the running system. */
   readonly startedAt?: string;
 };
 
-/** An entry not renewed for this long is gone, in ms. */
+/** An entry that was not renewed for this long is dropped, in ms. */
 export const leaseTtlMs = 10_000;
 
 export const leaseKey = ({ kind, instanceId }: ProcessName): string => `${kind}.${assertId(instanceId)}`;
@@ -45,7 +45,7 @@ export const leasesOfKind = (kind: ProcessKind): string => `${kind}.*`;
 
 const isReport = Compile(
   Type.Object({
-    // A kind another build knows is a process, too.
+    // A kind that only another build knows is a process, too.
     kind: Type.Unsafe<ProcessKind>(Type.String()),
     instanceId: Type.String(),
     startedAt: Type.String(),
@@ -69,7 +69,7 @@ export function encodeReport(report: ProcessReport): Uint8Array {
   return encodeJson(report);
 }
 
-/** Reads an entry of the LEASES bucket; undefined when it is none this build knows. */
+/** Reads an entry of the LEASES bucket; undefined for a format that this build does not know. */
 export function decodeReport(bytes: Uint8Array | undefined): ProcessReport | undefined {
   const report = decodeJson(bytes);
   return isReport.Check(report) ? report : undefined;

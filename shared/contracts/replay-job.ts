@@ -6,17 +6,19 @@ import { assertId } from './subjects.ts';
 
 const instant = Type.Integer({ minimum: 0 });
 
-/** Events that a replay names, at most: its job is one message. */
+/** Events named by a replay, at most: its job is one message. */
 export const replayedEventsMax = 100;
 
-/** What is to be sent to a destination again. Times are in ms since the epoch. */
+/** The events to send to a destination again. Times are in ms since the epoch. */
 export const replayRequest = Type.Union([
   Type.Object(
     {
       what: Type.Literal('dead-letters'),
-      /** Only those of this reason. */
+      /** Only those with this reason. */
       reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
-      /** Only those that the platform rejected with this message. Builds that do not know it leave the replay to others. */
+      /**
+       * Only those that the platform rejected with this message. Builds that do not know it leave the replay to others.
+       */
       message: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
       /** Only those of these events. */
       eventIds: Type.Optional(
@@ -28,7 +30,7 @@ export const replayRequest = Type.Union([
     },
     { additionalProperties: false },
   ),
-  /** What the account's log holds of a time range, by when it was resolved; the rules of now decide about each event. */
+  /** Events of the account's log by the time of their resolution; the live rules decide about each event. */
   Type.Object({ what: Type.Literal('log'), fromMs: instant, toMs: instant }, { additionalProperties: false }),
 ]);
 
@@ -43,18 +45,18 @@ const replayJob = Type.Object({
   createdAtMs: instant,
   updatedAtMs: instant,
   state: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done']),
-  /** The pipeline instance at work on it. */
+  /** The pipeline instance that works on it. */
   owner: Type.Optional(Type.String()),
-  /** Where in its stream it began, where it goes on, and where it ends. */
+  /** Where in its stream it began, where it continues, and where it ends. */
   firstSeq: Type.Optional(Type.Integer()),
   nextSeq: Type.Optional(Type.Integer()),
   endSeq: Type.Optional(Type.Integer()),
-  /** Messages of the log looked at, and events put before the destination again. */
+  /** Messages read, and events stored for the destination again. */
   scanned: Type.Integer(),
   queued: Type.Integer(),
 });
 
-/** A replay and how far it is: value of `replay.<destination>.<id>` in the REPLAYS bucket. */
+/** A replay and its progress: value of `replay.<destination>.<id>` in the REPLAYS bucket. */
 export type ReplayJob = Static<typeof replayJob>;
 
 const isReplayJob = Compile(replayJob);
@@ -68,18 +70,18 @@ export function encodeReplay(job: ReplayJob): Uint8Array {
   return encodeJson(job);
 }
 
-/** Reads a stored replay; undefined when it is none this build knows. */
+/** Reads a stored replay; undefined for a format that this build does not know. */
 export function decodeReplay(value: Uint8Array | undefined): ReplayJob | undefined {
   const job = decodeJson(value);
   return isReplayJob.Check(job) ? job : undefined;
 }
 
-/** Whether nothing will happen to it any more. */
+/** Whether it is finished, failed or cancelled. */
 export function isOver({ state }: ReplayJob): boolean {
   return state === 'done' || state === 'cancelled';
 }
 
-/** How much of its range is done, from 0 to 1. */
+/** The finished fraction of its range, from 0 to 1. */
 export function shareDone({ state, firstSeq, nextSeq, endSeq }: ReplayJob): number {
   if (state === 'done') return 1;
   if (firstSeq === undefined || nextSeq === undefined || endSeq === undefined || endSeq < firstSeq) return 0;

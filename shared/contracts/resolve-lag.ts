@@ -3,14 +3,14 @@ import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
-/** The longest an event had waited to be resolved in a step of time: steps since the epoch, ms. */
+/** The longest time in ms that an event waited for the resolver in a step of time: steps since the epoch, ms. */
 export type LagStep = readonly [number, number];
 
-/** What one pipeline has seen of it, of the whole log; steps in which it did not look are left out, oldest first. */
+/** The lag of the whole log as one pipeline measured it; steps without a measurement are left out, oldest first. */
 export type LagRecord = {
   /** The last quarter of an hour. */
   readonly minutes: readonly LagStep[];
-  /** All hours that are kept, those minutes included. */
+  /** All stored hours, those minutes included. */
   readonly hours: readonly LagStep[];
 };
 
@@ -25,7 +25,7 @@ export function encodeLagRecord(record: LagRecord): Uint8Array {
   return encodeJson(record);
 }
 
-/** Undefined when it is none this build knows. */
+/** Undefined for a format that this build does not know. */
 export function decodeLagRecord(bytes: Uint8Array | undefined): LagRecord | undefined {
   const value = decodeJson(bytes);
   return isLag.Check(value) ? { minutes: value.minutes, hours: value.hours } : undefined;

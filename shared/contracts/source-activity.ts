@@ -3,10 +3,10 @@ import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
-// What one process says of a source in the HEALTH bucket: a gateway when it was last used and what became of what it
-// sent, a pipeline when an event of it last reached a destination. Times are in ms since the epoch; null says never.
+// A process's record of a source in the HEALTH bucket: a gateway's with its last use and the outcomes of its events, a
+// pipeline's with the time when an event last reached a destination. Times are in ms since the epoch; null for never.
 
-/** What becomes of events of a source at a gateway; `test`: stored, and sent with the test key. */
+/** Outcomes of a source's events at a gateway; `test`: stored, and sent with the test key. */
 export const sourceCounts = ['stored', 'test', 'lost', 'invalid', 'limited', 'forbidden'] as const;
 
 export type SourceCounts = Readonly<Record<(typeof sourceCounts)[number], number>>;
@@ -14,18 +14,18 @@ export type SourceCounts = Readonly<Record<(typeof sourceCounts)[number], number
 /** One step of time in the stored form: steps since the epoch, then the counts in the order of `sourceCounts`. */
 export type SourceStep = readonly [number, number, number, number, number, number, number];
 
-/** What one gateway has counted of one source, or a part of it. Steps in which nothing happened are left out. */
+/** The counts of one gateway for one source, or a part of them. Steps without events are left out. */
 export type SourceRecord = {
   readonly lastTriggeredAt: number | null;
   /** The last quarter of an hour, oldest first. */
   readonly minutes: readonly SourceStep[];
-  /** All hours that are kept, those minutes included, oldest first. */
+  /** All stored hours, those minutes included, oldest first. */
   readonly hours: readonly SourceStep[];
 };
 
 /**
- * A record is two entries: what is written every two seconds, and the hours that are over, which are written once an
- * hour. In one entry each write would be as large as a week of hours.
+ * A record is two entries: current steps, written every two seconds, and finished hours, written once an hour. In one
+ * entry each write would be as large as a week of hours.
  */
 export const sourceKey = (sourceId: string, instanceId: string): string =>
   `source.${assertId(sourceId)}.${assertId(instanceId)}`;
@@ -46,7 +46,7 @@ export function encodeSourceRecord(record: SourceRecord): Uint8Array {
   return encodeJson(record);
 }
 
-/** Undefined when it is none this build knows. A gateway of an earlier build counts nothing. */
+/** Undefined for a format that this build does not know. A gateway of an earlier build counts nothing. */
 export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord | undefined {
   const value = decodeJson(bytes);
   if (!isSource.Check(value)) return undefined;
@@ -54,7 +54,7 @@ export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord 
   return { lastTriggeredAt, minutes, hours };
 }
 
-/** The record the two entries hold. An hour that both have is counted as the recent one says, which is written last. */
+/** The record of the two entries. For an hour in both the recent entry counts, which is written last. */
 export function joinSourceRecords(past: SourceRecord | undefined, recent: SourceRecord): SourceRecord {
   if (past === undefined) return recent;
   const known = new Set(recent.hours.map(([hour]) => hour));
@@ -66,7 +66,7 @@ export function encodeDispatched(lastDispatchedAt: number | null): Uint8Array {
   return encodeJson({ lastDispatchedAt });
 }
 
-/** Undefined when it is none this build knows. */
+/** Undefined for a format that this build does not know. */
 export function decodeDispatched(bytes: Uint8Array): number | null | undefined {
   const value = decodeJson(bytes);
   return isDispatched.Check(value) ? value.lastDispatchedAt : undefined;

@@ -1,25 +1,25 @@
 import { Type } from 'typebox';
 
-/** How long a fine step is. */
+/** Length of a fine step. */
 export const fineStepMs = 5 * 60_000;
 export const hourMs = 3_600_000;
 
 /**
- * Counts by step of time, row and column in the stored form. A step is a list: its number since the epoch, then in turn a
- * cell and its count; a cell is `row * columns.length + column`. Only what is not zero is there.
+ * Counts by step of time, row and column in stored form. A step is a list: its number since the epoch, then alternately
+ * a cell and its count; a cell is `row * columns.length + column`. Zeros are left out.
  */
 export type StepCounts = {
-  /** Nothing before this was counted or is kept, in ms since the epoch. */
+  /** No counts exist from before this time, in ms since the epoch. */
   readonly since: number;
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly fine: readonly (readonly number[])[];
   readonly hours: readonly (readonly number[])[];
-  /** Before this hour (since the epoch) only whole hours are counted. */
+  /** Before this hour (since the epoch) counts are by whole hours. */
   readonly hoursUntil: number;
 };
 
-/** The row of what has no row of its own: a table has a bounded number of them. */
+/** The row of names without a row: a table has a bounded number of rows. */
 export const otherRow = '';
 
 const steps = Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }));
@@ -32,7 +32,7 @@ export const stepCounts = Type.Object({
   hoursUntil: Type.Integer(),
 });
 
-/** One count: `isHour` says how long its step is. */
+/** One count: `isHour` is the length of its step. */
 export type StepCell = {
   readonly step: number;
   readonly isHour: boolean;
@@ -44,8 +44,8 @@ export type StepCell = {
 export type JoinedCounts = { readonly since: number; readonly hoursUntil: number; readonly cells: readonly StepCell[] };
 
 /**
- * What one writer has counted, from the entries that hold parts of it. Its counts only grow: of a cell that several entries
- * have, the highest count is the newest, in whatever order they were written. Pure.
+ * The counts of one writer, from the entries with parts of it. Its counts only grow: for a cell in several entries the
+ * highest count is the newest, in whatever order they were written. Pure.
  */
 export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): JoinedCounts | undefined {
   const known = parts.filter((part) => part !== undefined);
@@ -60,7 +60,7 @@ export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): Join
   };
   for (const part of known) {
     for (const step of part.fine) {
-      // Those of an entry that was written before they became part of their hour.
+      // Fine steps of an entry that was written before they were joined to their hour.
       if (Math.floor(((step[0] ?? 0) * fineStepMs) / hourMs) >= hoursUntil) readStep(part, step, false, add);
     }
     for (const step of part.hours) readStep(part, step, true, add);

@@ -24,16 +24,18 @@ function assertIndex(index: number): number {
 /** Accepted events, one subject a partition. */
 export const ingestSubject = (partition: number): string => `ingest.${assertIndex(partition)}`;
 
-/** Accepted events of one account of a partition that has so many that others would wait behind them. */
+/** Accepted events of one account of a partition that has so many that others would wait for them. */
 export const ingestOfAccount = (partition: number, accountId: string): string =>
   `${ingestSubject(partition)}-${assertId(accountId)}`;
-/** The account whose events of a partition a subject has; undefined for the partition's own subject and those of others. */
+/**
+ * The account of a subject of `ingestOfAccount`; undefined for the partition's subject and those of other partitions.
+ */
 export function accountOfIngest(partition: number, subject: string): string | undefined {
   const prefix = `${ingestSubject(partition)}-`;
   return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
 }
 export const allIngest = 'ingest.*';
-/** Whether a subject is that of a partition, and not of one account of it. */
+/** Whether a subject is a partition's, and not an account's queue. */
 export const isIngestOfPartition = (subject: string): boolean => /^ingest\.\d+$/.test(subject);
 export const isIdOfSubjects = (id: string): boolean => ID.test(id);
 
@@ -51,10 +53,10 @@ export const retriesOfDestination = (destinationId: string): string => `retry.${
 
 export const retriesOfAll = 'retry.*.*';
 
-/** Events a destination will not take. */
+/** Events that a destination will not get. */
 export const deadLetterSubject = (destinationId: string): string => `dead.${assertId(destinationId)}`;
 export const allDeadLetters = 'dead.*';
-/** The destination whose dead letters a subject has. */
+/** The destination of a subject of dead letters. */
 export const destinationOfDeadLetters = (subject: string): string => subject.slice('dead.'.length);
 
 /**
@@ -73,10 +75,10 @@ export function readIngestDeadLetterSubject(subject: string): {
   return { partition: Number(partition), accountId };
 }
 
-/** Events that a rule of the tracking plan holds. The partition is that of the resolver, which writes to the subject alone. */
+/** Events that a rule of the tracking plan holds. The partition's resolver is the only writer of the subject. */
 export const quarantineSubject = (accountId: string, rule: string, partition: number): string =>
   `quarantine.${assertId(accountId)}.${assertId(rule)}.${assertIndex(partition)}`;
-/** All of an account, or those of a rule. */
+/** Those of an account, or of one rule. */
 export const quarantineOfAccount = (accountId: string, rule?: string): string =>
   `quarantine.${assertId(accountId)}.${rule === undefined ? '*' : assertId(rule)}.*`;
 export const allQuarantined = 'quarantine.*.*.*';
@@ -89,7 +91,7 @@ export function readQuarantineSubject(subject: string): {
   return { accountId, rule, partition: Number(partition) };
 }
 
-/** What the resolver of a partition remembers for deduplication. */
+/** Checkpoints of deduplication of a partition's resolver. */
 export const deduplicationSubject = (partition: number): string => `deduplication.${assertIndex(partition)}`;
 
 /** Which visitors of an account were erased, and when. */
@@ -101,15 +103,15 @@ export const accountOfWithdrawals = (subject: string): string => subject.slice('
 export const erasuresOfAll = 'erasures.*';
 export const accountOfErasures = (subject: string): string => subject.slice('erasures.'.length);
 
-/** The readiness probe writes here. */
+/** Written by the readiness probe. */
 export const canarySubject = (instanceId: string): string => `canary.${assertId(instanceId)}`;
 
 export const resolverConsumer = (partition: number): string => `resolver-${assertIndex(partition)}`;
-/** Reads what `ingestOfAccount` has. */
+/** Reads the subject of `ingestOfAccount`. */
 export const accountQueueConsumer = (partition: number, accountId: string): string =>
   `queue-${assertIndex(partition)}-${assertId(accountId)}`;
 export const dispatcherConsumer = (destinationId: string): string => `dispatcher-${assertId(destinationId)}`;
-/** Read resolved events in earlier versions, and have no reader now. */
+/** Readers of resolved events in earlier versions. */
 export const retiredEventsConsumers = ['recent-events'] as const;
 /** Reads the resolved events of an account that runs experiments, to count their results. */
 export const resultsConsumer = (accountId: string): string => `results-${assertId(accountId)}`;

@@ -11,15 +11,14 @@ const withdrawalNotice = Type.Object({
       visitors: Type.Array(Type.String()),
       /** Lower-case names of purposes or categories: true grants, false denies. */
       words: Type.Record(Type.String(), Type.Boolean()),
-      /** When that was said, in ms since the epoch. */
+      /** Time of the decision, in ms since the epoch. */
       atMs: Type.Number(),
     }),
   ),
 });
 
 /**
- * Tells all who send events that visitors withdrew consent, or gave back what they had withdrawn: a message of
- * `withdrawals.<account>`.
+ * Announces to all senders that visitors withdrew consent, or granted it again: a message of `withdrawals.<account>`.
  */
 export type WithdrawalNotice = Static<typeof withdrawalNotice>;
 
@@ -29,7 +28,7 @@ export function encodeWithdrawalNotice(notice: WithdrawalNotice): Uint8Array {
   return encodeJson(notice);
 }
 
-/** Reads a notice; undefined when the message is none this build knows. */
+/** Reads a notice; undefined for a format that this build does not know. */
 export function decodeWithdrawalNotice(data: Uint8Array): WithdrawalNotice | undefined {
   const notice = decodeJson(data);
   return isNotice.Check(notice) ? notice : undefined;

@@ -9,21 +9,21 @@ const count = Type.Integer({ minimum: 0 });
 const threadReport = Type.Object({
   thread: count,
   isReady: Type.Boolean(),
-  /** Since it last said how it does. */
+  /** Time since its last report. */
   silentMs: count,
   heapUsedBytes: count,
-  /** Share of the last second its event loop was busy, 0 to 1. */
+  /** Fraction of the last second in which its event loop was busy, 0 to 1. */
   utilization: Type.Number({ minimum: 0 }),
-  /** How late its event loop was in the last second, in ms. */
+  /** Delay of its event loop in the last second, in ms. */
   delayP99Ms: Type.Number({ minimum: 0 }),
   isLogConnected: Type.Boolean(),
 });
 
 const actorReport = Type.Object({
   kind: Type.String(),
-  /** A partition or the id of a destination or an account, as its kind has it. */
+  /** A partition, or the id of a destination or account, depending on its kind. */
   key: Type.String(),
-  /** Absent where no thread has it. */
+  /** Absent where no thread runs it. */
   thread: Type.Optional(count),
   state: Type.String(),
   failuresInARow: count,
@@ -32,13 +32,15 @@ const actorReport = Type.Object({
 const workReport = Type.Object({
   v: Type.Literal(1),
   threads: Type.Array(threadReport),
-  /** Those that are not at work come first. */
+  /** Actors that do not run come first. */
   actors: Type.Array(actorReport),
-  /** Entries that it has and leaves out. */
+  /** Number of actors that are left out. */
   actorsMore: count,
 });
 
-/** What a pipeline runs, and where: reported in the LEASES bucket, which drops it where it is not renewed. */
+/**
+ * The actors of a pipeline and where they run: in the LEASES bucket, which drops the report where it is not renewed.
+ */
 export type WorkReport = Static<typeof workReport>;
 export type ThreadReport = Static<typeof threadReport>;
 export type ActorReport = Static<typeof actorReport>;
@@ -52,7 +54,7 @@ export function encodeWorkReport(report: WorkReport): Uint8Array {
   return encodeJson(report);
 }
 
-/** Undefined when it is none this build knows. */
+/** Undefined for a format that this build does not know. */
 export function decodeWorkReport(bytes: Uint8Array | undefined): WorkReport | undefined {
   const report = decodeJson(bytes);
   return isWork.Check(report) ? report : undefined;

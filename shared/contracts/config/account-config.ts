@@ -4,10 +4,10 @@ import { encodeJson, isJsonObject } from '../../runtime/json.ts';
 import { refusedVersion } from '../log-format.ts';
 import type { PublishedPlanSettings } from './plan-settings.ts';
 
-/** One entity as it was published: its stored body (secrets encrypted) with its id. */
+/** A published entity: its id and stored body, with sealed secrets. */
 export type SnapshotEntity = { readonly id: string } & JsonObject;
 
-/** Entities by the name of their collection, as they were stored: by this build, or one before or after it. */
+/** Entities by collection as they were stored, by this build, an earlier one or a later one. */
 export type StoredCollections = Readonly<Record<string, readonly SnapshotEntity[]>>;
 
 /** A source key by its SHA-256: keys themselves never leave PostgreSQL. */
@@ -22,8 +22,8 @@ export type SourceKey = {
 export type SourceSecret = { readonly sourceId: string; readonly sealed: string };
 
 /**
- * What gateways and pipelines run for one account: value of `account.<id>` in the CONFIG bucket. Its collections are as
- * they were stored; `shared/collections/live-config.ts` reads them.
+ * The configuration of one account for gateways and pipelines: value of `account.<id>` in the CONFIG bucket. Its
+ * collections are as stored; `shared/collections/live-config.ts` reads them.
  */
 export type AccountConfig<Collections = StoredCollections> = {
   readonly format: 1;
@@ -33,22 +33,22 @@ export type AccountConfig<Collections = StoredCollections> = {
   readonly publishedAt: string;
   readonly sourceKeys: readonly SourceKey[];
   readonly collections: Collections;
-  /** Of sources that have a secret for `userHash`, sealed for pipelines. */
+  /** Secrets of sources for `userHash`, sealed for pipelines. */
   readonly sourceSecrets?: readonly SourceSecret[];
-  /** `IdentitySettings` as they are stored; absent: the default ones. */
+  /** `IdentitySettings` as stored; absent for the defaults. */
   readonly identity?: unknown;
-  /** Of the account, not of the version; absent where the account has set nothing. `readPlanSettings` reads it. */
+  /** Settings of the account, not of the version; absent where the account has none. `readPlanSettings` reads it. */
   readonly planSettings?: PublishedPlanSettings;
 };
 
-/** A field of a published entity that says what this build cannot read. */
+/** A published entity with a field that this build cannot read. */
 export type UnreadableEntity = {
   readonly collection: string;
   readonly id: string;
   readonly field: string;
-  /** As it was published: a restriction by entity may need its fields. */
+  /** As published: a restriction by entity may need its fields. */
   readonly entity: SnapshotEntity;
-  /** The field has its default, and the entity counts: nothing is restricted by the field. */
+  /** Whether the field gets its default and the entity counts: such a field restricts nothing. */
   readonly isDefaulted: boolean;
 };
 
@@ -57,12 +57,12 @@ export function encodeAccountConfig(config: AccountConfig): Uint8Array {
   return encodeJson(config);
 }
 
-/** How many bytes `encodeAccountConfig` makes of it. */
+/** The size of `encodeAccountConfig`'s result. */
 export function sizeOfAccountConfig(config: AccountConfig): number {
   return Buffer.byteLength(JSON.stringify(config));
 }
 
-/** Reads a configuration as it was stored. Throws where it is none, or of a format this build does not know. */
+/** Reads a stored configuration. Throws for any other text and for a format that this build does not know. */
 export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   const config: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   const format = isJsonObject(config) ? config['format'] : undefined;

@@ -5,23 +5,23 @@ import type { JsonObject } from '../../runtime/json.ts';
 /** A field that names entities of another collection; `ids` reads them from a body. */
 export type Reference = {
   readonly field: string;
-  /** Name of the other one. */
+  /** Name of the collection it refers to. */
   readonly collection: string;
   ids(body: JsonObject): readonly string[];
 };
 
-/** A value a schema cannot judge: the field and what is wrong with it. */
+/** A fault that a schema cannot express: the field and what is wrong with it. */
 export type FieldProblem = { readonly field: string; readonly problem: string };
 
-/** How entities that another build has published are read: see `readLiveConfig`. */
+/** How entities of another build are read: see `readLiveConfig`. */
 export type Reading = 'tolerant' | 'exact';
 
 /** One collection of the configuration: a file, and one line in the registry. */
 export type Collection<Name extends string = string, Body extends TObject = TObject, How extends Reading = Reading> = {
   readonly name: Name;
-  /** What one entity is called, in messages and documents. */
+  /** The word for one entity, in messages and documents. */
   readonly noun: string;
-  /** How a new entity is named: a UUID, or a slug made from its name. */
+  /** How a new entity gets its id: a UUID, or a slug of its name. */
   readonly ids: 'uuid' | 'slug';
   /** An account has at most one entity of it. */
   readonly single: boolean;
@@ -29,24 +29,27 @@ export type Collection<Name extends string = string, Body extends TObject = TObj
   readonly uniqueNames: boolean;
   /** Fields of which no two entities share a value. */
   readonly uniqueFields: readonly string[];
-  /** An entity's own fields as they are stored: none is left out. */
+  /** An entity's own fields as stored, all of them. */
   readonly body: Body;
   /** Values of the fields a client may leave out when it creates an entity. */
   readonly defaults: JsonObject;
-  /** `exact`: an entity fits the whole schema of this build, limits and words included, or is not run. For those that would do harm in part. */
+  /**
+   * `exact`: an entity must fit the whole schema of this build, limits and words included, or it is not used: for
+   * entities that would do harm in part.
+   */
   readonly reading: How;
-  /** Fields that restrict nothing: where this build cannot read the value, the default is used. */
+  /** Fields that restrict nothing: a value that this build cannot read is replaced by the default. */
   readonly harmless: readonly string[];
-  /** Fields given at creation that never change: taken and ignored in a PATCH. */
+  /** Fields that are set at creation and never change: ignored in a PATCH. */
   readonly fixed: readonly string[];
-  /** Fields only the service sets: refused at creation, taken and ignored in a PATCH. */
+  /** Fields that only the service sets: refused at creation, ignored in a PATCH. */
   readonly readOnly: readonly string[];
-  /** A new version may be limited to some of its entities: by their ids in `include` and its name. */
+  /** Whether a new version may include only some of its entities: by their ids in `include`. */
   readonly allowlisted: boolean;
-  /** Fields by whose value a list can be narrowed. */
+  /** Fields by which a list can be filtered. */
   readonly filters: readonly string[];
   readonly references: readonly Reference[];
-  /** Values the service gives a new entity: a token, for example. */
+  /** Values that the service sets in a new entity: a token, for example. */
   generate(randomText: (length: number) => string): JsonObject;
   /** How a diff shows an entity. */
   describe(body: JsonObject): { readonly type: string; readonly summary: string };
@@ -91,7 +94,7 @@ export function defineCollection<const Name extends string, Body extends TObject
   };
 }
 
-/** The field's value where it is text, else nothing. */
+/** The value where it is text, else an empty text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

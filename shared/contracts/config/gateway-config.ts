@@ -2,9 +2,9 @@ import { encodeJson } from '../../runtime/json.ts';
 import type { AccountConfig } from './account-config.ts';
 
 /*
- * What gateways run for one account: value of `account.<id>` in the GATEWAY_CONFIG bucket. It is an account's configuration
- * with the collections that gateways read, and begins with the revision of the whole one in CONFIG, so that gateways and
- * pipelines report the same revisions.
+ * The configuration of one account for gateways: value of `account.<id>` in the GATEWAY_CONFIG bucket. It has the
+ * collections that gateways read, and begins with the revision of the account's configuration in CONFIG, so that
+ * gateways and pipelines report the same revisions.
  */
 
 /** The bytes of a gateway's configuration; the same configuration gives the same bytes. */
@@ -25,11 +25,11 @@ export function encodeGatewayConfig(config: AccountConfig, revision: number): Ui
 const revisionPattern = /^\{"revision":(\d{1,16}),/;
 const headBytes = 32;
 
-/** The revision of the account's configuration that a gateway's was made of, without reading the rest; 0 where it names none. */
+/** The revision of the account's configuration in CONFIG, without reading the rest; 0 where there is none. */
 export function gatewayConfigRevision(bytes: Uint8Array): number {
   const [, revision] = revisionPattern.exec(Buffer.from(bytes.subarray(0, headBytes)).toString('latin1')) ?? [];
   return Number(revision ?? 0);
 }
 
-/** For whom a gateway's configuration is signed: a signature of the whole configuration is not one of this. */
+/** The signee of a gateway's configuration: a signature of the account's configuration is not valid for it. */
 export const gatewaySignee = (accountId: string): string => `gateway.${accountId}`;

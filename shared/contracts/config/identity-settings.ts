@@ -3,9 +3,9 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** How many externalIds an account may allow for one visitor. */
+/** ExternalIds that an account may allow for one visitor, at most. */
 const externalIdsLimit = 10;
-/** No visitor has more identifiers than this in all, whatever an account sets. */
+/** Identifiers of a visitor in all, whatever an account allows. */
 const identifiersLimit = 1_000;
 const blockedValuesMax = 500;
 const blockedCharactersMax = 100;
@@ -86,11 +86,11 @@ const fields = Object.entries(identitySettings.properties).map(
   ([name, schema]) => [name as keyof IdentitySettings, Compile(schema)] as const,
 );
 
-/** Whether people who sign in on a device can take it over: else the second one's events would be the first one's. */
+/** Whether a person who signs in on a device cannot take over the previous person's events. */
 export const isSafePriority = (priority: IdentitySettings['priority']): boolean =>
   priority.indexOf('externalId') < priority.indexOf('userId');
 
-/** Settings as they are stored or published, by this build or another one: a field it cannot read has its default. */
+/** Reads settings as stored or published, by this build or another one: an unreadable field gets its default. */
 export function readIdentitySettings(stored: unknown): IdentitySettings {
   if (!isJsonObject(stored)) return defaultIdentitySettings;
   const known = fields.filter(([name, schema]) => schema.Check(stored[name])).map(([name]) => [name, stored[name]]);

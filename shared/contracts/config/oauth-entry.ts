@@ -8,18 +8,18 @@ const instant = Type.Number({ minimum: 0 });
 
 const oauthEntry = Type.Object({
   v: Type.Literal(1),
-  /** The token the platform gave out last, and when it ends. */
+  /** The platform's last token and its end. */
   token: Type.Optional(Type.Object({ accessToken: Type.String(), expiresAtMs: instant })),
-  /** The platform's newest refresh token, where it gives a new one with each token. */
+  /** The platform's newest refresh token, where it issues a new one with each token. */
   refreshToken: Type.Optional(Type.String()),
-  /** A process asks for a token until then: others wait for what it gets. */
+  /** A process requests a token until then: others wait for its result. */
   askedUntilMs: Type.Optional(instant),
-  /** The platform refused to give one: no process asks again before then. */
+  /** The platform refused a token: no process asks again before then. */
   refusal: Type.Optional(Type.Object({ reason: Type.String(), untilMs: instant })),
 });
 
 /**
- * What the processes know of the access token of one grant: value of `token.<hash of the grant>` in the TOKENS bucket,
+ * The access token of one grant, shared by all processes: value of `token.<hash of the grant>` in the TOKENS bucket,
  * sealed. Times are in ms since the epoch.
  */
 export type OAuthEntry = Static<typeof oauthEntry>;
@@ -33,7 +33,7 @@ export function encodeOAuthEntry(entry: OAuthEntry, box: SecretBox, key: string)
   return Buffer.from(box.seal(JSON.stringify(entry), `oauth/${key}`));
 }
 
-/** Undefined where there is none, and for one that another key has sealed. */
+/** Undefined where there is none, and for one that another key sealed. */
 export function decodeOAuthEntry(bytes: Uint8Array | undefined, box: SecretBox, key: string): OAuthEntry | undefined {
   if (bytes === undefined) return undefined;
   try {

@@ -2,17 +2,17 @@ import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** What becomes of an event, or of its property, that is not as the tracking plan wants it. */
+/** The action for an event or property that breaks the tracking plan. */
 export const planActions = ['Report', 'Omit', 'Redact', 'Quarantine', 'Drop'] as const;
 
-/** How loud a violation is: Info is counted, a Warning stands on the overview, an Error raises an alert too. */
+/** The effect of a violation: Info is counted, a Warning is shown on the overview, an Error also raises an alert. */
 export const planSeverities = ['Info', 'Warning', 'Error'] as const;
 
 const severity = Type.Enum([...planSeverities], {
   description: 'Info is counted. A Warning stands on the overview. An Error stands there first and raises an alert.',
 });
 
-/** An event as a whole can neither be omitted nor redacted. */
+/** A whole event can neither be omitted nor redacted. */
 export const unknownEventsSetting = Type.Object(
   {
     action: Type.Enum(['Report', 'Quarantine', 'Drop'], {
@@ -45,7 +45,7 @@ export const unknownPropertiesSetting = Type.Object(
   },
 );
 
-/** What an account has set for what its tracking plan does not know. */
+/** An account's settings for events and properties that its tracking plan does not name. */
 export type PlanSettings = {
   readonly unknownEvents: Static<typeof unknownEventsSetting>;
   readonly unknownProperties: Static<typeof unknownPropertiesSetting>;
@@ -56,12 +56,12 @@ export const defaultPlanSettings: PlanSettings = {
   unknownProperties: { action: 'Report', severity: 'Info' },
 };
 
-/** The same as another build may have written them: a word may be one that this build does not know. */
+/** The same from another build, with words that this build may not know. */
 export type PublishedPlanSettings = {
   readonly [Name in keyof PlanSettings]: { readonly action: string; readonly severity: string };
 };
 
-/** Reads settings as they were stored, by this build or another; what is missing has its default. */
+/** Reads settings as stored, by this build or another; a missing field gets its default. */
 export function readPlanSettings(stored: unknown): PublishedPlanSettings {
   const given = isJsonObject(stored) ? stored : {};
   const setting = (name: keyof PlanSettings) => {

@@ -4,10 +4,10 @@ import { CannotStartError } from '../../runtime/cannot-start.ts';
 import { optionalSecret, optionalText } from '../../runtime/variables.ts';
 
 /*
- * A signed configuration is the JSON text of the configuration with one more field at its end:
- * `,"signature":"<when, ms since the epoch>.<Ed25519, base64url>"}`. Builds that know no signatures ignore the field.
- * Signed are the account (`gateway.<account>` where it is for gateways), the time and the text without the field: a document
- * is valid for its account only, and a reader that has a newer one refuses it.
+ * A signed configuration is the JSON text of the configuration with one more field at its end: `,"signature":"<when, ms
+ * since the epoch>.<Ed25519, base64url>"}`. Builds without signatures ignore the field. The signature covers the
+ * account (`gateway.<account>` in a gateway's configuration), the time and the text without the field: a document is
+ * valid for its account only, and a reader with a newer one refuses it.
  */
 
 export const configSigningEnv = {
@@ -24,26 +24,28 @@ export const configTrustEnv = {
   ),
 };
 
-/** The document, without its signature, and when it was signed, in ms since the epoch. */
+/** The document without its signature, and the time of the signature, in ms since the epoch. */
 export type OpenedConfig = { readonly document: Uint8Array; readonly signedAtMs: number };
 
-/** Signs what is published for an account. */
+/** Signs an account's published documents. */
 export type ConfigSigner = {
   sign(accountId: string, document: Uint8Array, signedAtMs: number): Uint8Array;
-  /** Undefined where the bytes bear no signature of this key for this account. */
+  /** Undefined where the bytes have no signature of this key for this account. */
   open(accountId: string, bytes: Uint8Array): OpenedConfig | undefined;
-  /** What readers need to verify, PEM. */
+  /** The key that readers verify with, PEM. */
   readonly publicKey: string;
 };
 
-/** A configuration that no control plane has signed, or one older than what the process has. */
+/** A configuration that no control plane signed, or one older than the process's. */
 export class UntrustedConfigError extends Error {
   readonly code = 'untrusted_config';
 }
 
-/** Which configurations a process accepts. One for the process: it remembers the newest of each account. */
+/** Decides which configurations a process accepts. One for the process: it remembers the newest of each account. */
 export type ConfigTrust = {
-  /** Undefined bytes: the account's entry was deleted. Throws UntrustedConfigError for what must not be used. */
+  /**
+   * Undefined bytes: the account's entry was deleted. Throws UntrustedConfigError for a document that must not be used.
+   */
   accept(accountId: string, bytes: Uint8Array | undefined): void;
 };
 
@@ -86,7 +88,7 @@ export function createConfigTrust(env: { readonly CONFIG_PUBLIC_KEYS?: string | 
   const blocks = pem.match(keyBlock);
   if (blocks === null) throw notEd25519('CONFIG_PUBLIC_KEYS');
   const keys = blocks.map((block) => readKey('CONFIG_PUBLIC_KEYS', () => createPublicKey(block)));
-  // As many as there are accounts: nothing comes in here without a signature.
+  // One entry an account: only signed documents get here.
   const newest = new Map<string, number>();
   return {
     accept(accountId, bytes) {
@@ -101,7 +103,7 @@ export function createConfigTrust(env: { readonly CONFIG_PUBLIC_KEYS?: string | 
   };
 }
 
-/** The configuration without its signature, where it has one; nothing is verified. */
+/** The configuration without its signature; verifies nothing. */
 export function withoutSignature(bytes: Uint8Array): Uint8Array {
   return fieldOf(bytes)?.document ?? bytes;
 }

@@ -6,36 +6,36 @@ import { bytesPerHash } from './event-hash.ts';
 const Seq = Type.Integer({ minimum: 0 });
 
 const CheckpointHeadSchema = Type.Object({
-  /** When EVENTS was made: a sequence means nothing in another stream of that name. */
+  /** Creation time of EVENTS: a sequence means nothing in another stream of that name. */
   log: Type.String(),
-  /** The checkpoint has the ids of every frame of its partition that stands in EVENTS from here to there. */
+  /** The checkpoint has the ids of all frames of its partition in EVENTS from here to there. */
   from: Seq,
   to: Seq,
-  /** A frame of EVENTS: while it is there, so is all that was written before it. Missing where no frame was written yet. */
+  /** A frame of EVENTS: while it exists, so do all frames written before it. Missing where no frame was written yet. */
   witness: Type.Optional(Type.Object({ seq: Seq, msgId: Type.String() })),
-  /** Sequence of the oldest checkpoint that was needed when this one was written; missing where that is this one. */
+  /** Sequence of the oldest checkpoint that was needed when this one was written; missing where it is this one. */
   first: Type.Optional(Seq),
-  /** Ids of all checkpoints that are needed. */
+  /** Number of ids in all checkpoints that are needed. */
   ids: Seq,
-  /** What the table that the checkpoints are of was allowed to hold. */
+  /** Time window of the table that the checkpoints describe. */
   windowMs: Type.Number(),
   idsMax: Type.Number(),
 });
 
-/** What a checkpoint says of itself. */
+/** The head of a checkpoint. */
 export type CheckpointHead = Static<typeof CheckpointHeadSchema>;
 
-/** Packed hashes of events, and when they were recorded. */
+/** Packed hashes of events, and their time. */
 export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
 
-/** The header of a checkpoint's message that holds its head, as JSON. */
+/** The header of a checkpoint's message with its head, as JSON. */
 export const checkpointHeader = 'Sluice-Checkpoint';
 
 const headCheck = Compile(CheckpointHeadSchema);
-/** A run begins with its time (a double) and how many ids it has (32 bits). */
+/** A run begins with its time (a double) and its number of ids (32 bits). */
 const runHeadBytes = 12;
 
-/** Reads the head; undefined when it is none this build can work on. */
+/** Reads the head; undefined for a head that this build cannot use. */
 export function parseCheckpointHead(text: string | undefined): CheckpointHead | undefined {
   if (text === undefined) return undefined;
   try {
@@ -50,7 +50,7 @@ export function encodeCheckpointHead(head: CheckpointHead): string {
   return JSON.stringify(head);
 }
 
-/** The payload of a checkpoint: one run after the other. */
+/** The payload of a checkpoint: its runs in a row. */
 export function encodeRuns(runs: readonly IdRun[]): Uint8Array {
   const bytes = Buffer.allocUnsafe(runs.reduce((sum, { ids }) => sum + runHeadBytes + ids.length, 0));
   let at = 0;
@@ -63,7 +63,7 @@ export function encodeRuns(runs: readonly IdRun[]): Uint8Array {
   return bytes;
 }
 
-/** Reads the payload of a checkpoint; undefined when it is cut off or no payload of a checkpoint. */
+/** Reads the payload of a checkpoint; undefined when it is cut off or is another payload. */
 export function decodeRuns(payload: Uint8Array): readonly IdRun[] | undefined {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
   const runs: IdRun[] = [];

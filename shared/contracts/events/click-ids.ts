@@ -42,7 +42,7 @@ export const clickParameters = [
   'taboola_cid',
 ] as const;
 
-/** Cookies by which ad platforms know a browser, or keep a click, on the pages of their customers. */
+/** Cookies with which ad platforms recognise a browser, or store a click, on their customers' pages. */
 export const clickCookies = [
   '_fbc',
   '_fbp',
@@ -65,7 +65,10 @@ export const clickCookies = [
   '_axwrt',
 ] as const;
 
-/** The visitor property that holds them: of each name the last id, and since when it is known. */
+/**
+ * The visitor property with the ids of ad clicks: the last id of each name, and when it was first seen. A purchase has
+ * no click id, but its visitor's landing page had.
+ */
 export const clickIdsProperty = 'click_ids';
 
 /** An id of a click or of a browser, and when an event first had it, in ms since the epoch. */
@@ -73,13 +76,13 @@ export type ClickId = { readonly id: string; readonly at: number };
 
 const idCharactersMax = 500;
 
-/** Whether a query, or an address with one, may have one of the parameters. */
+/** Whether a query, or an address with one, may contain one of the parameters. */
 export const mayHaveClick = new RegExp(`(?:^|[?&])(?:${clickParameters.join('|')})=`);
 
-/** Names by which an event's context may hold an id. */
+/** Names of ids in an event's context. */
 export const clickIdNames: readonly string[] = [...clickParameters, ...clickCookies];
 
-/** The ids that the context of an event has, by name; undefined where it has none. */
+/** The ids in an event's context, by name; undefined where it has none. */
 export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<string, ClickId>> | undefined {
   let found: Record<string, ClickId> | undefined;
   const add = (name: string, id: unknown): void => {
@@ -97,8 +100,8 @@ export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<s
 }
 
 /**
- * The ids of a visitor after an event gave some: of each name the last one stays, with the time it was first seen. The same
- * object when nothing changes.
+ * The visitor's ids after an event: the last id of each name, with the time it was first seen. The same object when
+ * nothing changes.
  */
 export function mergeClickIds(current: unknown, given: JsonObject): JsonObject {
   const before = isJsonObject(current) ? current : {};
@@ -113,7 +116,7 @@ export function mergeClickIds(current: unknown, given: JsonObject): JsonObject {
   return next ?? before;
 }
 
-/** Undefined for what is none: properties of visitors may be set to anything. */
+/** Undefined for any other value: a visitor's properties may be set to anything. */
 export function readClickId(value: unknown): ClickId | undefined {
   if (!isJsonObject(value)) return undefined;
   const { id, at } = value;

@@ -2,16 +2,16 @@ import { constants, deflateSync, inflateSync } from 'node:zlib';
 import { FrameError, asBuffer } from './frame.ts';
 
 /**
- * A frame of resolved events may be compressed: a mark, how many bytes it opens to, and those in the format of zlib
- * (RFC 1950), whose checksum detects damage. No line begins with the mark, so the bytes alone say which form it is.
+ * A frame of resolved events may be compressed: a mark, its opened size, and the compressed bytes in zlib's format (RFC
+ * 1950), whose checksum detects damage. No line begins with the mark, so the bytes show which form it is.
  */
 const mark = 0x01;
 const headBytes = 5;
 
-/** What a frame opens to at most, in bytes: twice what a resolver closes one at. */
+/** Opened size of a frame, at most: twice the size at which a resolver closes one. */
 export const openedBytesMax = 1024 ** 2;
 
-/** The frame compressed; the same bytes where it would be no smaller, or larger than a reader opens. */
+/** The compressed frame; the same bytes where compression saves nothing, or the frame is larger than a reader opens. */
 export function compressFrame(frame: Uint8Array): Uint8Array {
   if (frame.length > openedBytesMax) return frame;
   const deflated = deflateSync(frame, { level: constants.Z_BEST_SPEED });
@@ -21,7 +21,7 @@ export function compressFrame(frame: Uint8Array): Uint8Array {
   return Buffer.concat([head, deflated]);
 }
 
-/** How many bytes `openFrame` makes of a frame, known without opening it; its own size where it cannot be opened. */
+/** The size of `openFrame`'s result, without opening; the frame's size where it cannot be opened. */
 export function openedBytes(frame: Uint8Array): number {
   if (!isCompressed(frame)) return frame.length;
   const bytes = saidBytes(frame);
@@ -47,18 +47,18 @@ const isCompressed = (frame: Uint8Array): boolean => frame[0] === mark;
 const saidBytes = (frame: Uint8Array): number =>
   frame.length < headBytes ? Number.POSITIVE_INFINITY : asBuffer(frame).readUInt32BE(1);
 
-/** zlib's own least. */
+/** zlib's minimum. */
 const chunkBytesMin = 64;
 
 function inflate(deflated: Uint8Array, bytesMax: number): { readonly opened: Buffer; readonly bytesRead: number } {
   try {
     const result: unknown = inflateSync(deflated, {
       maxOutputLength: Math.max(1, bytesMax),
-      // All of it in one piece, with room left by which zlib sees that it is the last.
+      // One chunk for everything, with spare room by which zlib sees the end.
       chunkSize: Math.max(chunkBytesMin, bytesMax + 1),
       info: true,
     });
-    // The types do not know what `info` makes of the result.
+    // The types do not cover the result with `info`.
     const { buffer, engine } = result as {
       readonly buffer: Buffer;
       readonly engine: { readonly bytesWritten: number };

@@ -2,17 +2,17 @@ import { isJsonObject } from '../../runtime/json.ts';
 
 /**
  * Decisions on purposes, by their names or the ids of categories, in lower case: true allows, false denies. Names that
- * begin with `$` say what the words are, see `consentMarks`.
+ * begin with `$` describe the source, see `consentMarks`.
  */
 export type ConsentWords = Readonly<Record<string, boolean>>;
 
-/** Marks of the words of an event. No purpose has such a name. */
+/** Marks among an event's words. No purpose has such a name. */
 export const consentMarks = {
-  /** Segment's categoryPreferences: a category that is not named is denied. */
+  /** Segment's categoryPreferences: an unnamed category is denied. */
   segment: '$segment',
   /** RudderStack's consentManagement. */
   rudderstack: '$rudderstack',
-  /** One allowed purpose of a destination is enough: RudderStack's resolutionStrategy `or`. */
+  /** One allowed purpose of a destination suffices: RudderStack's resolutionStrategy `or`. */
   any: '$any',
   /** The browser's Global Privacy Control. */
   gpc: '$gpc',
@@ -22,17 +22,17 @@ export const consentMarks = {
 export const gppOptOuts = ['saleOptOut', 'sharingOptOut', 'targetedAdvertisingOptOut'] as const;
 export type GppOptOut = (typeof gppOptOuts)[number];
 
-/** Google's consent types that platforms are sent, https://support.google.com/analytics/answer/12334711. */
+/** Google's consent types that platforms receive, https://support.google.com/analytics/answer/12334711. */
 export const googleConsentTypes = ['ad_storage', 'ad_user_data', 'ad_personalization'] as const;
 export type GoogleConsentType = (typeof googleConsentTypes)[number];
 
-/** What an event's visitor allows of them. */
+/** The visitor's answer for each of them. */
 export type ConsentMode = Readonly<Partial<Record<GoogleConsentType, 'GRANTED' | 'DENIED'>>>;
 
-/** What was read, and how many values could not be. */
+/** The decisions, and the number of unreadable values. */
 export type ReadConsent = { readonly words: Record<string, boolean>; readonly unreadable: number };
 
-/** More names are not looked at. */
+/** Names read, at most. */
 const namesMax = 200;
 const nameCharactersMax = 250;
 const texts: ReadonlyMap<string, boolean> = new Map([
@@ -42,7 +42,7 @@ const texts: ReadonlyMap<string, boolean> = new Map([
 
 /**
  * Reads a `consent` object: names with booleans or `granted` and `denied`, and the lists `accepted_categories` and
- * `rejected_categories`. Null, absent and `""` say nothing; of a name that is said twice a denial holds.
+ * `rejected_categories`. Null, absent and `""` decide nothing; of two decisions on one name the denial holds.
  */
 export function readConsentWords(consent: unknown): ReadConsent {
   const read = { words: {} as Record<string, boolean>, unreadable: 0 };
@@ -63,8 +63,8 @@ export function readConsentWords(consent: unknown): ReadConsent {
 }
 
 /**
- * Reads what an event itself says: a `consent` object of ours, Segment's `context.consent` or RudderStack's
- * `context.consentManagement` as they stand there. No words where it says nothing.
+ * Reads an event's own consent: our `consent` object, Segment's `context.consent` or RudderStack's
+ * `context.consentManagement`. No words where it has none.
  */
 export function readOwnConsent(consent: unknown): ReadConsent {
   if (!isJsonObject(consent)) return readConsentWords(consent);

@@ -5,9 +5,9 @@ import { eventLineOf, joinEvent } from './raw-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 
 /**
- * An event a destination did not take: one message of `dead.<destination>`. Beside it that subject holds
- * what `encodeUnreadable` writes. What a resolver cannot process is at `dead-ingest.<partition>-<account>` in a format of its own: the bytes of
- * the line or frame as they came, described by `ingestDeadLetterHeaders`.
+ * An event that a destination refused: one message of `dead.<destination>`. The subject also has the messages of
+ * `encodeUnreadable`. Events that a resolver cannot process are at `dead-ingest.<partition>-<account>` in another
+ * format: the bytes of the line or frame as received, described by `ingestDeadLetterHeaders`.
  */
 export type DeadLetter = {
   readonly v: 1;
@@ -17,11 +17,11 @@ export type DeadLetter = {
   /** Ms since the epoch. */
   readonly firstAttemptAt: number;
   readonly lastAttemptAt: number;
-  /** The last request without what may be secret in it: no path, query, header or body. */
+  /** The last request without possible secrets: no path, query, header or body. */
   readonly request?: RequestSummary;
-  /** That request and its answer. Undefined where no request was made, and in what earlier builds wrote. */
+  /** That request and its answer. Undefined where no request was made, and in letters of earlier builds. */
   readonly exchange?: Exchange;
-  /** Undefined in what earlier builds wrote. */
+  /** Undefined in letters of earlier builds. */
   readonly origin?: EventOrigin;
   readonly event: ResolvedEvent;
 };
@@ -41,18 +41,18 @@ export function encodeDeadLetter({
   return Buffer.from(joinEvent(about, typeof event === 'string' ? event : JSON.stringify(event)));
 }
 
-/** The event of a dead letter as a line, byte for byte. Call it with what `decodeDeadLetter` knows. */
+/** The event of a dead letter as a line, byte for byte. Only for letters that `decodeDeadLetter` reads. */
 export function lineOfDeadLetter(data: Uint8Array): string | undefined {
   return eventLineOf(Buffer.from(data).toString());
 }
 
-/** A message for bytes of the log that a destination's dispatcher cannot read. `decodeDeadLetter` knows it for none. */
+/** A message for bytes of the log that a destination's dispatcher cannot read. `decodeDeadLetter` ignores it. */
 export function encodeUnreadable(destinationId: string, reason: string, data: Uint8Array): Uint8Array {
   const raw = Buffer.from(data).toString('base64');
   return encodeJson({ v: 1, destinationId, reason, raw });
 }
 
-/** Reads a dead letter; undefined when the message is none this build knows. */
+/** Reads a dead letter; undefined for a format that this build does not know. */
 export function decodeDeadLetter(data: Uint8Array): DeadLetter | undefined {
   const letter = decodeJson(data);
   return isJsonObject(letter) && letter['v'] === 1 && isJsonObject(letter['event']) && letter['event']['v'] === 1
@@ -60,19 +60,19 @@ export function decodeDeadLetter(data: Uint8Array): DeadLetter | undefined {
     : undefined;
 }
 
-/** Headers of a dead letter of ingest, whose payload is what no resolver could read, as it came. */
+/** Headers of a dead letter of ingest, whose payload is the unreadable bytes as received. */
 export const ingestDeadLetterHeaders = {
   reason: 'Sluice-Reason',
   /** `<sequence>` or `<sequence>.<line>` in the ingest stream. */
   origin: 'Sluice-Origin',
-  /** `<n>/<of>` where a payload had to be cut to fit into messages. */
+  /** `<n>/<of>` where a payload was divided to fit into messages. */
   part: 'Sluice-Part',
 } as const;
 
-/** Selects dead letters of a destination by reason, by what the platform answered, and by the time of the last attempt. */
+/** Selects dead letters of a destination by reason, by the platform's answer, and by the time of the last attempt. */
 export type DeadLetterFilter = {
   readonly reason?: string | undefined;
-  /** The platform's message is exactly this one. */
+  /** The platform's message, compared as a whole. */
   readonly message?: string | undefined;
   readonly eventIds?: readonly string[] | undefined;
   /** Ms since the epoch; the last attempt was at or after it. */
@@ -92,7 +92,7 @@ export function matchesFilter(
 }
 
 /**
- * What the clocks of a pipeline and of the log may differ by, in ms. A dead letter is stored after its last attempt, so
- * one of `fromMs` or later lies behind this long before it in the log.
+ * Largest difference between the clocks of a pipeline and of the log, in ms. A dead letter is stored after its last
+ * attempt, so letters of `fromMs` or later begin this long before it in the log.
  */
 export const clockSlackMs = 60_000;

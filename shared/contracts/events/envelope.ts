@@ -17,18 +17,20 @@ export type Envelope = {
   /** When the gateway accepted it, in ms since the epoch. */
   readonly at: number;
   readonly test?: true;
-  /** How often it was released from quarantine. */
+  /** How many times it was released from quarantine. */
   readonly release?: number;
   /** The client's address and User-Agent, unless the source excludes them. */
   readonly ip?: string;
   readonly ua?: string;
   /** W3C traceparent of the request, when it carried one. */
   readonly trace?: string;
-  /** The request said `Sec-GPC: 1`: Global Privacy Control of the browser, or of who sent it for it. */
+  /** The request had `Sec-GPC: 1`: Global Privacy Control of the browser, or of a server that forwards it. */
   readonly gpc?: true;
-  /** How likely a bot sent it, 0 to 100; there when the source's bot control asks. See shared/admission/bot-score.ts. */
+  /**
+   * Probability of a bot, 0 to 100; present where the source's bot control needs it. See shared/admission/bot-score.ts.
+   */
   readonly bot?: number;
-  /** What the batch it came in says for all of its rows; the row's own fields win. */
+  /** Fields of the batch for all of its rows; the row's own fields win. */
   readonly ctx?: BatchContext;
   /** The client's JSON object, a track payload, an identify payload or one batch row; its token is blanked. */
   readonly body: EnvelopeBody;
@@ -36,10 +38,13 @@ export type Envelope = {
 
 export type EnvelopeKind = 'track' | 'identify';
 
-/** Only fields of the table can be read of a body. */
+/** Only fields of the table can be read from a body. */
 export type EnvelopeBody = { readonly [Name in PayloadFieldName]?: unknown };
 
-/** The event that makes one person of two: its externalId is the previous id, `external_id` of its userProperties the new one. */
+/**
+ * The event that merges two ids of one person: its externalId is the previous id, `external_id` of its userProperties
+ * the new one.
+ */
 export const aliasEvent = '$alias';
 
 /** The fields a batch may carry beside its rows. */
@@ -59,8 +64,8 @@ const beforeAccount = Buffer.from('{"v":1,"account":"');
 const quoteByte = 0x22;
 
 /**
- * Where the account's text ends of a line at [start, end) of some bytes that begins as `envelopePrefix` has it; -1 for another
- * one, which has to be read as a whole. Callers count those.
+ * The end of the account's text in a line at [start, end) that begins as `envelopePrefix` writes it; -1 for any other
+ * line, which must be parsed. Callers count those.
  */
 export function accountEndOfLine(bytes: Buffer, start: number, end: number): number {
   const accountStart = start + beforeAccount.length;
@@ -74,7 +79,7 @@ export function accountOfLine(bytes: Buffer, start: number, accountEnd: number):
   return bytes.toString('utf8', start + beforeAccount.length, accountEnd);
 }
 
-/** What the envelopes of one request have in common. */
+/** The common part of the envelopes of one request. */
 export type EnvelopeStart = {
   readonly at: number;
   readonly ip?: string | undefined;
@@ -85,7 +90,7 @@ export type EnvelopeStart = {
   readonly ctxJson?: string | undefined;
 };
 
-/** What is an event's own. */
+/** The part of one event. */
 export type EnvelopeEnd = {
   readonly kind: EnvelopeKind;
   readonly id: string;
@@ -99,7 +104,7 @@ export function envelopeHead(prefix: string, head: EnvelopeHead): string {
   return endHead(startHead(prefix, head), head);
 }
 
-/** The beginning of a head, for all events of a request. */
+/** The beginning of a head, the same for all events of a request. */
 export function startHead(prefix: string, { at, ip, ua, trace, gpc, ctxJson }: EnvelopeStart): string {
   let text = `${prefix},"at":${at}`;
   if (ip !== undefined) text += `,"ip":${quoteJson(ip)}`;
@@ -110,41 +115,44 @@ export function startHead(prefix: string, { at, ip, ua, trace, gpc, ctxJson }: E
   return text;
 }
 
-/** The head of an event that begins with what `startHead` made. */
+/** The head of an event that begins with `startHead`'s result. */
 export function endHead(start: string, { kind, id, bot }: EnvelopeEnd): string {
   const score = bot === undefined ? '' : `,"bot":${bot}`;
   return `${start},"kind":"${kind}","id":${quoteJson(id)}${score}${bodyKey}`;
 }
 
-/** What stands before the body, in front of nothing else of the line unless a batch says something for all of its rows. */
+/** Stands before the body, and nowhere else in a line unless a batch has fields for all of its rows. */
 export const bodyKey = ',"body":';
 
-/** A whole line, for who has the body as text. Others append head and bytes to a frame: `FrameWriter.appendEnvelope`. */
+/**
+ * A whole line, for callers with the body as text. Others append head and bytes to a frame:
+ * `FrameWriter.appendEnvelope`.
+ */
 export function envelopeLine(head: string, bodyJson: string): string {
   return `${head}${bodyJson}}`;
 }
 
-/** Where a text that needs no escape stands in some bytes. */
+/** The place of a text without escapes in some bytes. */
 type TextPlace = { readonly idStart: number; readonly idEnd: number };
 
 const afterId = Buffer.from(`"${bodyKey}`);
 
-/** What stands before and behind the id in the heads of tracks that begin with `start`, which `startHead` made. */
+/** The text before and after the id in heads of tracks that begin with `start`, a result of `startHead`. */
 export const trackHeadParts = (start: string): { readonly beforeId: Buffer; readonly behindId: Buffer } => ({
   beforeId: Buffer.from(`${start},"kind":"track","id":"`),
   behindId: afterId,
 });
 
 /**
- * Heads of many tracks that begin alike: as a rule only the id differs, and that stands in the body as it is needed.
- * What they say is what `endHead` would.
+ * Heads of many tracks that begin alike: usually only the id differs, and it can be copied from the body. The result
+ * equals `endHead`'s.
  */
 export class TrackHeads {
   readonly #start: string;
   readonly #bytes: Buffer;
   readonly #startBytes: number;
 
-  /** `start` is what `startHead` made for all of them. */
+  /** `start` is `startHead`'s result for all of them. */
   constructor(start: string, idBytesMax: number) {
     this.#start = start;
     const { beforeId } = trackHeadParts(start);
@@ -153,7 +161,7 @@ export class TrackHeads {
     this.#bytes.set(beforeId);
   }
 
-  /** The head of an event whose id stands in `body`; good until the next one is asked for. */
+  /** The head of an event whose id stands in `body`; valid until the next call. */
   of({ idStart, idEnd }: TextPlace, body: Buffer, bot: number | undefined): string | Uint8Array {
     if (bot !== undefined)
       return endHead(this.#start, { kind: 'track', id: body.toString('utf8', idStart, idEnd), bot });
@@ -166,7 +174,9 @@ export class TrackHeads {
   }
 }
 
-/** Reads one line of an ingest frame. Throws FrameError or SubjectError when it is not an envelope this build can work on. */
+/**
+ * Reads one line of an ingest frame. Throws FrameError or SubjectError for an envelope that this build cannot process.
+ */
 export function readEnvelope(line: string): Envelope {
   const value = parseLine(line, undefined, parseExact);
   if (!isJsonObject(value)) throw new FrameError('reading a frame: a line is no object');
@@ -188,11 +198,11 @@ export function readEnvelope(line: string): Envelope {
 }
 
 /**
- * Bytes of the client's own body in a line, which was read before. What a batch says for all of its rows is not among them;
- * where it says anything, a row that has a `body` inside counts for less.
+ * Bytes of the client's body in a line that was read before, without the batch's fields. Where the batch has fields, a
+ * row that contains a `body` counts as less.
  */
 export function bodyBytes(line: string, { ctx }: Envelope): number {
-  // What a batch says stands before the body, and may hold the same characters.
+  // The batch's fields stand before the body, and may contain the same characters.
   const at = ctx === undefined ? line.indexOf(bodyKey) : line.lastIndexOf(bodyKey);
   return Buffer.byteLength(line.slice(at + bodyKey.length, -1));
 }

@@ -4,19 +4,22 @@ import { murmur3, murmur3Bytes, murmur3Pair } from '../../runtime/murmur3.ts';
 /** 64 bits of an event's id within its scope, as two halves of 32. */
 export type EventHash = { readonly high: number; readonly low: number };
 
-/** Who an event says its visitor is, as far as it says so. */
+/** The identifiers that an event has. */
 type Identifiers = {
   readonly userId?: string | undefined;
   readonly externalIds?: readonly string[];
   readonly emails?: readonly string[];
 };
 
-/** Header of a resolved frame: the packed hashes of its events, one a line, so that a reader of headers alone rebuilds deduplication. */
+/**
+ * Header of a resolved frame: the packed hashes of its events, one a line, so that a reader of headers alone can
+ * rebuild deduplication.
+ */
 export const idsHeader = 'Sluice-Ids';
 
 /**
- * Within what an event's id is its own: the source that sent it, live and test apart. So an id that was tried with the test
- * key, or that anybody sent with the public key of a page, is not the id of a server's event.
+ * The scope in which an event's id is unique: its source, live and test apart. So an id sent with the test key, or with
+ * the public key of a page, is not the id of a server's event.
  */
 export function eventScope({ account, source, test }: EventOrigin): string {
   const isTest = test === true;
@@ -31,9 +34,9 @@ type EventOrigin = { readonly account: string; readonly source: string; readonly
 let lastOrigin = { account: '', source: '', isTest: false, scope: '\n' };
 
 /**
- * Hashes what an event is recognised by within its scope when it comes again: its id, and who it says its visitor is, so that
- * events of two people stay two. Two halves of MurmurHash3 with independent seeds: among 8 million ids the chance that any
- * two meet is about 1 in 500,000. Builds before scopes had the account's id for it.
+ * The hash by which a repeated event is recognised within its scope: of its id and its visitor's identifiers, so that
+ * events of two people stay two. Two halves of MurmurHash3 with independent seeds: among 8 million ids the chance that
+ * any two collide is about 1 in 500,000. Builds before scopes used the account's id.
  */
 export function hashEvent(scope: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
@@ -41,7 +44,7 @@ export function hashEvent(scope: string, eventId: string, claim: Identifiers = {
   return murmur3Pair(text, high, low);
 }
 
-/** What the hashes of a scope's events begin with; those of the last two scopes are kept. */
+/** The seeds of a scope's hashes; those of the last two scopes are kept. */
 function seedsOf(scope: string): EventHash {
   if (scope !== last.scope) {
     const found = scope === lastButOne.scope ? lastButOne : { scope, seeds: murmur3Pair(scope, 1, 2) };
@@ -54,21 +57,21 @@ function seedsOf(scope: string): EventHash {
 let last = { scope: '', seeds: murmur3Pair('', 1, 2) };
 let lastButOne = last;
 
-/** Nothing for an event without identifiers. No text of one kind reads as one of another. */
+/** Empty for an event without identifiers. Texts of different kinds of identifiers never collide. */
 function identityText({ userId, externalIds = [], emails = [] }: Identifiers): string {
   if (userId === undefined && externalIds.length + emails.length === 0) return '';
   const user = userId === undefined ? 'null' : quoteJson(userId);
   return `\n[${user},[${quoteAll(externalIds)}],[${quoteAll(emails)}]]`;
 }
 
-/** As JSON writes the members of a list. Most lists have one, or none. */
+/** Formats the members as JSON lists do. Most lists have one or none. */
 function quoteAll(texts: readonly string[]): string {
   const [first] = texts;
   if (first === undefined) return '';
   return texts.length === 1 ? quoteJson(first) : texts.map(quoteJson).join(',');
 }
 
-/** What a packed hash takes. */
+/** Bytes of a packed hash. */
 export const bytesPerHash = 8;
 
 /** Packs hashes for a message header. */
@@ -81,7 +84,7 @@ export function encodeHashes(hashes: readonly EventHash[]): string {
   return bytes.toString('base64');
 }
 
-/** Unpacks hashes of a message header; a remainder that is no whole hash is left out. */
+/** Unpacks hashes of a message header; ignores an incomplete one at the end. */
 export function decodeHashes(header: string): EventHash[] {
   const bytes = Buffer.from(header, 'base64');
   const hashes: EventHash[] = [];
@@ -92,10 +95,10 @@ export function decodeHashes(header: string): EventHash[] {
 }
 
 /**
- * Chooses a sample of events: 32 bits of an event's id, without its visitor. So the sample of events and the sample of
- * outcomes are the same.
+ * Chooses a sample of events: 32 bits of an event's id, without its visitor, so that events and outcomes have the same
+ * sample.
  */
 export const sampleHash = (eventId: string): number => murmur3(eventId);
 
-/** The same of an id that is bytes[start, end). */
+/** The same for an id at bytes[start, end). */
 export const sampleHashOf = (bytes: Uint8Array, start: number, end: number): number => murmur3Bytes(bytes, start, end);

@@ -1,9 +1,12 @@
-/** Where EVENTS has an event: the sequence of its frame, and its line there. Events may share an id, and never this. */
+/**
+ * The place of an event in EVENTS: the sequence of its frame, and its line there. Events may share an id, but never an
+ * origin.
+ */
 export type EventOrigin = { readonly seq: number; readonly line: number };
 
 /**
- * Tells the events of one visitor apart. The id stands in it since sequences begin again when EVENTS is created again, and
- * by itself where the origin is unknown: earlier builds did not write it down.
+ * Distinguishes the events of one visitor. It contains the id, since sequences start again when EVENTS is created
+ * again, and only the id where the origin is unknown, as in records of earlier builds.
  */
 export function eventKey(id: string, origin: EventOrigin | undefined): string {
   return origin === undefined ? id : `${origin.seq}.${origin.line} ${id}`;

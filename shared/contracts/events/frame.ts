@@ -3,14 +3,14 @@ import type { Stretch } from '../../json/byte-writer.ts';
 import { jsonDepthCeiling, textNestsDeeper } from '../../runtime/json-depth.ts';
 
 /**
- * How deep a line may nest that is an envelope or a resolved event: two levels stand around what a client sent, the line
- * itself and, where a webhook's body became an event's properties, the payload made of it. Resolving adds none.
+ * Nesting limit of an envelope or a resolved event. Two levels stand around a client's content: the line and, where a
+ * webhook's body became an event's properties, the payload. Resolving adds none.
  */
 export const lineDepthMax = jsonDepthCeiling + 2;
 
 /**
- * A frame is many events in one message of the log: NDJSON, one object a line, each line ended by `\n`.
- * The client's own bytes stand in it as they came, so writing one serialises nothing.
+ * A frame is many events in one message of the log: NDJSON, one object a line, each line ended by `\n`. It contains the
+ * client's bytes as received, so writing it serialises nothing.
  */
 export class FrameError extends Error {
   readonly code = 'frame_malformed';
@@ -39,7 +39,10 @@ export class FrameWriter {
     return this.#writer.capacity;
   }
 
-  /** Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty where the body has it. */
+  /**
+   * Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty where the body
+   * contains it.
+   */
   appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
     if (typeof head === 'string') this.#writer.text(head);
     else this.#writer.bytes(head);
@@ -48,7 +51,7 @@ export class FrameWriter {
     this.#events += 1;
   }
 
-  /** Appends one line of JSON that is put together of a text, some bytes and another text. */
+  /** Appends one line of JSON: a text, some bytes and another text. */
   appendLineOf(before: string, stretch: Stretch, behind: string): void {
     this.#writer.text(before);
     this.#writer.stretch(stretch);
@@ -73,8 +76,8 @@ export class FrameWriter {
 }
 
 /**
- * The lines of a frame as JSON text, without their line ends. Each is made text by itself: a string of the whole frame
- * would lie in memory of its own, which the system has to clear page by page, and took fifteen times as long.
+ * The lines of a frame as JSON text, without their line ends. Each line is decoded by itself: one string of the whole
+ * frame took fifteen times as long, as its memory must be cleared page by page.
  */
 export function frameLines(bytes: Uint8Array): string[] {
   const buffer = asBuffer(bytes);
@@ -89,7 +92,7 @@ export function assertFrame(bytes: Uint8Array): void {
   }
 }
 
-/** The same of bytes that may end within a line. */
+/** The same for bytes that may end within a line. */
 export function textLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   eachLine(bytes, (start, end) => lines.push(bytes.toString('utf8', start, end)));
@@ -97,8 +100,8 @@ export function textLines(bytes: Buffer): string[] {
 }
 
 /**
- * Calls `take` with the place of each line, without its line end, for those who look at bytes before they make text of
- * them. A last line without an end is one too.
+ * Calls `take` with the place of each line, without its line end, for callers that read bytes before they decode text.
+ * A last line without an end counts.
  */
 export function eachLine(bytes: Buffer, take: (start: number, end: number) => void): void {
   for (let start = 0; start < bytes.length;) {
@@ -108,7 +111,7 @@ export function eachLine(bytes: Buffer, take: (start: number, end: number) => vo
   }
 }
 
-/** How many lines, and so events, a frame holds. */
+/** The number of lines, and so events, in a frame. */
 export function countLines(frame: Uint8Array): number {
   const bytes = asBuffer(frame);
   let lines = 0;
@@ -116,23 +119,23 @@ export function countLines(frame: Uint8Array): number {
   return lines;
 }
 
-/** Where the line begins that has the byte at `at`. */
+/** Start of the line with the byte at `at`. */
 export function startOfLine(bytes: Buffer, at: number): number {
   return bytes.lastIndexOf(lineEnd, at) + 1;
 }
 
-/** Where the line ends that has the byte at `at`: at its line end, or that of the bytes. */
+/** End of the line with the byte at `at`: its line end, or the end of the bytes. */
 export function endOfLine(bytes: Buffer, at: number): number {
   const found = bytes.indexOf(lineEnd, at);
   return found < 0 ? bytes.length : found;
 }
 
-/** The same bytes with a buffer's methods. */
+/** The same bytes as a Buffer. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Parses one line of a frame. Throws FrameError where it is no JSON, or nests deeper than anything this build writes. */
+/** Parses one line of a frame. Throws FrameError where it is not JSON, or nests deeper than any line of this build. */
 export function parseLine(
   line: string,
   depthMax = lineDepthMax,

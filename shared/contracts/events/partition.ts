@@ -3,23 +3,23 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { murmur3, murmur3Bytes } from '../../runtime/murmur3.ts';
 import { isPlaceholder } from './placeholder-identifier.ts';
 
-/** Who an event says its visitor is. */
+/** The identifiers by which an event finds its partition. */
 export type EventIdentity = {
   readonly userId?: string | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly email?: string | null | undefined;
-  /** Their `external_id` and `email` identify where the others do not. */
+  /** Their `external_id` and `email` identify where the other fields do not. */
   readonly userProperties?: object | null | undefined;
 };
 
 export type PartitionIdentity = EventIdentity & { readonly distinctId: string };
 
-/** The partition of an event: events of one visitor meet in one partition, in order. */
+/** The partition of an event: all events of one visitor are in one partition, in order. */
 export function partitionOf(accountId: string, identity: PartitionIdentity, partitions: number): number {
   return seededPartitionOf(partitionSeed(accountId), identity, partitions);
 }
 
-/** What an account adds to the partitions of its events, for those who place many of one account. */
+/** The account's part of the hash, for callers that place many events of one account. */
 export const partitionSeed = (accountId: string): number => murmur3(accountId);
 
 /** The same as `partitionOf`, with the account's `partitionSeed`. */
@@ -42,7 +42,7 @@ function identifierOfProperties({ external_id: externalId, email }: JsonObject):
 const identifierOf = (value: unknown): string | undefined =>
   typeof value === 'string' && !isPlaceholder(value) ? value : undefined;
 
-/** The same for an identity whose deciding text stands at bytes[start, end) and is no placeholder. */
+/** The same for an identifier at bytes[start, end) that is no placeholder. */
 export function partitionOfText(
   seed: number,
   bytes: Uint8Array,
@@ -53,7 +53,7 @@ export function partitionOfText(
   return partitions === 1 ? 0 : murmur3Bytes(bytes, start, end, seed) % partitions;
 }
 
-/** The one form of an e-mail address: trimmed, lower case. Undefined when nothing is left. */
+/** An e-mail address normalized: trimmed, lower case. Undefined when nothing is left. */
 export function normalizeEmail(email: string | null | undefined): string | undefined {
   const normal = email?.trim().toLowerCase();
   return normal === undefined || normal === '' ? undefined : normal;

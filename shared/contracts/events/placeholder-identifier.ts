@@ -41,11 +41,11 @@ const charactersMax = 64;
 
 /** Nothing but zeros, or three or more x, in groups (`00000000-0000-…`), or no letter and no digit of ASCII at all. */
 const filler = /^(?:[-_.:/ ]*0[-0_.:/ ]*|[-_.:/ ]*(?:x[-_.:/ ]*){3,}|[^a-z0-9\u0080-\uffff]*)$/;
-/** A place of a template that nothing was put into: `{{customer.id}}`, `${userId}`, `%%email%%`, `<%= id %>`. */
+/** An unfilled variable of a template: `{{customer.id}}`, `${userId}`, `%%email%%`, `<%= id %>`. */
 const template = /^[\s()[\]{}<>"'`]*(?:\{\{.*\}\}|\$\{.*\}|%%.*%%|<%.*%>)[\s()[\]{}<>"'`]*$/s;
 const around = /^[\s()[\]{}<>"'`$%]+|[\s()[\]{}<>"'`$%]+$/g;
 
-/** Whether a text that was sent as an identifier (userId, externalId or e-mail address) identifies no visitor. */
+/** Whether an identifier (userId, externalId or e-mail address) is a placeholder and identifies no visitor. */
 export function isPlaceholder(text: string): boolean {
   if (text === '') return true;
   if (text.length > charactersMax || !mayStandAround(text.charCodeAt(0), text.charCodeAt(text.length - 1)))
@@ -54,10 +54,13 @@ export function isPlaceholder(text: string): boolean {
   return placeholders.has(bare) || filler.test(bare) || template.test(text);
 }
 
-/** How an identifier is compared with blocked ones: in lower case, without what stands around it. */
+/**
+ * The form in which an identifier is compared with blocked ones: lower case, without brackets, quotes and spaces around
+ * it.
+ */
 export const bareIdentifier = (text: string): string => text.replace(around, '').toLowerCase();
 
-/** The same for the UTF-8 text at bytes[start, end), which has no escapes. */
+/** The same for UTF-8 text without escapes at bytes[start, end). */
 export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   // A character takes up to four bytes.
@@ -66,7 +69,7 @@ export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): 
   return isPlaceholder(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
 }
 
-/** By the first and the last character: most identifiers need no closer look. Beyond ASCII stand some kinds of space. */
+/** By the first and the last character: most identifiers need no closer check. Some spaces are outside of ASCII. */
 const mayStandAround = (first: number, last: number): boolean =>
   (first >= firstNonAscii || beginnings[first] === 1) && (last >= firstNonAscii || endings[last] === 1);
 
@@ -74,7 +77,9 @@ const firstNonAscii = 0x80;
 const beginnings = codesOf((text) => text.charAt(0));
 const endings = codesOf((text) => text.charAt(text.length - 1));
 
-/** The ASCII characters that stand at one end of a placeholder, in either case; what is no letter and no digit may. */
+/**
+ * The ASCII characters at one end of all placeholders, in either case, and every one that is neither letter nor digit.
+ */
 function codesOf(endOf: (text: string) => string): Uint8Array {
   const ends = new Set(['x', '0', ...[...placeholders].map(endOf)]);
   return Uint8Array.from({ length: firstNonAscii }, (_, code) => {

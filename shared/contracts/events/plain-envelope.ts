@@ -11,27 +11,29 @@ import type { Envelope } from './envelope.ts';
 import { integrationsKey, senderKey } from './resolved-event.ts';
 
 /**
- * A track of which only the small members were read. Its objects are JSON as the client wrote it: to take them over costs
- * a fraction of parsing them and writing them again.
+ * A track of which only the small members were read. Its objects are the client's JSON: copying them costs a fraction
+ * of parsing and writing them.
  */
 export type PlainEnvelope = {
-  /** Of its body only what is read of every track is there, and no object. */
+  /** Its body has only the members that every track needs, and no object. */
   readonly envelope: Envelope;
-  /** What happened, as a JSON object; undefined where there is none. */
+  /** The event's properties as a JSON object; undefined where there are none. */
   readonly properties: Stretch | undefined;
   /** Members of the batch's defaultProperties, as JSON without the braces. */
   readonly batchMembers: string;
-  /** The same of the body's, of which the batch has none; undefined where there are none. */
+  /** Members of the body's own defaultProperties, of which the batch has none; undefined where there are none. */
   readonly defaultMembers: Stretch | undefined;
-  /** Of the client's own body. */
+  /** Size of the client's own body. */
   readonly bodyBytes: number;
 };
 
 const { space, tab, carriageReturn, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
 
-/** What nests deeper is not plain. */
+/** A line that nests deeper is not plain. */
 const depthMax = 16;
-/** Keys of the objects that are open at a time, each compared with those beside it; with more of them a line is not plain. */
+/**
+ * Keys of objects that are open at a time, each compared with the others of its object; a line with more is not plain.
+ */
 const keysOpenMax = 128;
 const firstNonAscii = 0x80;
 
@@ -44,7 +46,7 @@ const emptyBody = {
   ...Object.fromEntries(resolverTextNames.map((name) => [name, undefined])),
 } as PlainBody;
 
-/** A member of a body that is read, and how. One that is to be parsed makes a body that is not plain. */
+/** A member of a body that is read, and how. A member to be parsed makes the body not plain. */
 type BodyMember =
   | { readonly kind: 'text'; readonly name: ResolverTextName }
   | { readonly kind: Exclude<ResolverReading, 'text' | 'unread'>; readonly name: string };
@@ -67,13 +69,15 @@ const memberOfHash = new Map(
   bodyMembers.map((member) => [hashOfName(member.name), { member, name: Buffer.from(member.name) }]),
 );
 
-/** Names of `defaultProperties` that the resolver sets as well, so that both are to be merged, or keeps with the visitor. */
+/**
+ * Names of `defaultProperties` that the resolver sets as well or keeps with the visitor, so that they must be parsed.
+ */
 const parsedNames: ReadonlySet<number> = new Set(
   ['ip', 'user_agent', senderKey, integrationsKey, ...clickIdNames].map(hashOfName),
 );
 const question = 0x3f;
 
-/** Whether an address among the members at [start, end) may have the id of a click. Most have no query. */
+/** Whether an address among the members at [start, end) may have a click id. Most have no query. */
 function mayHaveClickAt(bytes: Buffer, start: number, end: number): boolean {
   const queryAt = bytes.indexOf(question, start);
   return queryAt >= 0 && queryAt < end && mayHaveClick.test(bytes.toString('latin1', queryAt, end));
@@ -83,21 +87,21 @@ function mayHaveClickAt(bytes: Buffer, start: number, end: number): boolean {
 
 const facts = new JsonFacts();
 /**
- * Hashes of the keys of the objects that are open, those of the outermost first. Two that are the same in one object make a
- * line one that is not plain: readers differ in which of two members of a name they take.
+ * Hashes of the keys of open objects, outermost first. A repeated key makes a line not plain: parsers differ in which
+ * of two members they use.
  */
 const keysOpen = new Int32Array(keysOpenMax);
 let keysCount = 0;
-/** How many keys were open when the object that was closed last still was. */
+/** Number of keys that were open when the last closed object was still open. */
 let keysAtClose = 0;
 
 type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'ctx' | 'body'> & {
-  /** Of the batch's defaultProperties: their names, and their members as JSON. */
+  /** The batch's defaultProperties: their names, and their members as JSON. */
   readonly batchNames: ReadonlySet<number> | undefined;
   readonly batchMembers: string;
 };
 
-/** Beginnings of heads up to this size are kept: that of the next row of a batch is the same. */
+/** Beginnings of heads up to this size are kept: the next row of a batch has the same. */
 const headBytesKept = 16 * 1024;
 const headKept = Buffer.alloc(headBytesKept);
 let lastStart = headKept.subarray(0, 0);
@@ -110,10 +114,9 @@ const beforeBody = Buffer.from(bodyKey);
 const no = Buffer.from('false');
 
 /**
- * Reads the line at [start, end) of an ingest frame, if its event can be taken over as it is written; undefined for every
- * other one, which is to be parsed: what is no track or no JSON, has properties of its visitor or is kept from a
- * destination, has the id of a click, says a member twice, or has anything written in an unusual way. Of a line that it takes it says what parsing
- * would.
+ * Reads the line at [start, end) of an ingest frame if its event can be copied as bytes; undefined for every other
+ * line, which must be parsed: one that is no track or no JSON, sets properties of its visitor, excludes a destination,
+ * has a click id, repeats a member, or is written in an unusual way. The result equals that of parsing.
  */
 export function readPlainEnvelope(bytes: Buffer, start: number, end: number): PlainEnvelope | undefined {
   const kindAt = headEnd(bytes, start);
@@ -138,7 +141,7 @@ export function readPlainEnvelope(bytes: Buffer, start: number, end: number): Pl
 
 type Known = { readonly head: Head; readonly id: string; readonly bot: number | undefined };
 
-// Large: reads every event once: a call a member would cost more than the scan.
+// Long because it reads every event once: a call for each member would cost more than the scan.
 function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot }: Known): PlainEnvelope | undefined {
   if (bytes[bodyStart] !== openBrace) return undefined;
   const body = { ...emptyBody };
@@ -182,7 +185,7 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
           defaultMembers = { bytes, start: valueAt + 1, end: at - 1 };
           break;
         case 'integrations':
-          // Only a no keeps the event from anybody; options stand in objects.
+          // Only false excludes a destination; options are objects.
           if (first === openBrace && keysAtClose > keysCount) {
             const said = bytes.subarray(valueAt + 1, at);
             if (said.includes(no) || said.includes(openBrace)) return undefined;
@@ -194,14 +197,14 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
     if (bytes[at] !== comma) return undefined;
     at = skipSpace(bytes, at + 1);
   }
-  // The body is the last of the line.
+  // The body is the last member of the line.
   if (at !== end - 2 || bytes[at + 1] !== closeBrace || body.event === undefined) return undefined;
   const { v, account, source, at: atMs, test, ip, ua, trace, gpc, batchMembers } = head;
   const envelope = { v, kind: 'track', id, account, source, at: atMs, test, ip, ua, trace, gpc, bot, body };
   return { envelope: envelope as Envelope, properties, batchMembers, defaultMembers, bodyBytes: end - 1 - bodyStart };
 }
 
-/** Where the kind begins in the head of the line at `start`; -1 where it is not there. What stands before it is read. */
+/** Start of the kind in the head of the line at `start`; -1 where there is none. Everything before it is read. */
 function headEnd(bytes: Buffer, start: number): number {
   const likely = start + lastStart.length;
   const isLikely = likely > start && standsAt(bytes, likely, beforeKind);
@@ -215,7 +218,7 @@ function headEnd(bytes: Buffer, start: number): number {
   return kindAt;
 }
 
-/** Reads what stands before the kind of an event; undefined where it is not plain. */
+/** Reads the head before an event's kind; undefined where it is not plain. */
 function readHead(start: string): Head | undefined {
   try {
     const value = parseExact(`${start}}`);
@@ -232,7 +235,9 @@ function readHead(start: string): Head | undefined {
   }
 }
 
-/** What a batch says for all of its rows: undefined where that is more than defaultProperties with names of their own. */
+/**
+ * The batch's fields for all of its rows: undefined where there are more than defaultProperties without reserved names.
+ */
 function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | undefined {
   if (ctx === undefined) return { batchNames: undefined, batchMembers: '' };
   if (!isJsonObject(ctx)) return undefined;
@@ -244,18 +249,20 @@ function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | un
   return mayHaveClick.test(members) ? undefined : { batchNames: new Set(names), batchMembers: members };
 }
 
-/** A text without escapes, of which all was scanned: it is ASCII if all that was is. */
+/** A text without escapes in a scanned line: it is ASCII if the whole line is. */
 const textAt = (bytes: Buffer, start: number, end: number): string =>
   bytes.toString(facts.bits < firstNonAscii ? 'latin1' : 'utf8', start, end);
 
-/** Whether a value that begins so is a number. */
+/** Whether a value with this first byte is a number. */
 const isNumber = (first: number): boolean => first <= 0x39 && first !== quote;
 
 /** Whether the key whose opening quote is at `at` is this name. */
 const isKey = (bytes: Uint8Array, at: number, name: Uint8Array): boolean =>
   bytes[at + 1 + name.length] === quote && standsAt(bytes, at + 1, name);
 
-/** Where the value begins of the key whose opening quote is at `at`; -1 where it is not plain, or the object has it already. */
+/**
+ * Start of the value of the key whose opening quote is at `at`; -1 where it is not plain, or repeated in the object.
+ */
 function valueBehindKey(bytes: Uint8Array, at: number, keysFrom: number): number {
   if (bytes[at] !== quote || keysCount === keysOpenMax) return -1;
   const end = plainStringEnd(facts, bytes, at + 1);
@@ -268,7 +275,7 @@ function valueBehindKey(bytes: Uint8Array, at: number, keysFrom: number): number
   return bytes[colonAt] === colon ? skipSpace(bytes, colonAt + 1) : -1;
 }
 
-/** The index behind the value at `at`; -1 where it is not plain. */
+/** The index after the value at `at`; -1 where it is not plain. */
 function valueEnd(bytes: Uint8Array, at: number, depth: number): number {
   const first = bytes[at];
   if (first !== openBrace && first !== openBracket) return plainLeafEnd(facts, bytes, at);
@@ -298,14 +305,14 @@ function arrayEnd(bytes: Uint8Array, start: number, depth: number): number {
   return at + 1;
 }
 
-/** Where the next member begins behind a value that ends at `end`, or what closes them all; -1 where neither does. */
+/** Start of the next member after a value that ends at `end`, or of the closing bracket; -1 where there is neither. */
 function memberEnd(bytes: Uint8Array, end: number, close: number): number {
   if (end < 0) return -1;
   const at = skipSpace(bytes, end);
   if (bytes[at] === close) return at;
   if (bytes[at] !== comma) return -1;
   const next = skipSpace(bytes, at + 1);
-  // No comma stands behind the last one.
+  // No comma follows the last member.
   return bytes[next] === close ? -1 : next;
 }
 

@@ -1,4 +1,7 @@
-/** PostHog's names for what surrounds an event, and ours: read by the gateway and written by the kind, so both keep all of them. */
+/**
+ * PostHog's names for an event's context, and ours: the gateway reads and the kind writes with this table, so no
+ * property is lost.
+ */
 const names = [
   ['$current_url', 'current_url'],
   ['$host', 'host'],
@@ -21,8 +24,8 @@ const names = [
   ['$lib_version', 'library_version'],
 ] as const;
 
-/** Properties of PostHog's that say where an event happened, under our names. */
+/** PostHog's context properties under our names. */
 export const fromPosthog: ReadonlyMap<string, string> = new Map(names);
 
-/** The same the other way round. */
+/** Our names under PostHog's. */
 export const toPosthog: ReadonlyMap<string, string> = new Map(names.map(([posthog, own]) => [own, posthog]));

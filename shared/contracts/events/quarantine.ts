@@ -1,8 +1,8 @@
 import { FrameError } from './frame.ts';
 
-/** Headers of a quarantined event, whose payload is its line of the ingest frame, as it was accepted. */
+/** Headers of a quarantined event. Its payload is its line of the ingest frame as accepted. */
 export const quarantineHeaders = {
-  /** Ids of the rules that it breaks, separated by commas; the one that holds it first. */
+  /** Ids of the rules that it breaks, separated by commas, the holding one first. */
   rules: 'Sluice-Rules',
 } as const;
 
@@ -11,8 +11,8 @@ const beforeLater = /^\{"v":2,"release":(\d{1,9}),/;
 const headBytesMax = 64;
 
 /**
- * The line of a released event: the same bytes, but that it says how often it was released. Deduplication has an entry of
- * its own for each release, so that the event passes once for each. Builds that do not know it keep it as a dead letter.
+ * The line of a released event: the same bytes with the number of its releases. Deduplication has an entry for each
+ * release, so that the event passes once for each. Builds that do not know it store it as a dead letter.
  */
 export function releasedLine(line: Uint8Array): Buffer {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);

@@ -5,7 +5,10 @@ export function joinEvent(about: object, line: string): string {
   return `${JSON.stringify(about).slice(0, -1)}${eventKey}${line}}`;
 }
 
-/** The event of such a message. No text inside the message looks like it, since the quotes of a text are escaped. */
+/**
+ * The event in a message of `joinEvent`. No text inside the message can look like it, since quotes in texts are
+ * escaped.
+ */
 export function eventLineOf(message: string): string | undefined {
   const at = message.indexOf(`${eventKey}{`);
   return at === -1 || !message.endsWith('}}') ? undefined : message.slice(at + eventKey.length, -1);

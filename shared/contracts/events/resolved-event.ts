@@ -10,7 +10,10 @@ import { refusedVersion } from '../log-format.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the resolver writes and every destination reads: the event with its visitor. Templates and rules address these paths. */
+/**
+ * The event with its visitor, as the resolver writes it and every destination reads it. Templates and rules address
+ * these paths.
+ */
 export type ResolvedEvent = {
   readonly v: 1;
   readonly event: {
@@ -23,17 +26,18 @@ export type ResolvedEvent = {
     readonly received_at: number;
     readonly source_id: string;
     readonly account_id: string;
-    /** Sent with a test-mode key: seen in recent events, never dispatched. */
+    /** Sent with a test-mode key: shown in recent events, never dispatched. */
     readonly test: boolean;
     readonly trace?: string;
-    /** Which destinations its sender would have it go to, by their names or kinds; `All` stands for those not named. */
+    /** The destinations that its sender wants, by their names or kinds; `All` stands for the others. */
     readonly integrations?: Integrations;
-    /** What the event itself says its visitor consents to; nothing where it does not say. */
+    /** The event's own consent; absent where it has none. */
     readonly consent?: ConsentWords;
     readonly event_properties: Json;
     /**
-     * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. Those of a server that sent the event
-     * are its own and stand in `sender`, where they may be kept: no destination receives them as the visitor's.
+     * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. Address and User-Agent of a server
+     * that sent the event stand in `sender`, where the source keeps them: no destination receives them as the
+     * visitor's.
      */
     readonly context: Json;
     /** The account's live version when the event was resolved. */
@@ -42,16 +46,16 @@ export type ResolvedEvent = {
   readonly visitor: ResolvedVisitor;
 };
 
-/** The member of an event's context that holds the address and the User-Agent of a calling server. */
+/** The member of an event's context with the address and the User-Agent of a calling server. */
 export const senderKey = 'sender';
 
-/** The member of an event's context that holds what its sender would have single destinations do, by their names. */
+/** The member of an event's context with options for single destinations, by their names. */
 export const integrationsKey = 'integrations';
 
-/** What an event's sender says of destinations: false keeps it from one. */
+/** An event's options for destinations: false excludes one. */
 export type Integrations = Readonly<Record<string, boolean>>;
 
-/** The visitor as it was after this event: well-known and own properties side by side. */
+/** The visitor after this event: well-known and own properties side by side. */
 export type ResolvedVisitor = {
   readonly id: string;
   readonly external_id?: string;
@@ -60,7 +64,9 @@ export type ResolvedVisitor = {
   readonly [property: string]: unknown;
 };
 
-/** What every event needs to be brought on its way. It stands at the start of a line, before all that clients write. */
+/**
+ * The part of an event that every dispatcher needs. It stands at the start of a line, before all that clients write.
+ */
 export type EventHead = {
   readonly id: string;
   readonly name: string;
@@ -72,12 +78,12 @@ export type EventHead = {
   readonly trace: string | undefined;
   /** Integrations as JSON; nearly no event has any. */
   readonly integrations: string | undefined;
-  /** The consent of the event as JSON. */
+  /** The event's own consent as JSON. */
   readonly consent: string | undefined;
 };
 
-// The bytes of a line. What is written here is what the readers of heads and the searches below look for, which never
-// parse a line: all of them are in this file, and the tests hold them together.
+// The bytes of a line. The readers of heads and the searches below look for these texts and never parse a line: all are
+// in this file, and tests hold them together.
 
 const beforeVisitorId = '{"v":1,"visitor_id":';
 const beforeVisitor = ',"visitor":';
@@ -99,7 +105,7 @@ const headMarks = {
   properties: Buffer.from(',"event_properties":'),
 };
 
-/** An event's own part, with undefined for what it does not have. */
+/** An event's own part, with undefined for missing fields. */
 export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' | 'consent' | 'version_number'> & {
   readonly trace?: string | undefined;
   readonly integrations?: Integrations | undefined;
@@ -107,7 +113,7 @@ export type EventParts = Omit<ResolvedEvent['event'], 'trace' | 'integrations' |
   readonly version_number?: number | undefined;
 };
 
-/** The event's part of a line, as JSON: first what is read of every event, then what the client wrote. */
+/** The event's part of a line, as JSON: first the fields that every reader needs, then the client's content. */
 export function encodeEventParts(event: EventParts): string {
   const { event_properties: properties, context, version_number: versionNumber } = event;
   const writer = new ByteWriter(partsBytes);
@@ -119,10 +125,10 @@ export function encodeEventParts(event: EventParts): string {
   return asBuffer(writer.copy()).toString('utf8');
 }
 
-/** What most events take. */
+/** Size of most events. */
 const partsBytes = 1_024;
 
-// The order of these is the format: the start, the properties, what stands before the context, the context, the end.
+// The order of these functions is the format: start, properties, the text before the context, context, end.
 
 /** Writes an event's own part up to its properties. */
 export function writeEventStart(
@@ -148,7 +154,7 @@ export function writeEventStart(
   writer.bytes(beforeProperties);
 }
 
-// As bytes: to write those of a text one by one takes several times as long.
+// As bytes: writing a text character by character takes several times as long.
 const beforeId = Buffer.from('{"id":');
 const beforeName = Buffer.from(',"event":');
 const beforeTime = Buffer.from(',"time":');
@@ -160,7 +166,7 @@ export const beforeContext = Buffer.from(',"context":');
 
 type EventOrigin = Pick<EventParts, 'source_id' | 'account_id' | 'test'>;
 
-/** Where an event is from, as members of its part: mostly from where the one before it was. */
+/** The origin of an event as members of its part: usually the same as the previous event's. */
 function originJson({ source_id, account_id, test }: EventOrigin): Uint8Array {
   if (lastOrigin?.source_id !== source_id || lastOrigin.account_id !== account_id || lastOrigin.test !== test) {
     const json = `,"source_id":${quoteJson(source_id)},"account_id":${quoteJson(account_id)},"test":${test}`;
@@ -174,22 +180,22 @@ let lastOrigin: (EventOrigin & { readonly json: Uint8Array }) | undefined;
 export const eventEnd = (versionNumber: number | undefined): string =>
   versionNumber === undefined ? '}' : `,"version_number":${numberJson(versionNumber)}}`;
 
-/** A line of a resolved frame, put together from the JSON of its parts. */
+/** A line of a resolved frame from the JSON of its parts. */
 export function resolvedLine(visitorId: string, eventJson: string, visitorJson: string): string {
   return `${beforeEvent(visitorId)}${eventJson}${behindEvent(visitorJson)}`;
 }
 
-/** What stands in a line before the event, and behind it: `visitorJson` is a visitor, or what stands for it. */
+/** The text of a line before and after the event: `visitorJson` is a visitor or a reference to one. */
 export const beforeEvent = (visitorId: string): string => `${beforeVisitorId}${quoteJson(visitorId)},"event":`;
 export const behindEvent = (visitorJson: string): string => `${beforeVisitor}${visitorJson}}`;
 
 /**
- * What stands for the visitor of a line that an earlier line of the frame has: the index of that line, and the characters
- * of its visitor's JSON, which is the end of that line but for the last brace. A visitor stands in a frame once.
+ * A reference to a visitor that an earlier line of the frame has: the index of that line, and the characters of its
+ * visitor's JSON, which ends that line but for the last brace. A visitor stands in a frame once.
  */
 export const visitorReference = (line: number, characters: number): string => `[${line},${characters}]`;
 
-/** The JSON of a line's visitor where an earlier line has it; undefined for a line that has its visitor itself. */
+/** The JSON of a line's visitor where an earlier line has it; undefined for a line with its visitor. */
 export function visitorElsewhere(line: string, lineAt: (index: number) => string | undefined): string | undefined {
   if (!line.endsWith(referenceEnd)) return undefined;
   const [, index = '', characters = ''] = reference.exec(line.slice(line.lastIndexOf('['))) ?? [];
@@ -200,7 +206,7 @@ export function visitorElsewhere(line: string, lineAt: (index: number) => string
   return visitor;
 }
 
-/** A line that stands for itself: with its visitor, wherever that stands in the frame. */
+/** A line that is complete: with its visitor, wherever that stands in the frame. */
 export function withVisitor(line: string, visitorJson: string | undefined): string {
   return visitorJson === undefined ? line : `${line.slice(0, line.lastIndexOf('['))}${visitorJson}}`;
 }
@@ -210,9 +216,9 @@ export function encodeResolved({ event, visitor }: ResolvedEvent): string {
 }
 
 /**
- * Reads the head alone of the line that is bytes[start, end), for a quarter of what parsing the line costs. Undefined where the
- * line is laid out otherwise, or a text of the head is written with an escape: then the line has to be parsed, which says the
- * same. Callers count the lines that had to be parsed, because each costs that much.
+ * Reads only the head of the line at bytes[start, end), for a quarter of the cost of parsing. Undefined where the line
+ * has another layout, or a text of the head has an escape: then the line must be parsed, with the same result. Callers
+ * count parsed lines.
  */
 export function readEventHead(bytes: Buffer, start: number, end: number): EventHead | undefined {
   reading.bytes = bytes;
@@ -235,7 +241,7 @@ export function readEventHead(bytes: Buffer, start: number, end: number): EventH
   return { id, name, visitorId, sourceId, receivedAtMs, isTest, trace, integrations, consent };
 }
 
-/** `sampleHash` of the event of the line that is bytes[start, end); 0 where it cannot be read. */
+/** `sampleHash` of the event of the line at bytes[start, end); 0 where it cannot be read. */
 export function lineSampleHash(bytes: Buffer, start: number, end: number): number {
   reading.bytes = bytes;
   reading.at = start;
@@ -249,7 +255,7 @@ export function lineSampleHash(bytes: Buffer, start: number, end: number): numbe
   }
 }
 
-/** Skips a mark and the text behind it. Returns where the text begins; -1 where it is not there, or has an escape. */
+/** Skips a mark and the text after it. Returns the start of the text; -1 where it is missing or has an escape. */
 function skipText(mark: Uint8Array): number {
   const { bytes, end } = reading;
   if (!standsAt(bytes, reading.at, mark)) return -1;
@@ -261,11 +267,11 @@ function skipText(mark: Uint8Array): number {
   return start;
 }
 
-// One head is read at a time, from its beginning to its end; `at` is where what is read next begins.
+// One head is read at a time, from beginning to end; `at` is the start of the next part.
 
 const reading: { bytes: Buffer; at: number; end: number } = { bytes: Buffer.alloc(0), at: 0, end: 0 };
 
-/** A text that was read, and its bytes: that of the next line is mostly the same. */
+/** The last text and its bytes: the next line usually has the same. */
 type LastText = { bytes: Buffer; text: string };
 
 const lastTexts: Readonly<Record<'name' | 'sourceId' | 'accountId', LastText>> = {
@@ -273,7 +279,7 @@ const lastTexts: Readonly<Record<'name' | 'sourceId' | 'accountId', LastText>> =
   sourceId: { bytes: Buffer.alloc(0), text: '' },
   accountId: { bytes: Buffer.alloc(0), text: '' },
 };
-/** A longer one is not kept. */
+/** Longer texts are not kept. */
 const lastTextMax = 256;
 
 function skipMark(mark: Uint8Array): boolean {
@@ -282,7 +288,7 @@ function skipMark(mark: Uint8Array): boolean {
   return true;
 }
 
-/** The text behind a mark, up to its quote; undefined where the mark is not there, or the text has an escape. */
+/** The text after a mark, up to its quote; undefined where the mark is missing, or the text has an escape. */
 function readText(mark: Uint8Array, last?: LastText): string | undefined {
   const { bytes, end } = reading;
   if (!standsAt(bytes, reading.at, mark)) return undefined;
@@ -307,7 +313,7 @@ function readText(mark: Uint8Array, last?: LastText): string | undefined {
   return text;
 }
 
-/** Skips what stands up to the next comma; false where it is nothing, or a text. */
+/** Skips to the next comma; false where there is nothing before it, or a text. */
 function skipNumber(): boolean {
   const { bytes, at: start, end } = reading;
   let at = start;
@@ -319,7 +325,7 @@ function skipNumber(): boolean {
   return at > start;
 }
 
-/** The whole number behind a mark. */
+/** The whole number after a mark. */
 function readWhole(mark: Uint8Array): number | undefined {
   if (!skipMark(mark)) return undefined;
   const { bytes, at: start } = reading;
@@ -334,12 +340,12 @@ function readWhole(mark: Uint8Array): number | undefined {
   return at - start > exactDigits ? Number(bytes.toString('latin1', start, at)) : number;
 }
 
-/** As many digits are added up without rounding. */
+/** Digits that add up without rounding. */
 const exactDigits = 15;
 
 const digitAt = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) - zero;
 
-/** An object without objects in it, as JSON. */
+/** An object without nested objects, as JSON. */
 function readFlatObject(): string | undefined {
   const { bytes, at: start, end } = reading;
   if (bytes[start] !== openBrace) return undefined;
@@ -353,12 +359,12 @@ function readFlatObject(): string | undefined {
 const { quote, comma, backslash, openBrace, closeBrace } = ascii;
 const [zero, firstNonAscii] = [0x30, 0x80];
 
-/** Where `"event":` begins in a line that begins at `start` and whose head could be read. */
+/** Start of `"event":` in a line that begins at `start` and whose head could be read. */
 export function eventPlace(start: number, { visitorId }: EventHead): number {
   return start + headMarks.visitorId.length + Buffer.byteLength(visitorId) + '",'.length;
 }
 
-/** The head of an event that is there as a whole. */
+/** The head of a parsed event. */
 export function headOf({ event, visitor }: ResolvedEvent): EventHead {
   return {
     id: event.id,
@@ -373,18 +379,18 @@ export function headOf({ event, visitor }: ResolvedEvent): EventHead {
   };
 }
 
-/** Reads a frame of resolved events. Throws FrameError on a version or a line this build does not know. */
+/** Reads a frame of resolved events. Throws FrameError for a version or line that this build does not know. */
 export function decodeResolved(bytes: Uint8Array): ResolvedEvent[] {
   const lines = frameLines(openFrame(bytes));
   return lines.map((line) => parseAmong(line, lines));
 }
 
-/** The events of a frame that can be read. */
+/** The readable events of a frame. */
 export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
   return [...readResolvedEvents(bytes)].map(({ event }) => event);
 }
 
-/** The same one by one, each with its line and the characters of that: none is parsed before it is asked for. */
+/** The same one by one, each with its line and the line's characters: parsed only when requested. */
 export function* readResolvedEvents(
   bytes: Uint8Array,
 ): Generator<{ readonly event: ResolvedEvent; readonly line: number; readonly characters: number }, void, undefined> {
@@ -401,7 +407,7 @@ export function* readResolvedEvents(
   }
 }
 
-/** How many events a frame holds; one that cannot be opened counts as one unreadable event. */
+/** The number of events in a frame; one that cannot be opened counts as one unreadable event. */
 export function countResolved(bytes: Uint8Array): number {
   const opened = openIfReadable(bytes);
   return opened === undefined ? 1 : countLines(opened);
@@ -427,7 +433,7 @@ const parseAmong = (line: string, lines: readonly string[]): ResolvedEvent =>
     ),
   );
 
-/** Reads a line that has its visitor. Throws FrameError on a version or a line this build does not know. */
+/** Reads a line with its visitor. Throws FrameError for a version or line that this build does not know. */
 export function parseResolved(line: string): ResolvedEvent {
   const value = parseLine(line);
   if (!isJsonObject(value)) throw new FrameError('reading a resolved frame: a line is no object');
@@ -439,10 +445,10 @@ export function parseResolved(line: string): ResolvedEvent {
   return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
 }
 
-/** Enough of the end of a line to see what stands for its visitor. */
+/** Bytes at the end of a line that contain its reference to a visitor. */
 const tailBytes = 32;
 
-/** The characters of the visitor that a line refers to; 0 for a line that has its own. */
+/** The characters of the visitor that a line refers to; 0 for a line with its visitor. */
 export function visitorCharactersElsewhere(bytes: Buffer, start: number, end: number): number {
   const tail = bytes.toString('latin1', Math.max(start, end - tailBytes), end);
   if (!tail.endsWith(referenceEnd)) return 0;

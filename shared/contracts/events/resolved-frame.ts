@@ -5,30 +5,30 @@ import { assertFrame, eachLine, FrameError } from './frame.ts';
 import { eventPlace, readEventHead } from './resolved-event.ts';
 import type { EventHead } from './resolved-event.ts';
 
-/** What stands for the visitor of a line that another line has. */
+/** A line's reference to the visitor of another line. */
 type Reference = {
   readonly line: number;
-  /** Of its JSON. */
+  /** Characters of the visitor's JSON. */
   readonly characters: number;
-  /** Where it stands. */
+  /** Start of the reference. */
   readonly at: number;
 };
 
 const { openBracket, closeBracket, closeBrace, comma } = ascii;
 const [openingBrace, closingBrace] = [Buffer.from('{'), Buffer.from('}')];
 const zero = 0x30;
-/** More digits than any reference has. */
+/** A reference never has more digits. */
 const digitsMax = 9;
 
 /**
- * A resolved frame that stays bytes: a line, or the head of one, is made text when it is asked for. Texts of all lines,
- * alive for as long as their events wait, are copied by each garbage collection.
+ * A resolved frame that stays bytes: a line, or its head, is decoded when requested. Texts of all lines, alive as long
+ * as their events wait, would be copied by each garbage collection.
  */
 export class ResolvedFrame {
   readonly #bytes: Buffer;
-  /** Where each line ends. */
+  /** End of each line. */
   readonly #ends: number[] = [];
-  /** The visitor that was referred to last: mostly the next reference is to the same. */
+  /** The visitor of the last reference: usually the next reference is to the same. */
   #last: { readonly line: number; readonly characters: number; readonly json: string } | undefined;
 
   constructor(bytes: Buffer) {
@@ -48,34 +48,34 @@ export class ResolvedFrame {
     }
   }
 
-  /** Of the frame, opened. */
+  /** Size of the opened frame. */
   get bytes(): number {
     return this.#bytes.length;
   }
 
-  /** Lines, and so events. */
+  /** Number of lines, and so events. */
   get length(): number {
     return this.#ends.length;
   }
 
-  /** A line as it stands: its visitor may be in another one. */
+  /** A line as stored: its visitor may be in another line. */
   textAt(index: number): string {
     return this.#bytes.toString('utf8', this.#startOf(index), this.#endOf(index));
   }
 
-  /** The head of the event of a line, if it can be read by itself. */
+  /** The head of a line's event, if it can be read without parsing. */
   headAt(index: number): EventHead | undefined {
     return readEventHead(this.#bytes, this.#startOf(index), this.#endOf(index));
   }
 
-  /** About what a line takes with its visitor, in bytes. Throws FrameError where no line has that. */
+  /** About the bytes of a line with its visitor. Throws FrameError where no line has the visitor. */
   bytesAt(index: number): number {
     const reference = this.#referenceAt(index);
     if (reference !== undefined) this.#visitorOf(reference);
     return this.#endOf(index) - this.#startOf(index) + (reference?.characters ?? 0);
   }
 
-  /** A line with its visitor. Throws FrameError where no line has that. */
+  /** A line with its visitor. Throws FrameError where no line has the visitor. */
   lineAt(index: number): string {
     return this.#withVisitor(index, this.#startOf(index));
   }
@@ -110,7 +110,7 @@ export class ResolvedFrame {
     return `${this.#bytes.toString('utf8', from, reference.at)}${this.#visitorOf(reference)}}`;
   }
 
-  /** Reads what a line ends with from its end: `[line,characters]}`. A line with its visitor ends with two braces. */
+  /** Reads a reference from the end of its line. A line with its visitor ends with two braces. */
   #referenceAt(index: number): Reference | undefined {
     const bytes = this.#bytes;
     const end = this.#endOf(index);
@@ -122,7 +122,7 @@ export class ResolvedFrame {
     return { line: line.value, characters: characters.value, at: line.at - 1 };
   }
 
-  /** The whole number that ends before `end`, and where it begins. */
+  /** The whole number that ends before `end`, and its start. */
   #numberBefore(end: number): { readonly value: number; readonly at: number } {
     let at = end;
     let value = 0;

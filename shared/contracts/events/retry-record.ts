@@ -11,13 +11,15 @@ import { refusedVersion } from '../log-format.ts';
 /** The longest wait of each back-off tier, in ms. The last one is for a Retry-After longer than any back-off. */
 export const retryTierDelaysMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** Tiers from here on may hold references, which builds of log format 1 do not know: these only read the tiers they know. */
+/** Tiers from here on may hold references. Builds of log format 1 read only the tiers that they know. */
 const referenceTiers = 20;
 
-/** The back-off tier that is written, by its place among the delays. */
+/** The back-off tier to write, by its index among the delays. */
 export const retryTier = (delay: number): number => referenceTiers + delay;
 
-/** The place of a back-off tier among the delays; undefined for another tier. Earlier builds wrote the places themselves. */
+/**
+ * The index of a back-off tier among the delays; undefined for another tier. Earlier builds used the index as the tier.
+ */
 export function delayOfTier(tier: number): number | undefined {
   const delay = tier >= referenceTiers ? tier - referenceTiers : tier;
   return delay < retryTierDelaysMs.length ? delay : undefined;
@@ -26,44 +28,47 @@ export function delayOfTier(tier: number): number | undefined {
 /** The tier of replayed events: apart from back-off, so that a replay does not delay retries. */
 export const replayTier = 94;
 
-/** The tier of parked events: each waits behind an earlier event of its visitor, and not for a time. */
+/** The tier of parked events: each waits for an earlier event of its visitor, not for a time. */
 export const parkedTier = 96;
 
-/** Not a tier of events: the settled lines of parked frames that still have events waiting. */
+/** Not a tier of events: settled lines of parked frames that still have waiting events. */
 export const settledNoteTier = 97;
 
 /** The tiers that builds of log format 1 wrote. */
 const [parkedTierBefore, replayTierBefore] = [98, 99];
 export const isReplayTier = (tier: number): boolean => tier === replayTier || tier === replayTierBefore;
 export const isParkedTier = (tier: number): boolean => tier === parkedTier || tier === parkedTierBefore;
-/** In the order they are read in: what earlier builds parked came first. */
+/** In reading order: events parked by earlier builds come first. */
 export const parkedTiers: readonly number[] = [parkedTierBefore, parkedTier];
 export const backOffTiers: readonly number[] = retryTierDelaysMs.flatMap((_, delay) => [delay, retryTier(delay)]);
 export const eventTiers: ReadonlySet<number> = new Set([...backOffTiers, ...parkedTiers, replayTier, replayTierBefore]);
 
-/** What a message of RETRY takes beside its payload: subject, id, and what the server adds, in bytes. */
+/** Bytes of a message of RETRY beside its payload: subject, id, and the server's fields. */
 export const retryHeadBytes = 150;
 
 /** An event that waits for another attempt: one line of a frame in the retry log. */
 export type RetryRecord = {
-  /** Attempts made so far; 0 for a replay, and for an event that was parked before any: their times say when that was. */
+  /**
+   * Attempts so far; 0 for a replay, and for an event parked before its first attempt: its times are those of the
+   * parking.
+   */
   readonly attempts: number;
   /** Ms since the epoch, as are the others. */
   readonly firstAttemptAt: number;
   readonly lastAttemptAt: number;
   readonly notBefore: number;
-  /** When the destination refused its key or token at this event last: such an attempt does not count. */
+  /** The last time that the destination refused its key or token at this event: such an attempt does not count. */
   readonly heldAt?: number;
   readonly reason: string;
   readonly request?: RequestSummary;
-  /** Where EVENTS has it; undefined in what earlier builds wrote. */
+  /** Its place in EVENTS; undefined in records of earlier builds. */
   readonly origin?: EventOrigin;
   readonly visitorId: string;
   readonly eventId: string;
   readonly receivedAt: number;
-  /** About what the event takes with its visitor, in bytes. */
+  /** About the bytes of the event with its visitor. */
   readonly bytes: number;
-  /** The event, where EVENTS may have it no more: a replayed dead letter, or a record of an earlier build. */
+  /** The event, where EVENTS may no longer have it: a replayed dead letter, or a record of an earlier build. */
   readonly line?: string;
 };
 
@@ -73,7 +78,7 @@ const reference = Type.Tuple([
   Type.Integer(),
   Type.String(), // Visitor and event.
   Type.String(),
-  Type.Number(), // Received, then the first attempt, the last and the next, each from the one before.
+  Type.Number(), // Receipt, then the first, the last and the next attempt, each relative to the previous time.
   Type.Number(),
   Type.Number(),
   Type.Number(),
@@ -118,14 +123,14 @@ export function encodeRetryRecord(record: RetryRecord): string {
   ]);
 }
 
-/** Reads a frame of the retry log. Throws FrameError on what this build does not know. */
+/** Reads a frame of the retry log. Throws FrameError for a format that this build does not know. */
 export function decodeRetryFrame(data: Uint8Array): RetryRecord[] {
   return frameLines(data).map(parseRetryRecord);
 }
 
-/** Reads one line of such a frame. Throws FrameError on what this build does not know. */
+/** Reads one line of a retry frame. Throws FrameError for a format that this build does not know. */
 export function parseRetryRecord(text: string): RetryRecord {
-  // The event stands within its record.
+  // The event stands inside its record.
   const record = parseLine(text, lineDepthMax + 1);
   if (Array.isArray(record)) return readReference(record);
   const { v, event, ...about } = (record ?? {}) as RetryRecord & {
@@ -171,7 +176,7 @@ export function encodeSettledNote(settled: SettledLines): Uint8Array {
   return encodeJson({ v: 1, settled: [...settled] });
 }
 
-/** What a note cannot say is sent again, so nothing of a note that this build does not know is believed. */
+/** Events that a note does not cover are sent again, so a note of an unknown format is ignored as a whole. */
 export function decodeSettledNote(data: Uint8Array): SettledLines {
   const note = decodeJson(data);
   const entries: readonly unknown[] =

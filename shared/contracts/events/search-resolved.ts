@@ -12,19 +12,19 @@ import type { ResolvedEvent } from './resolved-event.ts';
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
 
-/** What to look for to find events by their names: see `findEventsNamed`. */
+/** The bytes that find events by their names: see `findEventsNamed`. */
 export type NameMarks = readonly Buffer[];
 
 export function markNames(names: readonly string[]): NameMarks {
   return names.map((name) => Buffer.from(`${nameKey}${JSON.stringify(name)}`));
 }
 
-/** What is read of an event that is found by its name. */
+/** The fields of an event that is found by its name. */
 export type NamedEvent = Pick<ResolvedEvent, 'event'> & { readonly visitorId: string };
 
 /**
- * The events of a frame that have one of these names. Lines that do not say one of them are never parsed, and those that
- * cannot be read are left out, as is a frame that cannot be opened.
+ * The events of a frame with one of these names. Lines without any of the names are never parsed; unreadable lines and
+ * frames are left out.
  */
 export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent[] {
   const bytes = openIfReadable(frame);
@@ -38,7 +38,7 @@ export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent
   return [...starts].flatMap((start) => readNamed(bytes.toString('utf8', start, endOfLine(bytes, start))) ?? []);
 }
 
-/** The visitor itself is not looked at: it may stand in another line. */
+/** The visitor is not read: it may stand in another line. */
 function readNamed(line: string): NamedEvent | undefined {
   try {
     const value = parseLine(line);
@@ -51,7 +51,7 @@ function readNamed(line: string): NamedEvent | undefined {
   }
 }
 
-/** A line whose frame is not made text as a whole. */
+/** A line whose frame is not decoded as a whole. */
 export type UnreadLine = {
   /** Its bytes with those of its visitor, wherever that stands in the frame. */
   readonly bytes: number;
@@ -60,9 +60,9 @@ export type UnreadLine = {
 };
 
 /**
- * Calls `take` for each line of a frame with whether it is a test event's, what gives the line, and what gives the
- * `sampleHash` of its event: most are not asked for, and none is parsed. A live event whose properties happen to say `"test":true` is taken for one; a test event is never
- * missed. A frame that cannot be opened is one unreadable line.
+ * Calls `take` for each line of a frame with whether it is a test event, a function for the line, and one for its
+ * `sampleHash`: most lines are not requested, and none is parsed. A live event whose properties contain `"test":true`
+ * counts as a test event; a test event is never missed. A frame that cannot be opened is one unreadable line.
  */
 export function eachResolvedLine(
   frame: Uint8Array,
@@ -78,7 +78,7 @@ export function eachResolvedLine(
     );
     return;
   }
-  // Of most frames none is asked for, of others the same one again and again.
+  // In most frames no line is requested, in others the same one repeatedly.
   let asked = { index: 0, start: 0 };
   const lineAt = (index: number): string | undefined => {
     if (index < asked.index) asked = { index: 0, start: 0 };

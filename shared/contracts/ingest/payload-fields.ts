@@ -1,11 +1,10 @@
 /**
- * The contract of what clients send: one row a field. From it derive the schemas that payloads are checked against, the
- * OpenAPI document, the scanner that finds plain events, the members that the resolver reads, and the names that
- * property tests draw. A new field is one row here and one line where it is used; `payload-fields.test.ts` of the
- * resolver fails if either is missing.
+ * The contract for clients' payloads: one row a field. From it derive the schemas, the OpenAPI document, the scanner
+ * that finds plain events, the members that the resolver reads, and the names that property tests draw. A new field is
+ * one row here and one line where it is used; `payload-fields.test.ts` of the resolver fails if either is missing.
  */
 
-/** What a field may hold. A field that a payload may leave out may be null as well. */
+/** The values of a field. An optional field may be null as well. */
 type FieldRule =
   /** 1 to `charactersMax` characters. */
   | 'text'
@@ -22,7 +21,7 @@ type FieldRule =
   /** Anything. */
   | 'any';
 
-/** How the resolver reads a field. A plain event is copied as bytes; one with a `parsed` field is parsed. */
+/** How the resolver reads a field. A plain event is copied as bytes; an event with a `parsed` field is parsed. */
 export type ResolverReading =
   | 'text'
   | 'time'
@@ -30,7 +29,7 @@ export type ResolverReading =
   | 'defaultProperties'
   | 'integrations'
   | 'parsed'
-  /** The gateway reads it; the resolver finds what it needs of it in the head of the line. */
+  /** Only the gateway reads it; the resolver finds its content in the head of the line. */
   | 'unread';
 
 type Presence = 'required' | 'optional';
@@ -143,7 +142,7 @@ export const payloadFields = {
 type Fields = typeof payloadFields;
 export type PayloadFieldName = keyof Fields;
 
-/** The table for loops. */
+/** The table's rows, for loops. */
 export const payloadFieldRows: readonly (PayloadField & { readonly name: PayloadFieldName })[] = Object.entries(
   payloadFields,
 ).map(([name, field]) => ({ name: name as PayloadFieldName, ...field }));
@@ -165,12 +164,12 @@ export const namesWhere = <Key extends keyof PayloadField>(key: Key, value: Payl
 export const textFieldNames = namesWhere('rule', 'text') as readonly TextFieldName[];
 export const resolverTextNames = namesWhere('resolver', 'text') as readonly ResolverTextName[];
 
-/** Longest texts, in characters. */
+/** Length limits of texts, in characters. */
 export const textCharactersMax = Object.fromEntries(
   textFieldNames.map((name) => [name, payloadFields[name].charactersMax]),
 ) as { readonly [Name in TextFieldName]: Fields[Name]['charactersMax'] };
 
-/** A visitor's properties with a meaning of their own: texts of at most so many characters, which may be empty. */
+/** Visitor properties with a defined meaning: texts of at most this many characters, which may be empty. */
 export const visitorTextCharactersMax = 2000;
 export const visitorTextFields = [
   'email',
@@ -212,7 +211,7 @@ type ValueOf = {
   any: unknown;
 };
 
-/** A payload that passed its check. Keys that are not in the table are kept. */
+/** A payload that passed its check. Keys outside of the table are kept. */
 export type PayloadOf<Kind extends PayloadKind> = {
   [Name in NamesWhere<Kind, 'required'>]: ValueOf[Fields[Name]['rule']];
 } & { [Name in NamesWhere<Kind, 'optional'>]?: ValueOf[Fields[Name]['rule']] | null };
