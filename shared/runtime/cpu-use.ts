@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** The operating system's id of the calling thread; undefined where it is not available, as anywhere but on Linux. */
+/** The operating system's id of the calling thread; undefined except on Linux. */
 export function ownTaskId(): number | undefined {
   try {
-    // `<process>/task/<thread>`: a link that is another one to every thread.
+    // `<process>/task/<thread>`: the link differs for every thread.
     const id = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     return Number.isInteger(id) ? id : undefined;
   } catch {

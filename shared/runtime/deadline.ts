@@ -1,6 +1,6 @@
 /**
- * Waits for work, but not longer than `deadlineMs`; the work itself goes on. A failure within that time is thrown, a later
- * one is dropped.
+ * Waits for work, but not longer than `deadlineMs`; the work continues. A failure within that time is thrown, a later
+ * one is ignored.
  */
 export async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

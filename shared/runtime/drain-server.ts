@@ -3,7 +3,10 @@ import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Server as NetServer } from 'node:net';
 
-/** Disconnects the clients of one of Node's own servers; call it before the server's `close`, which cuts idle ones. */
+/**
+ * Disconnects the clients of one of Node's servers; call it before the server's `close`, which closes idle ones at
+ * once.
+ */
 export type DrainServer = (options: DrainOptions) => Promise<void>;
 
 /** Watches a server from its start, so that it can be drained. */
@@ -11,7 +14,7 @@ export function createDrainServer(server: HttpServer | HttpsServer): DrainServer
   // By connection, each with its newest answer.
   const answers = new Map<Socket, ServerResponse | undefined>();
   let draining = false;
-  // TLS connections are named by an event of their own; the plain ones beneath them ask nothing.
+  // A TLS server emits its connections under another name; the plain ones beneath them have no requests.
   server.on(server instanceof HttpsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     answers.set(socket, undefined);
     socket.once('close', () => answers.delete(socket));
@@ -31,19 +34,19 @@ export function createDrainServer(server: HttpServer | HttpsServer): DrainServer
       draining = true;
       for (const answer of answers.values()) if (answer?.headersSent === false) answer.shouldKeepAlive = false;
     },
-    // A server of HTTP that closes cuts idle connections at once; one of TCP leaves them be.
+    // An HTTP server's `close` closes idle connections at once; that of a TCP server leaves them.
     refuseNew: () => void NetServer.prototype.close.call(server),
   };
   return (options) => drainConnections(state, options);
 }
 
-/** A server as the code that stops it sees it. */
+/** A server for the code that stops it. */
 export type Drainable = {
   /** Requests that wait for their answer. */
   readonly open: number;
   /** Clients' connections, idle ones included. */
   readonly connections: number;
-  /** From now on each answer is the last one of its connection. */
+  /** Makes each answer the last one of its connection from now on. */
   endConnections(): void;
   /** Stops listening. */
   refuseNew(): void;
@@ -73,10 +76,11 @@ export async function drainConnections(server: Drainable, options: DrainOptions)
     server.endConnections();
     await pause(Math.min(acceptMs, deadlineMs));
   }
-  // Connections that wait to be accepted are reset when listening ends: right after the accept phase there are the fewest.
+  // Connections that wait to be accepted are reset when listening ends: right after the accept phase there are the
+  // fewest.
   await connectionsTaken();
   server.refuseNew();
-  // Not before: a client whose connection is about to close opens another one at once.
+  // Not earlier: a client whose connection is about to close opens another one at once.
   server.endConnections();
   const idleUntilMs = passedMs() + idleMs;
   while (server.connections > 0 && passedMs() < deadlineMs) {

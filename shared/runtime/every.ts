@@ -45,7 +45,7 @@ let ticks = 0;
 let ticking: NodeJS.Timeout | undefined;
 
 function onTicks(everyTicks: number, turn: () => void): () => void {
-  // The tick that is on its way may be nearly over: a first turn comes late rather than early.
+  // The next tick may be due at once: a first turn comes late rather than early.
   const dueAtTick = ticks + everyTicks + (ticking === undefined ? 0 : 1);
   const job = { everyTicks, dueAtTick, turn };
   jobs.add(job);

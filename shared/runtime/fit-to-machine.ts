@@ -2,13 +2,13 @@ import type { Machine } from './machine.ts';
 
 /** Defaults that depend on the machine of the process. */
 export type FittedSettings = {
-  /** Of a log that is made. */
+  /** Of a new log. */
   readonly partitions: number;
   /** Of a pipeline. */
   readonly threads: number;
   /** Heap of a service's main thread. */
   readonly mainHeapMib: number;
-  /** On which a nats-server beside the services computes at a time. */
+  /** Cores of a nats-server beside the services. */
   readonly logCores: number;
   /** That server's GOMEMLIMIT. */
   readonly logMemoryMib: number;
@@ -33,21 +33,21 @@ export const logMemoryRule = 'a sixteenth of the memory; 320 to 1024 MiB';
 export const mainHeapRule = 'a sixteenth of the memory; 256 to 1024';
 
 /**
- * Fits what takes cores and memory to a machine on which everything may run: gateway, pipeline, control plane, nats-server
- * and PostgreSQL. Pure.
+ * Sizes that take cores and memory, for a machine on which everything runs: gateway, pipeline, control plane,
+ * nats-server and PostgreSQL. Pure.
  */
 export function fitToMachine({ cores, memoryBytes }: Machine): FittedSettings {
   const memoryMib = memoryBytes / mebibyte;
   return {
-    // Each has frames of its own, so that more than the cores can resolve only make them smaller. Two leave room for a second machine.
+    // More partitions than the cores can resolve only make frames smaller. Two leave room for a second machine.
     partitions: between(2, Math.min(cores / 2, memoryMib / 8 / partitionMib), fittedMax),
     threads: between(1, Math.min(cores, memoryMib / 4 / (threadHeap.min + besideHeapMib)), fittedMax),
     mainHeapMib: between(mainHeap.min, memoryMib / 16, mainHeap.max),
-    // On all of two cores it took a fifth more processor an event, most of it for handing work from one thread to the next, and
-    // what it was given work by waited for a core behind it.
+    // With all of two cores the server took a fifth more processor time an event, most of it for hand-overs between
+    // threads, and its clients waited for a core.
     logCores: between(1, cores / 2, fittedMax),
-    // It keeps what it stored for some seconds: at 32,000 events/s in batches that is more than 320 MiB, and below its limit it
-    // collects garbage again and again, 18 us of processor an event instead of 6.
+    // The server keeps what it stored for some seconds: at 32,000 events/s in batches that is more than 320 MiB, and
+    // below its limit it collects garbage constantly: 18 us of processor time an event instead of 6.
     logMemoryMib: between(logMemory.min, memoryMib / 16, logMemory.max),
   };
 }

@@ -15,7 +15,7 @@ export const heapEnv = {
 export const readMainHeapMib = (env: Static<TObject<typeof heapEnv>>): number =>
   env.MAIN_HEAP_MIB ?? fitToMachine(readMachine()).mainHeapMib;
 
-/** Whether options of Node bound heaps: those of its threads as well, unless they set their own. */
+/** Whether options of Node limit heaps: those of its threads as well, unless they set their own. */
 export const givesHeap = (options: string | undefined): boolean =>
   /(^|\s)--max[-_]old[-_]space[-_]size/.test(options ?? '');
 
@@ -23,7 +23,7 @@ export const givesHeap = (options: string | undefined): boolean =>
 export function heapOptions(source: Readonly<Record<string, string | undefined>>): string[] {
   if (givesHeap(source['NODE_OPTIONS'])) return [];
   const given = source['MAIN_HEAP_MIB'] ?? '';
-  // The service itself reports an invalid number, with all other problems.
+  // The service reports an invalid number, together with all other problems.
   const mib = /^\d+$/.test(given) ? Number(given) : readMainHeapMib({});
   return [`--max-old-space-size=${mib}`];
 }

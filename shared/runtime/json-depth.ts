@@ -1,10 +1,13 @@
 /**
- * How deep the JSON of a client may nest at the most: no limit of a route is higher. Code that walks events may recurse once a
- * level, and the depth of the stack differs from one version of Node to the next.
+ * Nesting limit of a client's JSON: no route has a higher one. Code that walks events may recurse once a level, and the
+ * depth of the stack differs between versions of Node.
  */
 export const jsonDepthCeiling = 512;
 
-/** Whether arrays and objects of a JSON text nest deeper than `depthMax`. It need not be JSON: it is checked before parsing. */
+/**
+ * Whether arrays and objects of a JSON text nest deeper than `depthMax`. Any text is accepted, as the check precedes
+ * parsing.
+ */
 export function textNestsDeeper(text: string, depthMax: number): boolean {
   return opensMoreThan(text, depthMax) && reachesBelow(text, depthMax);
 }
@@ -16,7 +19,7 @@ export function valueNestsDeeper(value: unknown, depthMax: number): boolean {
   return Object.values(value).some((member) => valueNestsDeeper(member, depthMax - 1));
 }
 
-/** Whether there are more brackets than levels, within strings or not: hardly ever so, and found out in a few hops. */
+/** Whether there are more brackets than levels, inside strings or not: rarely so, and cheap to find out. */
 function opensMoreThan(text: string, levels: number): boolean {
   // Each level is closed as well.
   if (text.length < 2 * levels) return false;
@@ -52,7 +55,7 @@ function reachesBelow(text: string, depthMax: number): boolean {
   return false;
 }
 
-/** The index of the quote that ends the string whose opening quote is at `start`; the text's length where none does. */
+/** The index of the quote that closes the string opened at `start`; the text's length where there is none. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

@@ -1,4 +1,4 @@
-/** A JSON object from outside: its members are unknown until a schema took them. */
+/** A JSON object from outside: its members are unknown until a schema accepted them. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -10,10 +10,10 @@ export function quoteJson(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Texts that stand in JSON as they are: nearly all that come here, and found out for less than they cost to escape. */
+/** Texts without characters to escape: nearly all texts, and the test costs less than escaping. */
 const plainText = /^[ !#-[\]-~]*$/;
 
-/** A number as JSON, which has none for what is not finite. */
+/** A number as JSON; one that is not finite is null. */
 export function numberJson(value: number): string {
   return Number.isFinite(value) ? String(value) : 'null';
 }
@@ -22,7 +22,7 @@ export function encodeJson(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** The value of JSON bytes; undefined when they are not JSON, or none are there. */
+/** The value of JSON bytes; undefined when they are not JSON, or there are none. */
 export function decodeJson(bytes: Uint8Array | undefined): unknown {
   if (bytes === undefined) return undefined;
   try {

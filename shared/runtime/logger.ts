@@ -3,7 +3,10 @@ import type { Logger } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** JSON lines on stdout, readable ones on a terminal. A line is a constant message plus fields: ids, sizes and codes, never what an event holds. */
+/**
+ * JSON lines on stdout, readable ones on a terminal. A line is a constant message plus fields: ids, sizes and codes,
+ * never the content of an event.
+ */
 export function createLogger(component: string, level: string): Logger {
   const options = { base: { component }, level, timestamp: pino.stdTimeFunctions.isoTime };
   if (!process.stdout.isTTY) return pino(options);

@@ -13,7 +13,7 @@ export function readMachine(): Machine {
   const quota = cpuQuota(readText('/proc/self/cgroup'), (folder) => readText(`/sys/fs/cgroup${folder}/cpu.max`));
   return {
     cores: Math.min(availableParallelism(), quota),
-    // Unlimited is 0 on some versions of Node, and more than there is on others.
+    // Some versions of Node report unlimited as 0, others as more than the machine has.
     memoryBytes: constrained > 0 ? Math.min(constrained, totalmem()) : totalmem(),
   };
 }
@@ -26,7 +26,7 @@ export function cpuQuota(cgroup: string, cpuMaxOf: (folder: string) => string): 
   const own = /^0::(\/\S*)$/m.exec(cgroup)?.[1] ?? '/';
   const parts = own.split('/').filter((part) => part !== '');
   let cores = Number.POSITIVE_INFINITY;
-  // A group has no more than those it is in.
+  // A group has no more cores than the groups that contain it.
   for (let depth = parts.length; depth >= 0; depth -= 1) {
     const folder = parts
       .slice(0, depth)
@@ -38,7 +38,7 @@ export function cpuQuota(cgroup: string, cpuMaxOf: (folder: string) => string): 
   return cores;
 }
 
-/** Empty where there is none: not everything is Linux, nor has every group a limit. */
+/** Empty where the file is missing: the system may not be Linux, and not every group has a limit. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');

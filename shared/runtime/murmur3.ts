@@ -6,7 +6,7 @@ export function murmur3(text: string, seed = 0): number {
   return murmur3Pair(text, seed, seed).high;
 }
 
-/** Two hashes of one text with seeds of their own, the first and the second half of 64 bits. */
+/** Two hashes of one text with different seeds, the first and the second half of 64 bits. */
 export function murmur3Pair(text: string, highSeed: number, lowSeed: number): { high: number; low: number } {
   const length = text.length;
   const blocksEnd = length & ~3;
@@ -62,7 +62,7 @@ function finish(hash: number, length: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The same of bytes[start, end). */
+/** The same for bytes[start, end). */
 export function murmur3Bytes(bytes: Uint8Array, start: number, end: number, seed = 0): number {
   const length = end - start;
   const blocksEnd = start + (length & ~3);

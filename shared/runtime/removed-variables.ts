@@ -1,5 +1,5 @@
 /**
- * Variables that earlier versions read, with what holds instead. An installation that still sets one starts, and logs a
+ * Variables that earlier versions read, with their successors. An installation that still sets one starts, and logs a
  * warning for each. An entry stays for two minor versions.
  */
 export const removedVariables: Readonly<Record<string, string>> = {

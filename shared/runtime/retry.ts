@@ -2,14 +2,14 @@
 export type Backoff = { readonly firstMs: number; readonly longestMs: number };
 
 /**
- * The pause after the `tries`-th try in a row that failed, from 1 on, in ms. `random` in [0, 1) takes up to half off, so
+ * The pause after the `tries`-th consecutive failure, from 1 on, in ms. `random` in [0, 1) takes off up to half, so
  * that many clients that failed at once do not retry at once.
  */
 export function backoffMs({ firstMs, longestMs }: Backoff, tries: number, random: number): number {
   return Math.min(longestMs, firstMs * 2 ** Math.min(tries - 1, 30)) * (1 - random / 2);
 }
 
-/** Whether a failure that is tried again is worth a line of the log: soon, and now and then for as long as it lasts. */
+/** Whether a repeated failure is worth a log line: soon, and then now and then as long as it lasts. */
 export const isWorthTelling = (attempt: number): boolean => attempt === 3 || attempt % 60 === 0;
 
 /** For requests of few clients to one server. */
@@ -22,7 +22,7 @@ export type RetryOptions = {
   /** Ends the tries; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly backoff?: Backoff | undefined;
-  /** Whether it is worth another try after the `attempt`-th, from 1 on, failed so. Otherwise the failure is thrown. */
+  /** Whether to try again after the `attempt`-th failure, from 1 on. Otherwise the failure is thrown. */
   isPassing(error: unknown, attempt: number): boolean;
   /** Called before each pause. */
   onRetry?(error: unknown, attempt: number): void;
@@ -45,7 +45,7 @@ export async function retry<Result>(
   }
 }
 
-/** Ends early when the signal is aborted; it does not reject. */
+/** Ends early, without rejecting, when the signal is aborted. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

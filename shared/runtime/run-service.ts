@@ -12,8 +12,8 @@ export type ServiceEnv = { readonly LOG_LEVEL: string; readonly SHUTDOWN_DEADLIN
 
 /**
  * The frame of every service's main: reads the environment (all problems listed), starts, and ends cleanly on a signal.
- * `start` registers with `scope` what it opens, which ends if the start fails. A start that fails ends with 1, and with `cannotStartExitCode`
- * where the next one would fail as well.
+ * `start` registers what it opens with `scope`, which ends it if the start fails. A failed start exits with 1, and with
+ * `cannotStartExitCode` where the next start would fail as well.
  */
 export async function runService<Env extends ServiceEnv>(
   name: string,

@@ -4,7 +4,7 @@ type End<Resource> = (resource: Resource) => Promise<void> | void;
 
 type Step = { readonly name: string; readonly endsBefore: string | undefined; run(): Promise<void> | void };
 
-/** What a process has opened. It ends in reverse order of `use`, apart from the exceptions that are stated there. */
+/** The open resources of a process. They end in reverse order of `use`, apart from exceptions stated there. */
 export type Scope = {
   /**
    * Registers a resource where it is opened, with what ends it:
@@ -21,14 +21,16 @@ export type Scope = {
     end: End<Resource>,
     order?: { readonly endsBefore: string },
   ): Resource;
-  /** Runs `start`. If that fails, ends what it has opened before it passes the error on. */
+  /** Runs `start`. If that fails, ends what it has opened, then throws the error. */
   start<Result>(start: () => Promise<Result>): Promise<Result>;
   /** Ends all resources once, one after the other; later calls wait for the same end. */
   end(reason: string): Promise<void>;
   readonly ending: boolean;
 };
 
-/** A failure to end one resource is logged, and the others end all the same. Past the deadline the process exits with 1. */
+/**
+ * A failure to end one resource is logged, and the others end all the same. Past the deadline the process exits with 1.
+ */
 export function createScope(
   logger: Logger,
   deadlineMs: number,
@@ -78,7 +80,7 @@ export function createScope(
   return scope;
 }
 
-/** Removes the step that ends next: the newest one that ends before the newest of all, else that. */
+/** Removes the step that ends next: the newest one that must end before the newest of all, else that one. */
 function takeNext(open: Step[]): Step | undefined {
   let next = open.at(-1);
   const passed = new Set<Step>();

@@ -8,8 +8,8 @@ const untrusted = new Set([
 ]);
 
 /**
- * Why a TLS connection was not made, in words that name the variables to look at, or nothing when TLS is not why.
- * `code` and `message` are those of Node's error; `prefix` is what the variables begin with, such as `NATS`.
+ * Why a TLS connection failed, with the variables to check; undefined for another cause. `code` and `message` are those
+ * of Node's error; `prefix` begins the names of the variables, such as `NATS`.
  */
 export function tlsFailure(code: string, message: string, prefix: string): string | undefined {
   if (untrusted.has(code)) return `the certificate of the server is not signed by an authority in ${prefix}_CA`;

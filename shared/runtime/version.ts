@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this build, by the package.json above this file, compiled or not. */
+/** The version of this build, from the package.json above this file, compiled or not. */
 export const version: string = readVersion();
 
 function readVersion(): string {
@@ -17,7 +17,9 @@ function readVersion(): string {
   return 'unknown';
 }
 
-/** Whether one version is newer than another: numbers between dots, the first that differ. What is no number is 0. */
+/**
+ * Whether one version is newer than another, by the first number that differs. A part that is no number counts as 0.
+ */
 export function isNewer(one: string, other: string): boolean {
   const [left, right] = [one, other].map((text) => text.split(/[.+-]/, 3).map((part) => Number(part) || 0));
   for (let place = 0; place < 3; place += 1) {

@@ -41,15 +41,15 @@ import type { VisitorClaim } from './visitor-identity.ts';
 import { identityKinds, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
-/** The effect of a batch of events on visitors: the outcome of each event, and the rows to write. */
+/** What a batch of events does to the visitors: the outcome of each event, and the rows to write. */
 export type VisitorPlan = {
   readonly outcomes: readonly VisitorOutcome[];
   /** Visitors to insert, or to update when `stored` says from which state. */
   readonly writes: readonly VisitorWrite[];
   readonly newIdentities: readonly IdentityRow[];
-  /** Visitors that were merged into others. Rows that point at them stay and lead on. */
+  /** Visitors that turned out to be another; what leads to them stays as it is, and leads on. */
   readonly merges: readonly VisitorMerge[];
-  /** Identities to remove before others are inserted, since the property was cleared. */
+  /** Identities to take from a visitor before others are inserted, since the property was cleared. */
   readonly cleared: readonly ClearedIdentity[];
   /** Accounts with anything to write. */
   readonly changed: ReadonlySet<string>;
@@ -98,9 +98,9 @@ function changesAnything({ writes, newIdentities, merges, cleared }: AccountRows
 }
 
 type AccountBatchOptions = {
-  /** Size limit of a visitor's properties as JSON text, in bytes. */
+  /** What the properties of a visitor may weigh as JSON text, in bytes. */
   readonly propertiesBytesMax: number;
-  /** Identifiers of a visitor, at most: externalIds, e-mail addresses and merged ids. Default `identifiersMax`. */
+  /** How many identifiers may lead to a visitor: externalIds, e-mail addresses and merged ids. Default `identifiersMax`. */
   readonly identifiersMax?: number;
   readonly newVisitorId: () => string;
 };
@@ -116,11 +116,11 @@ class AccountBatch {
   readonly #merges: VisitorMerge[] = [];
   /** Why the current event merges. */
   #cause: MergeCause = { kind: 'signIn' };
-  /** The account's limits for the current event. */
+  /** Of the account, by the event at hand. */
   #limits = defaultIdentityLimits;
-  /** Time of the current event's properties. */
+  /** When the event at hand says what it says. */
   #saidAtMs = 0;
-  /** Changes that the current event requested and was refused. */
+  /** The changes that the current event asked for and did not get. */
   #leftOut: Record<LeftOutReason, number> | undefined;
 
   constructor(accountId: string, known: KnownVisitors, options: AccountBatchOptions) {
@@ -137,7 +137,7 @@ class AccountBatch {
     this.#saidAtMs = Math.floor(touch.saidAtMs ?? receivedAtMs);
     if (isErased(claim, receivedAtMs, this.#known)) return { kind: 'erased' };
     const byEmail = this.#byEmail(claim, tiesAsServer(sentWith, claim));
-    // The e-mail address decides, and it is not the identifier that was signed.
+    // What a server signed is not what decides then.
     const trust = byEmail !== undefined && sentWith === 'signed' ? 'public' : sentWith;
     const mayTie = tiesAsServer(trust, claim);
     const found = byEmail ?? this.#find(claim, mayTie);
@@ -160,7 +160,7 @@ class AccountBatch {
     };
   }
 
-  /** The rows to write for the events so far. */
+  /** What the events did so far, as rows to write. */
   rows(): AccountRows {
     const accountId = this.#accountId;
     const writes: VisitorWrite[] = [];
@@ -172,7 +172,7 @@ class AccountBatch {
         id,
         stored,
         properties,
-        // The row it points at, which may be an alias itself: a split must find what was merged into a visitor.
+        // The visitor it was merged into, which may be an alias itself: a split has to find what was under a visitor.
         mergedInto: stored?.mergedInto ?? mergedInto?.id,
         signedInAs,
         setByServer,
@@ -185,7 +185,7 @@ class AccountBatch {
     return { accountId, writes, merges: this.#merges, ...this.#identities.rows(accountId) };
   }
 
-  /** The event's visitor as the visitors are now; the device's where the person is unknown. */
+  /** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
   #find({ userId, externalIds, emails, anonymousId }: VisitorClaim, isServer: boolean): Working | undefined {
     const device = this.#ofDevice(userId, isServer);
     const person = this.#identities.ownerOf('external_id', externalIds);
@@ -196,7 +196,7 @@ class AccountBatch {
     return externalIds.length > 0 ? undefined : this.#identities.ownerOf('email', emails);
   }
 
-  /** The visitor of the event's e-mail address, where the address ranks above identifiers that do not lead to it. */
+  /** Whom the e-mail address of an event leads to, where it decides over identifiers that do not lead there. */
   #byEmail(claim: VisitorClaim, isServer: boolean): Working | undefined {
     if (!ranksEmailFirst(this.#limits, claim)) return undefined;
     const { userId, externalIds, emails } = claim;
@@ -207,9 +207,8 @@ class AccountBatch {
   }
 
   /**
-   * Gives an event to the visitor of its e-mail address. The address merges no visitors: the device is signed in, and
-   * an externalId without an owner is added, unless the key is public: the owner of the externalId could then change
-   * the visitor.
+   * Makes an event that of the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
+   * externalId without an owner is added. Not by a public key: the owner of the externalId could then change the visitor.
    */
   #followEmail(visitor: Working, { userId, externalIds }: VisitorClaim, isServer: boolean): Working {
     for (const externalId of externalIds) {
@@ -225,7 +224,7 @@ class AccountBatch {
     return visitor;
   }
 
-  /** The event's visitor, after the ties and merges that follow from its identifiers. */
+  /** The visitor that the event is of, with the ties and merges that follow from its identifiers. */
   #identify(claim: VisitorClaim, found: Working | undefined, isServer: boolean): Working {
     const { userId, externalIds, anonymousId, isAlias } = claim;
     const [externalId, newId] = externalIds;
@@ -238,7 +237,7 @@ class AccountBatch {
     return person;
   }
 
-  /** The person of an externalId, with the device tied to it. */
+  /** The person of an externalId, to whom the device is tied. */
   #signIn(userId: string | undefined, externalId: string, isServer: boolean): Working {
     const device = this.#ofDevice(userId, isServer);
     const person = this.#identities.owner('external_id', storedIdentity(externalId));
@@ -256,7 +255,7 @@ class AccountBatch {
     return one ?? person;
   }
 
-  /** A second externalId of an event that is not an alias. */
+  /** A second externalId of an event that is not said to be an alias. */
   #addExternalId(person: Working, externalId: string, isServer: boolean): void {
     const owner = this.#identities.owner('external_id', storedIdentity(externalId));
     if (owner === person) return;
@@ -264,17 +263,14 @@ class AccountBatch {
     else this.#leaveOut('keptApart');
   }
 
-  /**
-   * Whether the account allows a known person another externalId. A public key adds none to a person that a server
-   * named.
-   */
+  /** Whether the account allows a known person another externalId; a public key adds none to one that a server named. */
   #mayHaveAnother({ externalIds, setByServer }: Working, isServer: boolean): boolean {
     return externalIds < this.#limits.externalIdsMax && (isServer || !isServerSet(setByServer, 'external_id'));
   }
 
   /**
-   * Two ids of one person. The previous one may be a device's, a visitor's or a person's: its visitor is merged with
-   * the new one's. A public key merges no two known people, and gives no further id to a person that a server named.
+   * Two ids of one person. The previous one may be a device's, a visitor's own or a person's: who it leads to becomes one
+   * with whom the new one leads to. A public key merges no two known people, and gives no further id to one that a server named.
    */
   #alias(userId: string | undefined, { previousId, newId }: Alias, isServer: boolean): Working {
     const previous = this.#identities.owner('external_id', storedIdentity(previousId));
@@ -304,14 +300,14 @@ class AccountBatch {
     return joined ?? merged;
   }
 
-  /** Creates the visitor of an externalId without an owner. */
+  /** Makes the visitor of an externalId without an owner. */
   #createPerson(userId: string | undefined, externalId: string): Working {
     const made = this.#visitors.create(userId ?? this.#options.newVisitorId());
     this.#tieExternalId(made, externalId);
     return made;
   }
 
-  /** Merges another visitor into a person with an externalId; undefined where they must stay two. */
+  /** Makes one visitor of another and a person that has an externalId; undefined where they have to stay two. */
   #join(other: Working, person: Working, { isServer, isAlias }: Rights): Working | undefined {
     if (other.stored?.isUnreadable === true || person.stored?.isUnreadable === true) return undefined;
     const arePeople = isKnown(other);
@@ -322,7 +318,7 @@ class AccountBatch {
     return undefined;
   }
 
-  /** Gives later events with this userId alone to the person. */
+  /** Events with this userId alone are the person's from now on. */
   #tieDevice(userId: string | undefined, person: Working, isServer: boolean): void {
     const row = userId === undefined ? undefined : this.#visitors.row(userId);
     if (row === undefined) return;
@@ -339,7 +335,7 @@ class AccountBatch {
     row.changed = true;
   }
 
-  /** The visitor that an event of a test key sees, without any change stored. */
+  /** What an event of a test key sees: the visitor as it would be, of which nothing is kept. */
   #view(found: Working | undefined, claim: VisitorClaim, given: readonly JsonObject[]): VisitorOutcome {
     let properties = found?.properties ?? VisitorProperties.none;
     for (const layer of given) {
@@ -349,7 +345,7 @@ class AccountBatch {
     return { kind: 'resolved', id: found?.id ?? unstoredVisitorId(this.#accountId, claim), properties, created: false };
   }
 
-  /** The visitor of events with this userId alone. */
+  /** The visitor that events with this userId alone belong to. */
   #ofDevice(userId: string | undefined, isServer: boolean): Working | undefined {
     const row = userId === undefined ? undefined : this.#visitors.row(userId);
     if (row === undefined) return undefined;
@@ -357,12 +353,12 @@ class AccountBatch {
     return (followsSignIn(isServer, row.setByServer, own.setByServer) ? this.#signedIn(row) : undefined) ?? own;
   }
 
-  /** The person signed in on the device of a row, where it is not the row's own visitor. */
+  /** Who is signed in on the device of a row, where that is not the row's own visitor. */
   #signedIn({ signedInAs }: Working): Working | undefined {
     return signedInAs === undefined ? undefined : this.#visitors.visitor(signedInAs);
   }
 
-  /** Gives an externalId without an owner to a visitor, which makes it a known person. False where there is no room. */
+  /** Ties an externalId without an owner to a visitor, whose property then marks a known person. False without room. */
   #tieExternalId(visitor: Working, externalId: string): boolean {
     if (this.#isFull(visitor)) return false;
     if (!isKnown(visitor)) {
@@ -377,7 +373,7 @@ class AccountBatch {
     return true;
   }
 
-  /** Gives an e-mail address without an owner to a visitor, unless a server set the visitor's own address. */
+  /** Ties an e-mail address without an owner to a visitor, unless a server set the visitor's own address. */
   #tieEmail(visitor: Working, email: string, isServer: boolean): void {
     const value = storedIdentity(email);
     if (this.#identities.owner('email', value) !== undefined) return;
@@ -387,7 +383,7 @@ class AccountBatch {
     else this.#identities.tie('email', value, visitor);
   }
 
-  /** Whether a visitor, or the two that would become one, has too many identifiers for another. */
+  /** Whether so many identifiers lead to a visitor that none is added, nor to the two that are to become one. */
   #isFull(visitor: Working, other?: Working): boolean {
     const more = other === undefined ? 0 : identifiersOfVisitor(other);
     const isFull = identifiersOfVisitor(visitor) + more >= (this.#options.identifiersMax ?? identifiersMax);
@@ -395,10 +391,10 @@ class AccountBatch {
     return isFull;
   }
 
-  /** Merges two visitors; undefined, and they stay two, where the result would be too large. */
+  /** Makes one visitor of two; undefined, and they stay two, where the one would be larger than it may be. */
   #merge(a: Working, b: Working): Working | undefined {
     if (this.#isFull(a, b)) return undefined;
-    // An explicit alias is not limited.
+    // Who says that two are one is not limited.
     if (this.#cause.kind === 'signIn' && exceedTogether(this.#limits, a, b)) {
       this.#leaveOut('overLimit');
       return undefined;
@@ -458,14 +454,14 @@ class AccountBatch {
     visitor.changed = true;
   }
 
-  /** The event's properties without an externalId of another visitor: the property marks a known person. */
+  /** What an event gives, without an externalId that is not the visitor's: who has one as a property is a known person. */
   #withoutForeignId(visitor: Working, given: JsonObject): JsonObject {
     const { external_id: id, ...others } = given;
     if (typeof id !== 'string' || id === '') return given;
     return this.#identities.owner('external_id', storedIdentity(id)) === visitor ? given : others;
   }
 
-  /** A public key's properties without those that a server has set to another value. */
+  /** What a public key gives, without what a server has set to something else. */
   #withoutProtected(visitor: Working, given: JsonObject): JsonObject {
     const kept = keptFromPublic(visitor.setByServer, visitor.properties.value, given);
     if (kept.length === 0) return given;
@@ -485,7 +481,7 @@ class AccountBatch {
   }
 }
 
-/** A tied identifier belongs to the visitor, whatever was cleared and when. */
+/** An identifier that is tied is a visitor's, whatever was cleared when. */
 const tiedName: ReadonlySet<string> = new Set(['external_id']);
 
 const unreadable = { kind: 'refused', reason: 'its visitor is too large to be read' } as const;

@@ -1,8 +1,8 @@
-/** Accounts, or rules, that are counted by themselves, so that a metric has no more series than that; others are one. */
+/** Accounts, or rules, with a series of their own; all others share one. */
 const accountsMax = 100;
 const others = '_other';
 
-/** A counter that is kept for each account: reported as `<name>:<account id>`. */
+/** A counter for each account: reported as `<name>:<account id>`. */
 export class AccountCounts {
   readonly #name: string;
   readonly #counts = new Map<string, number>();

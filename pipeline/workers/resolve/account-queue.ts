@@ -16,16 +16,19 @@ import { UnfinishedFrames } from './unfinished-frames.ts';
 import { UnreadMessages } from './unread-messages.ts';
 import type { WaitingEvents } from './waiting-events.ts';
 
-/** A queue is not read while events of its account of this size wait in memory. The limit of the partition is a setting. */
+/**
+ * A queue is not read while this many bytes of its account's events wait in memory. The limit of the partition is a
+ * setting.
+ */
 const accountWaitingBytesMax = 256 * 1024;
 const bufferedMax = 2;
 const ackPendingMax = 512;
 
-/** Where a queue brings what it reads. */
+/** The receiver of a queue's frames. */
 export type QueueTarget = {
   readonly waiting: WaitingEvents;
   beginTurn(frames: FramesAtWork | undefined): void;
-  /** Called when something was read, and when the queue may be closed. */
+  /** Called after a read, and when the queue may be closed. */
   onNews(): void;
 };
 
@@ -56,47 +59,47 @@ export class AccountQueue {
     this.#copies = new QueueCopies((payload, msgId) => this.#publish(payload, msgId));
   }
 
-  /** Whether all that it was given was read: what comes now may wait in memory, after that. */
+  /** Whether everything copied was read: later events may wait in memory, after those. */
   get isCaughtUp(): boolean {
     return !this.isCopying && this.#unread.isEmpty;
   }
 
-  /** Bytes of its messages that were not read yet. */
+  /** Bytes of its unread messages. */
   get unreadBytes(): number {
     return this.#unread.bytes;
   }
 
-  /** Whether something is on its way into it. */
+  /** Whether lines are on their way into it. */
   get isCopying(): boolean {
     return this.#copies.isCopying;
   }
 
-  /** Whether nothing of it is left to be done. */
+  /** Whether it has no work left. */
   get isDone(): boolean {
     return this.isCaughtUp && this.unfinished.size === 0;
   }
 
-  /** Whether frames of it are suspected of what befell the actor before. */
+  /** Whether frames of it are suspected of an earlier actor's death. */
   get isWatching(): boolean {
     return this.#reader?.isWatching === true && !this.isCaughtUp;
   }
 
-  /** To be copied, after what was given before. `onStored` is called once for each line, when it is in the log. */
+  /** Queues lines for the copy, after earlier ones. `onStored` is called once for each line, when the log has it. */
   add(lines: Parameters<QueueCopies['add']>[0], onStored: () => void): void {
     this.#copies.add(lines, onStored);
   }
 
-  /** Copies what was given. Waits as long as the log takes none. */
+  /** Copies the queued lines. Waits as long as the log refuses. */
   copy(): Promise<void> {
     return this.#copies.copy();
   }
 
-  /** So many messages of its subject are there from before. */
+  /** Its subject has this many messages of an earlier resolver. */
   noteUnread(messages: number): void {
     this.#unread.inherit(messages);
   }
 
-  /** Opens its reader, which takes it away from the previous one. */
+  /** Opens its reader, which takes the consumer away from the previous one. */
   async open(): Promise<void> {
     const { connection, logger, partition, settings, suspicion } = this.#context;
     this.#reader = await openFrameReader({
@@ -125,7 +128,7 @@ export class AccountQueue {
     });
   }
 
-  /** Reads until it is closed, as far ahead as there is room for. Throws when another reader has taken it over. */
+  /** Reads until it is closed, as far ahead as memory allows. Throws when another reader has taken it over. */
   async read(): Promise<void> {
     const reader = this.#reader;
     if (reader === undefined) return;
@@ -144,24 +147,24 @@ export class AccountQueue {
     return frames.length > 0;
   }
 
-  /** There is more room in memory. */
+  /** Memory has become free. */
   noteRoom(): void {
     this.#room.ring();
   }
 
-  /** Acknowledges what is finished. */
+  /** Acknowledges finished messages. */
   finish(): void {
     this.#reader?.finish(this.unfinished.takeFinished());
   }
 
-  /** Reads no more. What is not finished comes first with the next reader. */
+  /** Stops reading. The next reader receives the unfinished messages first. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#room.ring();
     await this.#reader?.close();
   }
 
-  /** Removes it from the log, once it is done and closed. */
+  /** Removes it from the log, once it has no work left and is closed. */
   async remove(): Promise<void> {
     const { connection, partition } = this.#context;
     const { readSeq } = this.#unread;

@@ -14,32 +14,32 @@ import type { ResolverContext } from './resolver-context.ts';
 import type { UnfinishedFrames } from './unfinished-frames.ts';
 import type { WaitingEvent, WaitingEvents, WaitingLines } from './waiting-events.ts';
 
-/** Queues of one partition: each holds up to half a mebibyte in memory. */
+/** Queues of one partition, at most: each holds up to half a mebibyte in memory. */
 const queuesMax = 64;
 
-/** An account that has less than this part of what a partition may hold is not moved to a queue: that would not help. */
+/** An account with less than this part of a partition's bounds is not moved to a queue: it would not help. */
 const partMin = 1 / 8;
 
 export type AccountQueuesOptions = {
   readonly context: ResolverContext;
   readonly waiting: WaitingEvents;
-  /** Frames of the partition itself. */
+  /** The partition's own frames. */
   readonly unfinished: UnfinishedFrames<LogMessage>;
   readonly target: Pick<QueueTarget, 'beginTurn' | 'onNews'>;
-  /** Throws when the partition is another resolver's by now. */
+  /** Throws when another resolver owns the partition. */
   confirm(): Promise<void>;
   /** A queue cannot be read any more. */
   onFailure(error: unknown): void;
 };
 
 /**
- * Keeps what a partition holds in memory and in flight apart by account. Past its bounds the account that has most of it is
- * given a queue of its own, so that the frames of all others are read on, at any size of its backlog.
+ * Separates the memory and the frames in flight of a partition by account. Past its bounds the account with most of
+ * them gets a queue, so that the frames of all others are read on, however large its backlog.
  */
 export class AccountQueues {
   readonly #options: AccountQueuesOptions;
   readonly #queues = new Map<string, AccountQueue>();
-  /** Accounts with a queue that was caught up with: what comes now waits in memory, after what was read of it. */
+  /** Accounts whose queue was read to its end: later events wait in memory, after those. */
   readonly #leaving = new Set<string>();
   readonly #reading = new Map<AccountQueue, Promise<void>>();
   readonly #closing = new Map<string, Promise<void>>();
@@ -60,7 +60,7 @@ export class AccountQueues {
     return this.#queues.has(accountId) && !this.#leaving.has(accountId);
   }
 
-  /** Bytes that wait in queues, by account. */
+  /** Bytes in queues, by account. */
   stats(): Readonly<Record<`queue_bytes:${string}`, number>> {
     return Object.fromEntries([...this.#queues].map(([id, queue]) => [`queue_bytes:${id}`, queue.unreadBytes]));
   }
@@ -69,7 +69,7 @@ export class AccountQueues {
     return this.#isReading && this.#queues.size > 0;
   }
 
-  /** Bytes that wait in memory and in no queue. */
+  /** Bytes in memory outside of queues. */
   get bytesBeside(): number {
     const { waiting } = this.#options;
     let bytes = waiting.bytes;
@@ -79,7 +79,7 @@ export class AccountQueues {
     return bytes;
   }
 
-  /** Takes over the queues that an earlier resolver left. */
+  /** Takes over the queues of an earlier resolver. */
   async open(): Promise<void> {
     const { context } = this.#options;
     const { connection, partition } = context;
@@ -94,7 +94,7 @@ export class AccountQueues {
     );
     if (accounts.size === 0) return;
     for (const accountId of accounts) this.#queues.set(accountId, await this.#openQueue(accountId));
-    // The server says what is unread once there is no other reader.
+    // The server reports unread messages once there is no other reader.
     for (const { name, waiting, unacknowledged } of await listConsumerProgress(connection, streams.ingest)) {
       for (const [accountId, queue] of this.#queues) {
         if (name === accountQueueConsumer(partition, accountId)) queue.noteUnread(waiting + unacknowledged);
@@ -102,12 +102,12 @@ export class AccountQueues {
     }
   }
 
-  /** Those whose frames are suspected of what befell the actor before: they are read by themselves, one frame at a time. */
+  /** Queues with frames suspected of an earlier actor's death: these are read alone, one frame at a time. */
   get watching(): readonly AccountQueue[] {
     return [...this.#queues.values()].filter((queue) => queue.isWatching);
   }
 
-  /** Begins to read all of them. */
+  /** Starts to read all of them. */
   start(): void {
     this.#isReading = true;
     for (const queue of this.#queues.values()) this.#read(queue);
@@ -127,19 +127,19 @@ export class AccountQueues {
     return true;
   }
 
-  /** Waits until all that was taken is in the log; false where nothing was. */
+  /** Waits until the log has all queued lines; false where there were none. */
   async copied(): Promise<boolean> {
     const copies = [...this.#queues.values()].filter(({ isCopying }) => isCopying).map((queue) => queue.copy());
     if (copies.length === 0) return false;
     await Promise.all(copies);
-    // The next owner of the partition has read which queues there are.
+    // The next owner of the partition has read which queues exist.
     await this.#options.confirm();
     return true;
   }
 
   /**
-   * The account that is to get a queue; undefined while the partition keeps to its bounds, or where no account has a large part of
-   * it. `writing` are the events whose visitors are being written.
+   * The account to move to a queue; undefined while the partition is within its bounds, or where no account has a large
+   * part of it. `writing` are the events whose visitors are being written.
    */
   mostOver(writing: () => Iterable<WaitingEvent>): string | undefined {
     const { waiting, unfinished, context } = this.#options;
@@ -162,8 +162,8 @@ export class AccountQueues {
   }
 
   /**
-   * Moves an account to a queue: its waiting events, and before them those being written, so that no frame waits for that.
-   * Nothing else of the account may be under way.
+   * Moves an account to a queue: first the events being written, so that no frame waits for them, then its waiting
+   * events. Nothing else of the account may be in progress.
    */
   async move(accountId: string, writing: Iterable<WaitingEvent>): Promise<void> {
     await this.#closing.get(accountId);
@@ -190,34 +190,34 @@ export class AccountQueues {
     if (this.#isReading) this.#read(queue);
   }
 
-  /** An event is where it belongs. */
+  /** An event is done. */
   done({ accountId, origin: { frame } }: WaitingEvent): void {
     this.#queues.get(accountId)?.unfinished.done(frame);
   }
 
-  /** Whether an event was copied: the frame it came in does not wait for it any more. Asked once, when it is done. */
+  /** Whether an event was copied, so that its frame no longer waits for it. Asked once, when the event is done. */
   wasReleased(event: WaitingEvent): boolean {
     return this.#released.size > 0 && this.#released.delete(event);
   }
 
-  /** Acknowledges what is finished, and closes what is done. */
+  /** Acknowledges finished frames, and closes queues without work. */
   finish(): void {
     for (const queue of this.#queues.values()) queue.finish();
     this.#closeDone();
   }
 
-  /** There is more room in memory. */
+  /** Memory has become free. */
   noteRoom(): void {
     for (const queue of this.#queues.values()) queue.noteRoom();
   }
 
-  /** Nothing more is read. */
+  /** Stops reading. */
   async stop(): Promise<void> {
     this.#isReading = false;
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
 
-  /** Ends what is under way. */
+  /** Ends the work in progress. */
   async close(): Promise<void> {
     await this.stop();
     await Promise.allSettled([...this.#reading.values(), ...this.#closing.values()]);

@@ -21,18 +21,18 @@ import type { ResolverContext } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
 /**
- * An event that was admitted and waits for its visitor. It waits as bytes: hundreds of parsed events, or of their texts,
- * would be copied around by every garbage collection.
+ * An admitted event that waits for its visitor. It waits as bytes: every garbage collection would copy hundreds of
+ * parsed events, or of their texts.
  */
 export type Candidate = {
   readonly accepted: WaitingEvent;
   readonly hash: EventHash;
-  /** Where the event's part of the resolved event stands in what was written, as JSON. */
+  /** Place of the event's part in the written JSON. */
   readonly json: { readonly start: number; readonly end: number };
-  /** What its client sent for it. */
+  /** Bytes that its client sent for it. */
   readonly sentBytes: number;
   readonly touch: VisitorTouch;
-  /** When it says what it says: the older of its own time and its receipt, in ms since the epoch. */
+  /** Time of its properties: the older of its own time and its receipt, in ms since the epoch. */
   readonly saidAtMs: number;
 };
 
@@ -40,7 +40,7 @@ type AdmitContext = Pick<ResolverContext, 'identity' | 'deduplication' | 'plans'
   readonly writer: ByteWriter;
 };
 
-/** Reads an event, and lets it through if it is new and its account's live version lets it through; then it is written. */
+/** Reads an event and writes its part of the line if it is new and its account's live version accepts it. */
 export function admitEvent(context: AdmitContext, accepted: WaitingEvent): Candidate | Leaving {
   try {
     const plain = readPlainEnvelope(accepted.bytes, accepted.start, accepted.end);
@@ -50,7 +50,7 @@ export function admitEvent(context: AdmitContext, accepted: WaitingEvent): Candi
   }
 }
 
-/** Its JSON is taken over as its client wrote it. */
+/** Copies the JSON as its client wrote it. */
 function admitPlain(context: AdmitContext, accepted: WaitingEvent, plain: PlainEnvelope): Candidate | Leaving {
   const { envelope, bodyBytes } = plain;
   return admit(context, accepted, {
@@ -77,7 +77,7 @@ type ReadEnvelope = {
   readonly envelope: Envelope;
   readonly sentBytes: number;
   read(rules: SourceRules): IngestEvent;
-  /** All of the envelope, where `envelope` has less. */
+  /** The whole envelope, where `envelope` has only some fields. */
   parse(): Envelope;
 };
 
@@ -91,7 +91,7 @@ function admit(
   const { isSigned } = rules;
   const options = { keepsGpc: plan.keepsGpc && rules.isVisitorsConnection, identity: plan.identity, isSigned };
   const { touch, placeholders, namesTwo, isUnverified } = readTouch(envelope, rules.keyTrust, options);
-  // A retry is recognised whatever the account's settings were when the event came first.
+  // A retry is recognised even if the account's settings have changed since the first delivery.
   const named = plan.identity === defaultIdentityRules ? touch : readTouch(envelope, rules.keyTrust).touch;
   const { release } = envelope;
   // Each release of a quarantined event passes once.
@@ -111,7 +111,7 @@ function admit(
     context.identity.add({ ...of, reason: 'userHash', count: isUnverified ? 1 : 0 });
   }
   const event = read(rules);
-  // Test events are only looked at, so nothing is dropped there.
+  // Test events are only shown, so none is dropped here.
   const isTest = envelope.test === true;
   if (!isTest && isStoppedAsBot(rules.botControl, envelope.bot)) return drops.bot;
   const { name } = event;
@@ -131,8 +131,8 @@ function admit(
 }
 
 /**
- * Whether the build before wrote the event: its hashes are of the account, whatever the source. Within the window of the start
- * they may be in the table; without this look-up, what is delivered again after an upgrade would be resolved twice.
+ * Whether an earlier build wrote the event: its hashes are of the account, whatever the source. Within one window after
+ * an upgrade they may be in the table; without this look-up a redelivered event would be resolved twice.
  */
 function wasKnownEarlier(
   { deduplication }: AdmitContext,

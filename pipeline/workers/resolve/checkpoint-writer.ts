@@ -13,11 +13,11 @@ import type { NotedFrame } from './noted-frames.ts';
 import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** What is known of a partition's checkpoints when their writing begins. */
+/** A partition's checkpoints at the start of the writer. */
 export type CheckpointStart = {
-  /** When EVENTS was made. */
+  /** Creation time of EVENTS. */
   readonly log: string;
-  /** Up to here in EVENTS, checkpoints have the ids of the partition. */
+  /** Checkpoints have the partition's ids up to this sequence of EVENTS. */
   readonly coveredTo: number;
   readonly witness: CheckpointHead['witness'];
   /** Oldest first. */
@@ -41,17 +41,17 @@ type Unanswered = {
   readonly timeMs: number;
 };
 
-/** Frames that may wait to be written. When the log takes no checkpoint for long, a start has to read more of EVENTS. */
+/** Frames that may wait for a checkpoint. While the log accepts none for long, the next start reads more of EVENTS. */
 const framesWaitingMax = 500_000;
-/** Checkpoints that are not needed any more are removed so many at a time. */
+/** Unneeded checkpoints removed at once. */
 const removedAtOnce = 64;
-/** Ids are kept for so much longer than the table needs them, that one which is filled from them is no smaller. */
+/** Ids are kept longer than the table needs them by this part, so that a table filled from them is no smaller. */
 const spare = 1 / 16;
 
 /**
- * Writes down what deduplication remembers, so that a start need not read a day of EVENTS: every few seconds the ids of
- * the frames written since. Each checkpoint names the one it follows, so of two resolvers of a partition only one can
- * go on writing. None of it holds up an event, and what is not written costs a longer start only.
+ * Stores the ids of deduplication, so that a start need not read a day of EVENTS: every few seconds the ids of the
+ * frames written since. Each checkpoint names its predecessor, so of two resolvers of a partition only one can
+ * continue. Checkpoints never delay an event, and a missing one only makes a start longer.
  */
 export class CheckpointWriter {
   readonly #context: ResolverContext;
@@ -59,7 +59,7 @@ export class CheckpointWriter {
   readonly #name = crypto.randomUUID();
   readonly #noted = new NotedFrames();
   readonly #held: HeldCheckpoints;
-  /** What the next checkpoint follows. */
+  /** The predecessor of the next checkpoint. */
   readonly #follows: Follows;
   #written = 0;
   #failures = 0;
@@ -75,12 +75,12 @@ export class CheckpointWriter {
     this.#follows = follows;
   }
 
-  /** Ids that no checkpoint has yet. */
+  /** Ids without a checkpoint. */
   get idsWaiting(): number {
     return this.#noted.bytes / bytesPerHash;
   }
 
-  /** Takes note of a frame that was written to EVENTS; what fills a checkpoint is written at once. */
+  /** Records a frame that was written to EVENTS; enough ids for a checkpoint are written at once. */
   note(frame: NotedFrame): void {
     if (this.#isLeft) return;
     this.#noted.add(frame);
@@ -90,7 +90,7 @@ export class CheckpointWriter {
     if (this.#noted.bytes >= checkpointBytesMax && this.#failures === 0) void this.write();
   }
 
-  /** Writes all that waits. Never rejects: what the log does not take waits for the next time. */
+  /** Writes all waiting ids. Never rejects: refused ids wait for the next time. */
   write(): Promise<void> {
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
@@ -99,9 +99,9 @@ export class CheckpointWriter {
   }
 
   /**
-   * Begins to write the waiting ids, and without any a checkpoint without ids. From the first one on another resolver,
-   * which does not know that the partition has moved, can add none. `seq` is the end of EVENTS, all of which was looked
-   * through. Throws CheckpointsTakenOverError when it is us who do not know.
+   * Writes the waiting ids, or an empty checkpoint. After the first one another resolver, which does not know that it
+   * lost the partition, can add none. `seq` is the end of EVENTS, all of which was read. Throws
+   * CheckpointsTakenOverError when this resolver is the one that lost it.
    */
   async take(seq: number, witness: CheckpointHead['witness']): Promise<void> {
     if (this.#noted.count === 0) {
@@ -141,7 +141,7 @@ export class CheckpointWriter {
     }
   }
 
-  /** The checkpoint whose answer was lost is published again as it was: the log may have it. */
+  /** A checkpoint whose answer was lost is published again unchanged: the log may have it. */
   #next(): Unanswered | undefined {
     if (this.#unanswered !== undefined) return this.#unanswered;
     const frames = this.#noted.first(this.#context.settings.checkpointBytesMax);
@@ -173,7 +173,7 @@ export class CheckpointWriter {
     };
   }
 
-  /** One try. Returns the sequence it has in the log, or undefined when another resolver wrote there since. */
+  /** One try. Returns its sequence in the log, or undefined when another resolver has written a checkpoint since. */
   async #store({ msgId, head, payload }: Unanswered): Promise<number | undefined> {
     const { connection, settings } = this.#context;
     try {
@@ -192,7 +192,7 @@ export class CheckpointWriter {
       if (last?.msgId === msgId) return last.seq;
       const isOurs = last === undefined || last.seq === this.#follows.lastSeq || last.msgId.startsWith(this.#name);
       if (!isOurs) return undefined;
-      // Everything was purged, or one was stored that we had given up: the next try follows what is there.
+      // All checkpoints were purged, or one was stored after its timeout: the next try follows the last one in the log.
       this.#follows.lastSeq = last?.seq ?? 0;
       throw error;
     }
@@ -224,7 +224,7 @@ export class CheckpointWriter {
     this.#held.removed();
   }
 
-  /** The older half of the waiting ids is read from EVENTS by the next start. */
+  /** Drops the older half of the waiting ids: the next start reads them from EVENTS. */
   #leaveOut(): void {
     const newest = this.#noted.removeOlderHalf();
     if (newest !== undefined) this.#follows.coveredTo = newest.seq;
@@ -247,7 +247,7 @@ export class CheckpointWriter {
   }
 }
 
-/** Ids in the order of the log; those recorded within a step share their time. */
+/** Ids in the order of the log; those of one time step share their time. */
 function runsOf(frames: readonly NotedFrame[], stepMs: number): readonly IdRun[] {
   const runs: { readonly timeMs: number; readonly parts: Uint8Array[] }[] = [];
   for (const { timeMs, ids } of frames) {

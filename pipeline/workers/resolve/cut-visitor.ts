@@ -4,15 +4,15 @@ import { VisitorProperties } from '../../../shared/visitors/visitor-properties.t
 import { noReads } from './visitor-reads.ts';
 import type { VisitorReads } from './visitor-reads.ts';
 
-/** The member of a visitor that travels cut short: the number of properties that were left out. */
+/** The member of a shortened visitor with the number of properties that were left out. */
 export const leftOutKey = '$left_out';
 
 /** Most destinations read these, so they come first. */
 const firstNames: readonly string[] = ['consent', 'external_id', 'email'];
 
 /**
- * All properties that are read, whatever their size, and as many others as fit, whole ones, those of custom_properties last
- * and one by one. The same object where nothing is left out.
+ * All properties that are read, whatever their size, and as many others as fit, whole ones, those of custom_properties
+ * last and one by one. The same object where nothing is left out.
  */
 export function cutVisitor(
   properties: VisitorProperties,
@@ -24,7 +24,7 @@ export function cutVisitor(
   const rest = Object.entries(own).filter(([name]) => !firstNames.includes(name));
   const first = firstNames.flatMap((name) => (Object.hasOwn(own, name) ? [[name, own[name]] as const] : []));
   const members = isJsonObject(custom) ? Object.entries(custom) : [];
-  // The braces, and the names of the two members that are added.
+  // The braces, and the names of the two added members.
   let left = bytesMax - '{"custom_properties":{},"$left_out":00000}'.length;
   let leftOut = 0;
   const bytesOf = ([name, member]: readonly [string, unknown]): number =>

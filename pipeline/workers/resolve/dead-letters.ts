@@ -4,26 +4,30 @@ import { ingestDeadLetterSubject, quarantineSubject } from '../../../shared/cont
 import { builtInRules } from '../../../shared/routing/tracking-plan/compile-tracking-plan.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** Something of an ingest frame that cannot be worked on, or is held: a line, or the frame itself. */
+/** A line of an ingest frame, or a whole frame, that cannot be processed or is held. */
 export type IngestDeadLetter = {
   readonly payload: Uint8Array;
   readonly reason: string;
   /** Sequence of the frame in the ingest stream. */
   readonly seq: number;
-  /** Line in the frame, from 0; undefined for the frame. */
+  /** Index of the line in the frame; undefined for the frame. */
   readonly line: number | undefined;
-  /** Undefined for a frame, which may be of several accounts, and a line that names none. */
+  /** Undefined for a frame, which may have several accounts, and for a line without an account. */
   readonly accountId?: string | undefined;
-  /** Rules of the account's tracking plan that hold the event: it goes into quarantine. */
+  /** Rules of the account's tracking plan that hold the event: it goes to quarantine. */
   readonly rules?: readonly string[];
-  /** Called once the event is held. Not where it was held before, by a resolver that ended before it acknowledged the frame. */
+  /**
+   * Called once the event is held; not where an earlier resolver held it and ended before it acknowledged the frame.
+   */
   readonly onHeld?: () => void;
 };
 
 const reasonLengthMax = 500;
 const headerBytesMax = 4_096;
 
-/** Keeps what could not be worked on, with the reason, in the dead-letter log. */
+/**
+ * Stores unprocessable lines and frames, with the reason, in the dead-letter log, and held events in the quarantine.
+ */
 export async function keepDeadLetters(context: ResolverContext, letters: readonly IngestDeadLetter[]): Promise<void> {
   for (const letter of letters) {
     const { accountId, rules } = letter;
@@ -54,7 +58,7 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
   }
 }
 
-/** Rules that are named with an event; more are counted alone. */
+/** Rules named in an event's header, at most; others are only counted. */
 const rulesMax = 20;
 
 async function quarantine(

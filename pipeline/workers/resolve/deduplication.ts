@@ -3,19 +3,19 @@ import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
 import type { EventHash } from '../../../shared/contracts/events/event-hash.ts';
 import { HashSet } from './hash-set.ts';
 
-/** The events a partition has seen lately, by the hash of their ids. */
+/** The recent events of a partition, by the hash of their ids. */
 export type Deduplication = {
-  /** Notes an event; false when it was there already. `timeMs` is when the log stored it and never goes back. */
+  /** Records an event; false when it is known. `timeMs` is when the log stored it and never decreases. */
   add(hash: EventHash, timeMs: number): boolean;
   /** Whether an event is known. */
   has(hash: EventHash): boolean;
-  /** Notes events by their packed hashes, see `encodeHashes`. */
+  /** Records events by their packed hashes, see `encodeHashes`. */
   addPacked(run: IdRun): void;
-  /** The same for many runs, oldest first: millions of events are recorded several times as fast. */
+  /** The same for many runs, oldest first: several times as fast for millions of events. */
   addRuns(runs: readonly IdRun[]): void;
-  /** Makes room for so many events at once, rather than in steps. */
+  /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;
-  /** Up to which time an event may repeat one that was added packed: one from before the start. */
+  /** The latest time of packed events: those from before the start. */
   readonly packedForMs: number;
   /** The latest time of a recorded event. */
   readonly timeMs: number;
@@ -145,7 +145,7 @@ function sortByPart(runs: readonly IdRun[], parts: number) {
   return { counts, starts, hashes };
 }
 
-/** Hashes with the times they came at, to a step. */
+/** The cell of a hash or, where it is missing, the free cell that it would get. Both halves signed. */
 class AgingSet {
   readonly #set: HashSet;
   readonly #windowMs: number;

@@ -17,7 +17,7 @@ export class HashSet {
   /** Hashes ever added; the ring holds the newest `#size` of them. */
   #added = 0;
   #size = 0;
-  /** Where in the ring the next one goes. */
+  /** Place of the next one in the ring. */
   #next = 0;
 
   constructor(capacityMax: number, capacity = 1_024) {
@@ -45,9 +45,9 @@ export class HashSet {
     return this.#cellOf(high | 0, low | 0) >= 0;
   }
 
-  /** Adds a hash; when full, the oldest goes. False when it was there already. */
+  /** Adds a hash; when full, the oldest is removed. False when it is known. */
   add(high: number, low: number): boolean {
-    // Looks for it and for its place at once: of a table that is filled with millions this is the whole time.
+    // Finds the hash and its cell at once: filling a table with millions of hashes takes nearly all of its time here.
     let cell = this.#probe(high | 0, low | 0);
     if (this.#cells[cell] !== 0) return false;
     if (this.#size === this.#capacity) {
@@ -84,7 +84,7 @@ export class HashSet {
 
   /** There is room for all of them. */
   #fill(hashes: Int32Array, from: number, to: number): void {
-    // What a loop over millions would read again and again from the object.
+    // Locals for a loop over millions of hashes.
     const ringHigh = this.#ringHigh;
     const ringLow = this.#ringLow;
     const cells = this.#cells;
@@ -121,7 +121,7 @@ export class HashSet {
     this.#size += added;
   }
 
-  /** Makes room for so many hashes, or for as many as it may hold. */
+  /** Makes room for this many hashes, or for the maximum. */
   reserve(size: number): void {
     const capacity = Math.min(size, this.#capacityMax);
     if (capacity > this.#capacity) this.#resize(capacity);
@@ -141,11 +141,11 @@ export class HashSet {
   }
 
   #home(low: number): number {
-    // Multiply and cut off spreads a 32-bit hash over any number of cells.
+    // Multiplying and taking the upper half spreads a 32-bit hash over any number of cells.
     return ((low >>> 0) * this.#cellsPerHash) | 0;
   }
 
-  /** The cell of a hash or, where it is not there, the free one it would go to. Both halves signed. */
+  /** The cell of a hash or, where it is missing, the free cell that it would get. Both halves signed. */
   #probe(high: number, low: number): number {
     const cells = this.#cells;
     const mask = this.#positionMask;
@@ -164,7 +164,7 @@ export class HashSet {
     return this.#cells[cell] === 0 ? -1 : cell;
   }
 
-  /** Empties a cell and moves up what had to give way to it, so that no look-up stops early. */
+  /** Empties a cell and moves displaced entries up, so that no look-up stops early. */
   #free(cell: number): void {
     const cells = this.#cells;
     const length = cells.length;
@@ -173,7 +173,7 @@ export class HashSet {
       const content = cells[next] ?? 0;
       if (content === 0) break;
       const home = this.#home(this.#ringLow[(content & this.#positionMask) - 1] ?? 0);
-      // The entry may move into the hole if its home is not between the hole and where it stands.
+      // The entry may move into the hole if its home is not between the hole and its cell.
       if ((next - home + length) % length >= (next - hole + length) % length) {
         cells[hole] = content;
         hole = next;

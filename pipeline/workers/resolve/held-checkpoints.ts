@@ -1,7 +1,7 @@
 /** A checkpoint that the table still needs. */
 export type HeldCheckpoint = { readonly seq: number; readonly ids: number; readonly timeMs: number };
 
-/** The checkpoints of a partition that a start would read, oldest first, and how many older ones the log still has. */
+/** The checkpoints of a partition that a start would read, oldest first, and the number of older ones in the log. */
 export class HeldCheckpoints {
   readonly #held: HeldCheckpoint[];
   #ids: number;
@@ -12,7 +12,7 @@ export class HeldCheckpoints {
     this.#ids = held.reduce((sum, { ids }) => sum + ids, 0);
   }
 
-  /** Of all of them. */
+  /** Number of ids in all of them. */
   get ids(): number {
     return this.#ids;
   }
@@ -22,7 +22,7 @@ export class HeldCheckpoints {
     return this.#held[0]?.seq;
   }
 
-  /** Checkpoints that are not needed any more and were not removed from the log yet. */
+  /** Unneeded checkpoints still in the log. */
   get removable(): number {
     return this.#removable;
   }
@@ -32,11 +32,11 @@ export class HeldCheckpoints {
     this.#ids += checkpoint.ids;
   }
 
-  /** Needs none any more that is older than `oldestMs`, or without which `idsKept` are left. */
+  /** Drops checkpoints older than `oldestMs`, and those without which `idsKept` ids are left. */
   forget(oldestMs: number, idsKept: number): void {
     for (;;) {
       const [oldest, next] = this.#held;
-      // The newest stays: it is what the next one follows.
+      // The newest stays: the next one follows it.
       if (oldest === undefined || next === undefined) return;
       if (oldest.timeMs >= oldestMs && this.#ids - oldest.ids < idsKept) return;
       this.#held.shift();
@@ -45,7 +45,7 @@ export class HeldCheckpoints {
     }
   }
 
-  /** The log has no older ones any more. */
+  /** The log has removed the older ones. */
   removed(): void {
     this.#removable = 0;
   }

@@ -1,7 +1,7 @@
 import type { IdentityCount, IdentityReason } from '../../../shared/visitors/identity-counts.ts';
 import { AccountCounts } from './account-counts.ts';
 
-/** Sources and reasons that are counted between two writes; what is over that is counted as skipped. */
+/** Pairs of source and reason counted between two writes; others are counted as skipped. */
 const rowsMax = 5_000;
 const sourceCharactersMax = 64;
 const hourMs = 3_600_000;
@@ -14,7 +14,10 @@ export type LeftOutOfEvent = {
   readonly count: number;
 };
 
-/** Counts what events asked for and did not become their visitors', by source and reason; a crash loses the last seconds. */
+/**
+ * Counts identifiers and properties that did not become their visitors', by source and reason; a crash loses the last
+ * seconds.
+ */
 export class IdentityFigures {
   readonly #byAccount = new AccountCounts('identity_left_out');
   readonly #bySource = new AccountCounts('source_identity_left_out');
@@ -25,7 +28,7 @@ export class IdentityFigures {
     return { ...this.#byAccount.stats(), ...this.#bySource.stats() };
   }
 
-  /** Rows that had no place. */
+  /** Counts without a row. */
   get skipped(): number {
     return this.#skipped;
   }
@@ -47,14 +50,14 @@ export class IdentityFigures {
     this.#rows.set(key, { accountId, hourAtMs, sourceId: source, reason, count: total, lastAtMs });
   }
 
-  /** All that was counted since the last call. */
+  /** All counts since the last call. */
   take(): readonly IdentityCount[] {
     const taken = [...this.#rows.values()];
     this.#rows = new Map();
     return taken;
   }
 
-  /** Puts back what could not be written. */
+  /** Puts back counts that could not be written. */
   keep(rows: readonly IdentityCount[]): void {
     for (const row of rows) {
       const key = `${row.accountId}\n${row.hourAtMs}\n${row.reason}\n${row.sourceId}`;

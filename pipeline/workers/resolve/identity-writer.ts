@@ -8,7 +8,7 @@ import type { ResolverContext } from './resolver-context.ts';
 const writeEveryMs = 2_000;
 const deleteEveryMs = 600_000;
 
-/** Where the counts are kept. */
+/** The table of the counts. */
 export type IdentityStore = {
   write(counted: readonly IdentityCount[]): Promise<void>;
   deleteOld(): Promise<void>;
@@ -19,13 +19,13 @@ export const createIdentityStore = (pool: Pool): IdentityStore => ({
   deleteOld: () => deleteOldIdentityCounts(pool),
 });
 
-/** Writes figures of a resolver beside its work. */
+/** Writes figures of a resolver in the background. */
 export type FigureWriter = {
-  /** Writes what was counted, once, and ends. */
+  /** Writes the counts once more, and ends. */
   close(): Promise<void>;
 };
 
-/** Writes what a resolver counts of identifiers every two seconds. The resolver never waits for it. */
+/** Writes a resolver's counts of identifiers every two seconds. The resolver never waits for it. */
 export function startIdentityWriter(
   { partition, identity, counts, logger }: Pick<ResolverContext, 'partition' | 'identity' | 'counts' | 'logger'>,
   store: IdentityStore,
@@ -50,7 +50,7 @@ export function startIdentityWriter(
     }
   };
   const writing = every(writeEveryMs, write);
-  // One resolver of all is enough.
+  // One resolver deletes for all.
   const deleting = partition === 0 ? every(deleteEveryMs, deleteOld, { atOnce: true }) : undefined;
   return {
     async close() {

@@ -7,25 +7,25 @@ import type { Leaving } from './leaving.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
-/** An event before its account's tracking plan. */
+/** An event to be judged by its account's tracking plan. */
 export type EventToJudge = {
   readonly accepted: WaitingEvent;
   readonly name: string;
   readonly timeMs: number;
   readonly isTest: boolean;
   readonly versionNumber: number | undefined;
-  /** The envelope, parsed as a whole, as an object of its own. */
+  /** The envelope, parsed as a whole, as a new object. */
   parse(): Envelope;
 };
 
-/** What the plan makes of an event; undefined where it goes on as it is. */
+/** The plan's verdict; undefined where the event continues unchanged. */
 export type Judged = { readonly leaving: Leaving } | { readonly changed: Envelope } | undefined;
 
 type JudgeContext = Pick<ResolverContext, 'counts' | 'plan'>;
 
 /**
- * Judges an event by the tracking plan of its account. Test events are only looked at: what is omitted and redacted is, and
- * nothing leaves, unless it was not judged.
+ * Judges an event by the tracking plan of its account. For test events values are omitted and redacted, but no event is
+ * dropped or held unless it could not be judged.
  */
 export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, event: EventToJudge): Judged {
   if (!trackingPlan.concerns(event.name)) return undefined;
@@ -43,7 +43,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   if (leaves) {
     leave(context, event, envelope, plan);
     if (outcome !== 'drop') {
-      // Deduplication does not know events that are held: they are counted when the quarantine has them, once.
+      // Deduplication does not know held events: they are counted once, when the quarantine has them.
       const rules = hits.map(({ rule }) => rule);
       return { leaving: heldBy(event.accepted, rules, countHits) };
     }
@@ -51,7 +51,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
     return { leaving: drops.plan };
   }
   countHits();
-  // What is only reported is found among the violations.
+  // An event that is only reported is listed among the violations.
   if (event.isTest || changed !== undefined) {
     const { account: accountId, source: sourceId, id } = envelope;
     context.plan.outcomes.note({ accountId, sourceId, id }, plan);
@@ -61,7 +61,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   return { changed };
 }
 
-/** Rules that are named with an event of the view. */
+/** Rules named with an event of the view, at most. */
 const rulesMax = 10;
 
 function count({ counts, plan }: JudgeContext, name: string, envelope: Envelope, hits: readonly Hit[]): void {

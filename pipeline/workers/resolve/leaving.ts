@@ -16,7 +16,7 @@ const counterOfDrop = {
   plan: 'plan_dropped',
 } as const satisfies Readonly<Record<string, keyof ResolverCounts>>;
 
-// Made once: many events may leave.
+// Made once: many events may be dropped.
 export const drops = {
   duplicate: { kind: 'drop', reason: 'duplicate' },
   bot: { kind: 'drop', reason: 'bot' },
@@ -25,12 +25,12 @@ export const drops = {
   plan: { kind: 'drop', reason: 'plan' },
 } as const;
 
-/** The event as it was accepted, with the reason why it is kept so. */
+/** The event as accepted, with the reason of its dead letter. */
 export function letterOf(event: WaitingEvent, reason: string): Leaving {
   return { kind: 'deadLetter', letter: { ...lineOf(event), reason } };
 }
 
-/** The event as it was accepted, with the rules that hold it. */
+/** The event as accepted, with the rules that hold it. */
 export function heldBy(event: WaitingEvent, rules: readonly string[], onHeld: () => void): Leaving {
   return { kind: 'deadLetter', letter: { ...lineOf(event), reason: 'quarantined', rules, onHeld } };
 }
@@ -41,7 +41,7 @@ function lineOf({ origin, accountId, bytes, start, end }: WaitingEvent): Omit<In
   return { payload: bytes.subarray(start, end), seq: frame.seq, line, ...account };
 }
 
-/** Counts an event that leaves; its dead letter is counted once it is stored. */
+/** Counts an event that leaves; a dead letter is counted once it is stored. */
 export function leave(counts: ResolverCounts, step: Leaving, letters: IngestDeadLetter[]): void {
   switch (step.kind) {
     case 'drop':

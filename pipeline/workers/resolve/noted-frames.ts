@@ -1,9 +1,9 @@
-/** Ids of one frame that stands in EVENTS, not in a checkpoint yet. */
+/** Ids of a frame in EVENTS that no checkpoint has yet. */
 export type NotedFrame = {
-  /** Of the frame in EVENTS; grows from one to the next. */
+  /** Sequence of the frame in EVENTS; rises from one to the next. */
   readonly seq: number;
   readonly msgId: string;
-  /** Packed. */
+  /** Packed hashes. */
   readonly ids: Uint8Array;
   /** When deduplication recorded them. */
   readonly timeMs: number;
@@ -18,7 +18,7 @@ export class NotedFrames {
     return this.#frames.length;
   }
 
-  /** Of their ids. */
+  /** Bytes of their ids. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -28,7 +28,7 @@ export class NotedFrames {
     this.#bytes += frame.ids.length;
   }
 
-  /** The oldest, as many as `bytesMax` has room for and one at least. */
+  /** The oldest frames, as many as fit into `bytesMax` and one at least. */
   first(bytesMax: number): readonly NotedFrame[] {
     let [bytes, count] = [0, 0];
     for (const { ids } of this.#frames) {
@@ -39,13 +39,13 @@ export class NotedFrames {
     return this.#frames.slice(0, count);
   }
 
-  /** Removes those up to a sequence. */
+  /** Removes frames up to a sequence. */
   removeTo(seq: number): void {
     const later = this.#frames.findIndex((frame) => frame.seq > seq);
     this.#remove(later === -1 ? this.#frames.length : later);
   }
 
-  /** Removes the older half, and returns the newest of it. */
+  /** Removes the older half, and returns its newest frame. */
   removeOlderHalf(): NotedFrame | undefined {
     return this.#remove(Math.ceil(this.#frames.length / 2)).at(-1);
   }

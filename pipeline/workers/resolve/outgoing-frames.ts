@@ -19,15 +19,15 @@ export type OutgoingFrame = {
   readonly events: number;
   /** Packed hashes of its events' ids, in order. */
   readonly ids: string;
-  /** The same for the same events, in every process. */
+  /** The same for the same events in every process. */
   readonly msgId: string;
 };
 
-/** An event that is resolved. */
+/** A resolved event. */
 export type OutgoingEvent = {
   readonly accountId: string;
   readonly hash: EventHash;
-  /** Its own part, as JSON. */
+  /** The event's part of the line, as JSON. */
   readonly json: Stretch;
   /** Bytes its client sent for it. */
   readonly sentBytes: number;
@@ -50,7 +50,7 @@ export type Compression = {
 export type FrameLimits = {
   /** A frame is closed before it grows over this. */
   readonly frameBytesMax: number;
-  /** A line may not be larger. */
+  /** Size limit of a line. */
   readonly lineBytesMax: number;
   readonly writesVisitorsOnce: boolean;
   readonly compression: Compression;
@@ -60,22 +60,22 @@ type OpenFrame = {
   readonly writer: FrameWriter;
   readonly hashes: EventHash[];
   sentBytes: number;
-  /** By their ids, the visitors that a line has. */
+  /** Visitors that a line of the frame has, by their ids. */
   readonly visitors: Map<string, WrittenVisitor>;
 };
 
 type WrittenVisitor = {
   readonly properties: VisitorProperties;
   readonly line: VisitorLine;
-  /** Which line of the frame has it. */
+  /** The line of the frame with the visitor. */
   readonly at: number;
-  /** What further lines end with instead of it: ASCII. Made when the first of them is there. */
+  /** The reference at the end of further lines: ASCII. Made when the first of them is added. */
   reference: string | undefined;
 };
 
 /**
- * Collects resolved events into frames, one row of frames an account, in the order they are added. A visitor that did not
- * change stands in a frame once, and cut short where its account has sent too little for all of it to travel.
+ * Collects resolved events into frames by account, in the order they are added. An unchanged visitor stands in a frame
+ * once, shortened where its account is over its rate limit.
  */
 export class OutgoingFrames {
   readonly #limits: FrameLimits;
@@ -83,7 +83,7 @@ export class OutgoingFrames {
   readonly #writers: ReusedWriters<FrameWriter>;
   readonly #open = new Map<string, OpenFrame>();
   readonly #closed: OutgoingFrame[] = [];
-  /** Visitors that were cut short, by account. */
+  /** Visitors that were shortened, by account. */
   readonly cutVisitors = new Map<string, number>();
 
   constructor(limits: FrameLimits, visitorLimit: VisitorRateLimit, writers: ReusedWriters<FrameWriter>) {
@@ -92,7 +92,7 @@ export class OutgoingFrames {
     this.#writers = writers;
   }
 
-  /** False, and nothing is added, where the event is larger with its visitor than a line may be. */
+  /** False, and nothing is added, where the event with its visitor exceeds the limit of a line. */
   add(event: OutgoingEvent): boolean {
     const { accountId, json, visitorId, properties } = event;
     const frame = this.#frameOf(accountId);

@@ -8,14 +8,14 @@ import type { ResolverOptions } from './resolver-options.ts';
 export type PartPublisherOptions = {
   readonly context: ResolverContext;
   readonly checkpoints: CheckpointWriter;
-  /** Receives each frame that is in the log. */
+  /** Receives each frame that the log has stored. */
   readonly recorder: Awaited<ReturnType<ResolverOptions['openRecorder']>>;
-  /** Called when all of a part is in the log. */
+  /** Called when the log has all of a batch. */
   onPublished(part: ResolvedPart['part']): void;
   onFailure(error: unknown): void;
 };
 
-/** Brings resolved parts to the log, one after the other. */
+/** Publishes resolved batches, one after the other. */
 export class PartPublisher {
   readonly #options: PartPublisherOptions;
   #publishing: Promise<void> = Promise.resolve();
@@ -24,7 +24,7 @@ export class PartPublisher {
     this.#options = options;
   }
 
-  /** Resolves when all that was given is in the log. */
+  /** Resolves when the log has everything that was given. */
   get published(): Promise<void> {
     return this.#publishing;
   }
@@ -40,7 +40,7 @@ export class PartPublisher {
     const { context, checkpoints, recorder, onPublished } = this.#options;
     context.signal.throwIfAborted();
     await keepDeadLetters(context, deadLetters);
-    // A withdrawal holds before the event that says it is acknowledged.
+    // The log has a withdrawal before its event is acknowledged.
     await context.withdrawals.announce(consents, context.signal);
     const { timeMs } = context.deduplication;
     for (const frame of await publishFrames(context, frames)) {

@@ -16,12 +16,12 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { ResolverSettings } from './resolver-settings.ts';
 
-/** EVENTS has lost a frame of this partition, and deduplication still has its ids: the table has to be filled again. */
+/** EVENTS has lost a frame of this partition whose ids are in deduplication: the table must be filled again. */
 export class EventsLostError extends Error {
   readonly code = 'events_lost';
 }
 
-/** Another resolver has written to the partition. This one must stop; the log has stored nothing of it since. */
+/** Another resolver has written to the partition. This one must stop; the log has refused everything of it since. */
 export class OtherWriterError extends Error {
   readonly code = 'other_writer';
 }
@@ -41,10 +41,10 @@ const messagesPerPull = 2_000;
 const neverStored: StoredId = { seq: 0, msgId: '' };
 
 /**
- * Writes to the subjects of one partition. Each message names the sequence of the last one on its subject, and the log refuses it
- * where that is not the last one any more: a resolver that was paused and lost the partition meanwhile can store nothing. The
- * same sequence says whether a message whose answer was lost is in the log, and whether the log lost one that it had
- * acknowledged.
+ * Writes to the subjects of one partition. Each message names the sequence of the last one on its subject, and the log
+ * refuses it where another one is the last: a resolver that was paused and lost the partition can store nothing. The
+ * same sequence shows whether a message whose answer was lost is in the log, and whether the log lost an acknowledged
+ * one.
  */
 export class PartitionWriter {
   readonly #context: WriterContext;
@@ -53,7 +53,7 @@ export class PartitionWriter {
   readonly #last = new Map<string, StoredId>();
   /** The last frame of EVENTS. */
   #newest = neverStored;
-  /** The frame that was the last one when a connection broke, or a sequence was given out twice: EVENTS may have lost it. */
+  /** The last frame before a connection broke, or before a sequence was assigned twice: EVENTS may have lost it. */
   #atStake: StoredId | undefined;
   readonly #offDisconnect: () => void;
 
@@ -64,7 +64,7 @@ export class PartitionWriter {
     });
   }
 
-  /** Reads the last message of each subject. What is stored after that by another resolver is found when this one writes. */
+  /** Reads the last message of each subject. A later message of another resolver is found at the next publish. */
   async open(): Promise<void> {
     const { connection, partition, settings, signal } = this.#context;
     await readMessages(connection, {
@@ -86,7 +86,7 @@ export class PartitionWriter {
   /** Frames of EVENTS were written, in this order. */
   written(frames: readonly StoredId[]): void {
     for (const { seq, msgId } of frames) {
-      // A log that gives out a sequence for the second time has lost what had it.
+      // A log that assigns a sequence twice has lost the first message.
       if (seq <= this.#newest.seq) this.#atStake ??= this.#newest;
       this.#newest = { seq, msgId };
     }
@@ -97,8 +97,8 @@ export class PartitionWriter {
   }
 
   /**
-   * Publishes until the log has it, once; `duplicate` where it had it before the first try. Throws OtherWriterError, or
-   * EventsLostError.
+   * Publishes until the log has the message, once; `duplicate` where it had it before the first try. Throws
+   * OtherWriterError, or EventsLostError.
    */
   publish(message: OutgoingMessage): Promise<Published> {
     const { counts, logger, signal } = this.#context;
@@ -114,8 +114,8 @@ export class PartitionWriter {
   }
 
   /**
-   * One try to store messages of different subjects as a batch. Undefined when that failed: each is then to be published by
-   * itself, which finds out what was stored all the same.
+   * One try to store messages of different subjects as a batch. Undefined after a failure: then publish each by itself,
+   * which finds out which ones were stored.
    */
   async publishTogether(messages: readonly OutgoingMessage[]): Promise<readonly number[] | undefined> {
     const { connection, counts, settings } = this.#context;
@@ -134,8 +134,8 @@ export class PartitionWriter {
   }
 
   /**
-   * After a connection was lost: makes sure that EVENTS still has what it had before. Throws EventsLostError when not: an event
-   * that comes again would be dropped as a repeated one.
+   * After a lost connection: checks that EVENTS still has its last frame. Otherwise throws EventsLostError, since a
+   * redelivered event would be dropped as a repeated one.
    */
   async verify(): Promise<void> {
     const { connection, counts, logger, partition, signal } = this.#context;
@@ -190,7 +190,7 @@ export class PartitionWriter {
     }
   }
 
-  /** The log refused a message because `last` is the last one of its subject, and not the one expected. */
+  /** The log refused a message because `last` is the last one of its subject, and not the expected one. */
   async #follow(subject: string, last: StoredId): Promise<void> {
     const { partition, confirm } = this.#context;
     const expected = this.#last.get(subject) ?? neverStored;
@@ -201,7 +201,7 @@ export class PartitionWriter {
     }
     this.#atStake ??= this.#newest;
     await this.verify();
-    // The last one was removed, as retention does. So nothing on the subject says who owns the partition.
+    // Retention removed the last one, so nothing on the subject shows who owns the partition.
     await confirm();
     this.#last.set(subject, last);
   }
@@ -220,7 +220,7 @@ export class PartitionWriter {
 
   async #readLast(subject: string): Promise<StoredId> {
     const { connection } = this.#context;
-    // A request that is written while disconnected is lost, and its deadline would be waited for in vain.
+    // A request written while disconnected is lost, and its deadline would pass in vain.
     if (!connection.connected) throw new PublishError('disconnected', subject);
     try {
       return (await lastStored(connection, streamOf(subject) ?? '', subject)) ?? neverStored;
@@ -231,8 +231,8 @@ export class PartitionWriter {
 }
 
 /**
- * Whether the log has lost a message that it had: it ends before its sequence, or has another message there. One that is absent
- * was removed: retention removes by account, so older messages of another account may still be there.
+ * Whether the log has lost a message: the log ends before its sequence, or has another message there. A missing message
+ * was removed: retention removes by account, so older messages of another account may still exist.
  */
 export async function isLost(
   connection: LogConnection,

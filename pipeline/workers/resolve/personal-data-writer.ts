@@ -7,10 +7,10 @@ import type { FigureWriter } from './identity-writer.ts';
 import type { PersonalFinding } from './personal-data.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** Where properties that look personal are kept. */
+/** The table of properties that look personal. */
 export type PersonalDataStore = { write(findings: readonly PersonalFinding[]): Promise<void> };
 
-/** Findings of an account; further ones are not stored. */
+/** Findings of an account, at most; further ones are not stored. */
 export const accountFindingsMax = 2_000;
 const writeEveryMs = 5_000;
 const rowsPerStatement = 500;
@@ -27,7 +27,7 @@ export function createPersonalDataStore(pool: Pool): PersonalDataStore {
   };
 }
 
-/** Writes what a resolver finds, a few times a minute. The resolver never waits for it; what fails is lost. */
+/** Writes a resolver's findings a few times a minute. The resolver never waits for it; failed writes are lost. */
 export function startPersonalDataWriter(
   { personalData, counts, logger }: Pick<ResolverContext, 'personalData' | 'counts' | 'logger'>,
   store: PersonalDataStore,
@@ -57,8 +57,8 @@ function jsonOf({ firstAtMs, lastAtMs, ...row }: PersonalFinding): string {
   return JSON.stringify({ ...row, firstAt, lastAt });
 }
 
-// In the order of the key, so that two writers never wait for each other crosswise. A finding that is there is counted; a
-// new one is stored up to the bound.
+// In the order of the key, so that two writers never deadlock. A known finding is counted; a new one is stored up to
+// the bound.
 const statement = `
   with given as (
     select (j->>'accountId')::uuid as account_id, j->>'event' as event, j->>'property' as property, j->>'kind' as kind,

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { murmur3 } from '../../../shared/runtime/murmur3.ts';
 import type { VisitorTouch } from '../../../shared/visitors/visitor-store.ts';
 
-/** What is sampled of a resolved event. */
+/** The sampled parts of a resolved event. */
 export type SampledEvent = {
   readonly accountId: string;
   readonly name: string;
@@ -17,19 +17,19 @@ export type SampledEvent = {
   readonly receivedAtMs: number;
   readonly properties: unknown;
   readonly context: unknown;
-  /** Properties of its visitor, as the event gives them. */
+  /** Properties of its visitor in the event. */
   readonly given: readonly JsonObject[];
 };
 
-/** A property that looks personal: a row of `personal_data`, with what was seen since the row before. */
+/** A property that looks personal: a row of `personal_data`, with the counts since the last write. */
 export type PersonalFinding = {
   readonly accountId: string;
   /** `*`: every event. */
   readonly event: string;
-  /** As the tracking plan names it: `event_properties.products.price`. */
+  /** Its path as in the tracking plan: `event_properties.products.price`. */
   readonly property: string;
   readonly kind: PersonalKind;
-  /** Whether the name of the property, the shape of its values or both say so. */
+  /** Whether the property's name, the shape of its values or both look personal. */
   readonly basis: 'name' | 'shape' | 'both';
   readonly seen: number;
   readonly matched: number;
@@ -44,10 +44,10 @@ type Property = {
   readonly property: string;
   readonly byName: PersonalKind | undefined;
   readonly shapes: Map<PersonalKind, number>;
-  /** Hashes with a seed of this process, in memory alone, until there are enough. */
+  /** Seeded hashes, in memory only, until there are enough. */
   readonly distinct: Set<number>;
   seen: number;
-  /** The counts that were written. */
+  /** The counts at the last write. */
   written: { seen: number; matched: number };
   firstAtMs: number;
   lastAtMs: number;
@@ -65,16 +65,17 @@ const nameCharactersMax = 200;
 const distinctMin = 20;
 const namedMin = 3;
 const dayMs = 86_400_000;
-/** What is the visitor's own anyway, or the service's. */
+/** Properties that belong to the visitor or the service anyway. */
 const knownContext: ReadonlySet<string> = new Set(['ip', 'user_agent', 'locale', 'timezone', 'gpc', 'tcf', 'gpp']);
-/** A name alone says so: such values have no shape of their own. */
+/** The name suffices: such values have no typical shape. */
 const byNameAlone: ReadonlySet<PersonalKind> = new Set(['name', 'address', 'health', 'secret']);
-/** Of random numbers one in ten passes the check. */
+/** One in ten random numbers passes the check. */
 const weakChecks: ReadonlySet<PersonalKind> = new Set(['card', 'national_id']);
 
 /**
- * Samples names and shapes of properties of one resolver's events, and finds those that look personal. Values are neither
- * kept nor written. Its work is bounded a second, for all accounts and each: what is over that is not looked at.
+ * Samples names and shapes of properties of one resolver's events, and finds those that look personal. Values are
+ * neither kept nor written. Its work is bounded by the second, for all accounts and for each: events beyond are not
+ * sampled.
  */
 export class PersonalData {
   readonly #accounts = new Map<string, Account>();
@@ -85,7 +86,7 @@ export class PersonalData {
   #taken = 0;
   skipped = 0;
 
-  /** Whether an event may be looked at now; `bytes` of its JSON. */
+  /** Whether an event may be sampled now; `bytes` of its JSON. */
   takes(accountId: string, bytes: number, nowMs: number): boolean {
     if (bytes > jsonCharactersMax) return false;
     const secondAtMs = Math.floor(nowMs / 1_000);
@@ -110,13 +111,13 @@ export class PersonalData {
         if (left >= 0) this.#note(account, { event: of, path, own, value: inner }, event.receivedAtMs);
         return left > 0;
       });
-    // What an identify gives is its visitor's.
+    // Properties of an identify are its visitor's.
     if (name !== '$identify') look('event_properties', name, event.properties, () => true);
     look('default_properties', '*', event.context, (own) => !knownContext.has(own));
     for (const given of event.given) look('visitor.custom_properties', '*', given['custom_properties'], () => true);
   }
 
-  /** What was found, or seen again, since the last call. */
+  /** Findings since the last call, new ones and repeated ones. */
   take(): readonly PersonalFinding[] {
     const found: PersonalFinding[] = [];
     for (const [accountId, { properties }] of this.#accounts) {
@@ -137,7 +138,7 @@ export class PersonalData {
   }
 
   #accountOf(accountId: string, nowMs: number): Account {
-    // Begun again each day: names of a year ago do not fill the room.
+    // Starts again each day, so that old names do not take the room.
     if (this.#startedAtMs === undefined || nowMs - this.#startedAtMs > dayMs) {
       this.#accounts.clear();
       this.#properties = 0;
@@ -175,7 +176,7 @@ export class PersonalData {
   }
 }
 
-/** Looks at an event that is written, where that is within the bounds. `json` is the event's own part. */
+/** Samples a written event, within the bounds. `json` is the event's part of the line. */
 export function samplePersonalData(
   personalData: PersonalData,
   { accountId, given, receivedAtMs }: VisitorTouch,
@@ -187,7 +188,7 @@ export function samplePersonalData(
   try {
     event = JSON.parse(asBuffer(bytes).toString('utf8', start, end));
   } catch {
-    // Its text was taken over from the client: the event goes on, whatever a parser makes of it.
+    // The client's text was copied: the event continues, whatever a parser makes of it.
   }
   if (!isJsonObject(event)) {
     personalData.skipped += 1;
@@ -215,7 +216,7 @@ function findingOf(property: Property): Omit<PersonalFinding, 'accountId'> | und
   return { ...common, kind: byName, basis: 'name', matched: seen };
 }
 
-/** Calls `look` with each text and number, by its path and its own name; ends where that returns false. */
+/** Calls `look` with each text and number, its path and its name; ends where that returns false. */
 function eachValue(
   root: string,
   value: unknown,
@@ -230,7 +231,7 @@ function eachValue(
     if (Array.isArray(inner)) return inner.slice(0, itemsMax).every((item) => walk(path, own, item, depth + 1));
     if (!isJsonObject(inner)) return true;
     for (const name in inner) {
-      // A name that is long or has an address in it is data itself.
+      // A long name, or one with an e-mail address in it, is data itself.
       if (name.length > nameCharactersMax || /[@\0]|\d{6}/.test(name)) continue;
       if (depth === 0 && !isLookedAt(name)) continue;
       if (!walk(`${path}.${name}`, name, inner[name], depth + 1)) return false;

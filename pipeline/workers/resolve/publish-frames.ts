@@ -5,7 +5,7 @@ import { eventsSubject } from '../../../shared/contracts/subjects.ts';
 import type { OutgoingFrame } from './outgoing-frames.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
-/** A frame of resolved events that is in the log. */
+/** A frame of resolved events that the log has stored. */
 export type WrittenFrame = Pick<OutgoingFrame, 'accountId' | 'lines' | 'ids' | 'msgId'> & {
   /** Its sequence in EVENTS. */
   readonly seq: number;
@@ -14,8 +14,8 @@ export type WrittenFrame = Pick<OutgoingFrame, 'accountId' | 'lines' | 'ids' | '
 const accountsAtOnceMax = 16;
 
 /**
- * Writes resolved frames to the logs of their accounts: one after the other within an account, several accounts at once.
- * Where there are many accounts, the first frames of all of them are one batch. Returns them in the order of the log.
+ * Publishes resolved frames: in order within an account, several accounts at once. With many accounts, the first frames
+ * of all of them are one batch. Returns them in the order of the log.
  */
 export async function publishFrames(
   context: ResolverContext,

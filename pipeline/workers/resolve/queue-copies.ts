@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { endOfLine } from '../../../shared/contracts/events/frame.ts';
 import type { WaitingLines } from './waiting-events.ts';
 
-/** Of a copy. As much as a queue holds in memory and not much more, since its frames are taken one by one. */
+/** Size limit of a copy: not much more than a queue holds in memory, since its frames are taken one by one. */
 const copyBytesMax = 128 * 1024;
 
-/** Lines of a frame that follow each other, without the last line end. */
+/** Consecutive lines of a frame, without the last line end. */
 type Place = Pick<WaitingLines, 'bytes' | 'start' | 'end'>;
 
-/** So many lines that are to be copied into the queue. */
+/** Consecutive lines to be copied into the queue. */
 type Copying = { readonly line: Buffer; readonly lines: number; onStored(): void };
 
 const lineEnd = Buffer.from('\n');
 
-/** Lines on their way into the queue of an account: as messages of at most 128 KiB, in their order. */
+/** Copies lines into the queue of an account: messages of at most 128 KiB, in order. */
 export class QueueCopies {
-  /** Names its copies: those of another resolver are others, whatever they have. */
+  /** Part of the ids of its copies: copies of another resolver have other ids. */
   readonly #id = randomUUID();
   readonly #publish: (payload: Buffer, msgId: string) => Promise<void>;
   #published = 0;
@@ -27,12 +27,12 @@ export class QueueCopies {
     this.#publish = publish;
   }
 
-  /** Whether anything is on its way. */
+  /** Whether a copy is in progress. */
   get isCopying(): boolean {
     return this.#lines.length > 0 || this.#run !== undefined;
   }
 
-  /** To be copied, after what was given before. `onStored` is called once for each line, when it is in the log. */
+  /** Queues lines for the copy, after earlier ones. `onStored` is called once for each line, when the log has it. */
   add({ bytes, start: from, end: to }: Place, onStored: () => void): void {
     for (let start = from; start < to;) {
       let [end, lines] = [endOfLine(bytes, start), 1];
@@ -46,7 +46,7 @@ export class QueueCopies {
     }
   }
 
-  /** Copies what was given. Waits as long as the log takes none. */
+  /** Copies the queued lines. Waits as long as the log refuses. */
   copy(): Promise<void> {
     if (!this.isCopying) return Promise.resolve();
     this.#run ??= this.#copyAll().finally(() => {
@@ -65,7 +65,7 @@ export class QueueCopies {
     }
   }
 
-  /** As much of what is to be copied as one message has. */
+  /** The lines of the next message. */
   #takeCopy(): readonly Copying[] {
     let [bytes, count] = [0, 0];
     for (const { line } of this.#lines) {

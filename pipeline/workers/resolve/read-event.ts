@@ -10,7 +10,7 @@ import { isJsonObject, quoteJson } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import type { SourceRules } from './resolve-plan.ts';
 
-/** An envelope taken apart: what it says about its visitor, and what it says happened. */
+/** An envelope by its parts: identifiers and properties of its visitor, and the event. */
 export type IngestEvent = {
   readonly name: string;
   readonly timeMs: number;
@@ -20,11 +20,11 @@ export type IngestEvent = {
   readonly context: JsonParts;
   /** Undefined: every destination. */
   readonly integrations?: Integrations | undefined;
-  /** Undefined: it says nothing of consent. */
+  /** Undefined: the event has no consent. */
   readonly consent?: ConsentWords | undefined;
 };
 
-/** JSON in the order it is written: text, what is taken over as the client wrote it, and text. */
+/** JSON in the order of writing: text, the client's own bytes, and text. */
 export type JsonParts = { readonly before: string; readonly taken: Stretch | undefined; readonly behind: string };
 
 const textOnly = (json: string): JsonParts => ({ before: json, taken: undefined, behind: '' });
@@ -43,7 +43,7 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
   };
 }
 
-/** The same of an event that is taken over as it is written. */
+/** The same for an event that is copied as bytes. */
 export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): IngestEvent {
   const { envelope, properties } = plain;
   return {
@@ -59,7 +59,7 @@ export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): Ingest
 const noProperties = textOnly('{}');
 export const onlyGpc: ConsentWords = { [consentMarks.gpc]: true };
 
-/** What an event says of consent, and whether the browser that sent it had Global Privacy Control on. */
+/** The event's consent, and Global Privacy Control of the browser that sent it. */
 function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceRules): ConsentWords | undefined {
   const hasGpc = gpc === true && isVisitorsConnection;
   if (body.consent === undefined) return hasGpc ? onlyGpc : undefined;
@@ -68,12 +68,12 @@ function eventConsent({ body, gpc }: Envelope, { isVisitorsConnection }: SourceR
   return Object.keys(words).length === 0 ? undefined : words;
 }
 
-/** When an event happened, in ms since the epoch: when it says, else when it was received. */
+/** Time of an event, in ms since the epoch: its own, else its receipt. */
 export const timeOf = ({ body, at }: Envelope): number => (typeof body.time === 'number' ? body.time : at);
 
 /**
- * Which destinations the sender would have the event go to. Options of a destination count as a yes; what says nothing,
- * as `{}` and `{"All": true}` do, is nothing.
+ * The destinations that the sender wants. Options of a destination count as true; settings without effect, such as `{}`
+ * and `{"All": true}`, are undefined.
  */
 function readIntegrations(given: unknown): Integrations | undefined {
   if (!isJsonObject(given)) return undefined;
@@ -82,14 +82,14 @@ function readIntegrations(given: unknown): Integrations | undefined {
     .filter(([name]) => name !== '__proto__')
     .map(([name, value]) => [name, value !== false] as const);
   const { All: all } = given;
-  // Yes to some excludes no destination where all others may have it too.
+  // True for some destinations excludes none where all others are allowed too.
   const keeps = all === false || said.some(([, wanted]) => !wanted);
   return keeps ? Object.fromEntries(said) : undefined;
 }
 
 /**
- * What the sender would have single destinations do: the options that Segment's and RudderStack's libraries give beside a
- * yes. They stand in the context, where every build reads them, and are addressed as `event.integrations.<name>.<option>`.
+ * The sender's options for single destinations, in the form of Segment's and RudderStack's libraries. They stand in the
+ * context, where every build reads them, and are addressed as `event.integrations.<name>.<option>`.
  */
 function integrationOptions(given: unknown): JsonObject | undefined {
   if (!isJsonObject(given)) return undefined;
@@ -102,21 +102,21 @@ function integrationOptions(given: unknown): JsonObject | undefined {
 
 const optionsCharactersMax = 16_384;
 
-/** Destinations an event may name; more are not looked at. */
+/** Destinations named by an event, at most; others are ignored. */
 const integrationsMax = 100;
 
 function eventProperties(body: EnvelopeBody): JsonObject {
   const properties = body.properties;
   const own = body.eventProperties;
   if (!isJsonObject(own)) return objectOf(properties);
-  // The same thing under two names; on a clash of keys eventProperties wins.
+  // Two names for the same; for a repeated key eventProperties wins.
   return isJsonObject(properties) ? mergeMembers(properties, own) : own;
 }
 
 /**
- * defaultProperties with the end user's network data: what the server that called said of it, else the client, else the
- * connection, where the visitor is at its other end. What is there otherwise is the sender's own, and kept apart as
- * `sender`. What a batch says holds where the row does not say otherwise.
+ * defaultProperties with the end user's network data: as a calling server reports it, else the client, else the
+ * connection, where the visitor uses it. Other network data is the sender's, and stands apart as `sender`. A batch's
+ * fields apply where the row has none.
  */
 function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonObject {
   const connection: Record<string, unknown> = {};
@@ -129,7 +129,7 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   );
   const options = integrationOptions(body.integrations);
   if (options !== undefined) context[integrationsKey] = options;
-  // Only who took the request knows who sent it.
+  // Only the gateway that accepted the request knows its sender.
   if (!isVisitors && !rules.excludeRequestContext && (ip ?? ua) !== undefined) context[senderKey] = connection;
   for (const identity of [ctx?.identityContext, body.identityContext]) {
     if (isJsonObject(identity)) setNetworkData(context, identity['ip'], identity['userAgent']);
@@ -137,7 +137,7 @@ function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonO
   return context;
 }
 
-/** What `readContext` makes, where all the names are different. */
+/** The result of `readContext` where all names are different. */
 function plainContext({ envelope, batchMembers, defaultMembers: taken }: PlainEnvelope, rules: SourceRules): JsonParts {
   const { before, behind } = aroundContext({
     ip: envelope.ip,
@@ -157,7 +157,7 @@ type AroundContext = {
   readonly rules: SourceRules;
 };
 
-/** What stands before and behind the members that a body has of its own: mostly what stood around those of the one before it. */
+/** The text before and after a body's own members: usually the same as in the previous body. */
 function aroundContext(of: AroundContext): Pick<JsonParts, 'before' | 'behind'> {
   if (lastAround === undefined || !isSameAround(of, lastAround.of)) lastAround = { of, ...writeAround(of) };
   return lastAround;
@@ -181,7 +181,7 @@ function writeAround({ ip, ua, batchMembers, hasOwn, rules }: AroundContext): Pi
   return { before, behind: `${first === '' && !hasOwn ? '' : ','}"${senderKey}":{${connection}}}` };
 }
 
-/** Members of two objects as those of one. */
+/** The members of two objects in one. */
 const joined = (one: string, other: string): string => (one === '' || other === '' ? one + other : `${one},${other}`);
 
 function networkMembers(ip: string | undefined, userAgent: string | undefined): string {

@@ -9,8 +9,8 @@ import type { StoredFrame, WaitingEvents, WaitingLines } from './waiting-events.
 type ReadContext = Pick<ResolverContext, 'counts' | 'beginTurn'>;
 
 /**
- * Divides ingest frames into lines of one account each, and queues them. Nothing else is read yet, so that an account that
- * sent little is found after any number of events of another one. A frame that cannot be divided is kept as it is.
+ * Divides ingest frames into lines of one account each, and queues them. Nothing else is read yet, so that an account
+ * with few events is found after any number of another account's. A frame that cannot be divided becomes a dead letter.
  */
 export async function readFrames<Frame extends StoredFrame>(
   context: ReadContext,
@@ -44,10 +44,10 @@ type FrameTarget<Frame extends object> = {
   readonly areCounted?: boolean;
 };
 
-/** What finding one costs, as `Turns` counts. */
+/** The cost of finding an event, as `Turns` counts. */
 const unitsAnEvent = 64;
 
-/** All of a frame that is none. */
+/** The dead letter of a frame that cannot be divided. */
 function unreadable({ data, seq }: StoredFrame): IngestDeadLetter | undefined {
   try {
     assertFrame(data);
@@ -60,12 +60,12 @@ function unreadable({ data, seq }: StoredFrame): IngestDeadLetter | undefined {
 
 type DivideCounts = Pick<ResolverContext['counts'], 'accounts_parsed'>;
 
-/** Calls `take` for lines of one account that follow each other, in order. Returns how many lines there are in all. */
+/** Calls `take` for consecutive lines of one account, in order. Returns the number of all lines. */
 function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingLines) => void): number {
   const bytes = asBuffer(frame.data);
   let line = 0;
   let found: (Omit<WaitingLines, 'end'> & { end: number }) | undefined;
-  // What the lines that were found begin with, up to the account's end; nothing where it was not found there.
+  // The beginning of the last lines, up to the account's end; empty where it was not found there.
   let [headStart, headEnd] = [0, 0];
   for (let start = 0; start < bytes.length; line += 1) {
     const end = endOfLine(bytes, start);
@@ -87,7 +87,7 @@ function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingL
   return line;
 }
 
-/** Whether what stands at [start, end) stands at `at`, too; false where it is nothing. */
+/** Whether the bytes at [start, end) are repeated at `at`; false where there are none. */
 function isRepeated(bytes: Buffer, start: number, end: number, at: number): boolean {
   for (let offset = 0; start + offset < end; offset += 1) {
     if (bytes[start + offset] !== bytes[at + offset]) return false;
@@ -95,7 +95,7 @@ function isRepeated(bytes: Buffer, start: number, end: number, at: number): bool
   return start < end;
 }
 
-/** The account of a line that is laid out otherwise; those that cannot be read wait together. */
+/** The account of a line with another layout; unreadable lines wait together. */
 function readAccount(text: string, counts: DivideCounts): string {
   counts.accounts_parsed += 1;
   try {

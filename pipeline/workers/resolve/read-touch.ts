@@ -14,27 +14,27 @@ import type { KeyTrust, VisitorTouch } from '../../../shared/visitors/visitor-st
 import { objectOf, onlyGpc, timeOf } from './read-event.ts';
 import type { UserHashCheck } from './user-hash.ts';
 
-/** What an event says of its visitor, and what was left out of that. */
+/** An event's part for its visitor, and what was left out. */
 export type ReadTouch = {
   readonly touch: VisitorTouch;
   /** Identifiers that are placeholders or blocked. */
   readonly placeholders: number;
-  /** Two people are named who are not said to be one: the second is left out. */
+  /** Two externalIds without an alias: the second is left out. */
   readonly namesTwo: boolean;
-  /** A public key with a `userHash` that is not the one of the identifier. */
+  /** A public key with a wrong `userHash`. */
   readonly isUnverified: boolean;
 };
 
 export type TouchOptions = {
-  /** Whether Global Privacy Control of the event's browser is kept with the visitor. Default: no. */
+  /** Whether the visitor keeps Global Privacy Control of the event's browser. Default: no. */
   readonly keepsGpc?: boolean;
   /** Of a public source. Default: no hash is right. */
   readonly isSigned?: UserHashCheck | undefined;
-  /** Of the account. Default: those of an account that has set nothing. */
+  /** The account's identity rules. Default: those of an account without settings. */
   readonly identity?: IdentityRules;
 };
 
-/** Who an event says its visitor is, and the properties it gives. Placeholders and blocked identifiers are left out. */
+/** The identifiers of an event and its visitor's properties. Placeholders and blocked identifiers are left out. */
 export function readTouch(
   envelope: Envelope,
   keyTrust: KeyTrust,
@@ -48,7 +48,7 @@ export function readTouch(
   if (userProperties !== undefined) given.push(withoutClearing(userProperties, fields));
   const consent = ownWords(body.consent);
   if (consent !== undefined) given.push({ consent });
-  // It is the browser's, and so the person's: events of a server have it too.
+  // The signal belongs to the browser, and so to the person: events of a server have it too.
   if (keepsGpc && envelope.gpc === true) given.push({ consent: { ...onlyGpc } });
   given.push(...customProperties(envelope), ...clicks(envelope));
   const { userHash } = body;
@@ -72,13 +72,13 @@ function trustOf(keyTrust: KeyTrust, isTest: boolean, isVerified: boolean): KeyT
   return isVerified ? 'signed' : keyTrust;
 }
 
-/** What a `userHash` is of: what the event is looked up by first. */
+/** The identifier that a `userHash` signs: the one that is looked up first. */
 const signedIdentifier = ({ externalIds, userId, emails }: VisitorClaim): string =>
   externalIds[0] ?? userId ?? emails[0] ?? '';
 
 type Names = Pick<ReadTouch, 'placeholders' | 'namesTwo'> & {
   readonly claim: VisitorClaim;
-  /** What the event names outside userProperties. */
+  /** Identifiers outside userProperties. */
   readonly fields: IdentifyingFields;
   /** Without identifiers that do not count. */
   readonly userProperties: JsonObject | undefined;
@@ -129,7 +129,7 @@ function clicks(envelope: Envelope): readonly JsonObject[] {
   return ids === undefined ? [] : [{ [clickIdsProperty]: ids }];
 }
 
-/** What an event says of consent becomes its visitor's as well. */
+/** An event's consent becomes its visitor's as well. */
 function ownWords(consent: unknown): JsonObject | undefined {
   if (consent === undefined) return undefined;
   const words = Object.entries(readOwnConsent(consent).words).filter(([name]) => !name.startsWith('$'));
@@ -143,7 +143,7 @@ function without(properties: JsonObject, left: Readonly<Record<IdentityKind, boo
   );
 }
 
-/** Properties that follow from the fields that identify, unless userProperties say it in their own spelling. */
+/** Properties that follow from the identifying fields, unless userProperties has them in another spelling. */
 function identifying(fields: IdentifyingFields, userProperties: JsonObject | undefined): JsonObject {
   const given: Record<string, string> = {};
   for (const kind of identityKinds) {
@@ -154,7 +154,7 @@ function identifying(fields: IdentifyingFields, userProperties: JsonObject | und
   return given;
 }
 
-/** A null for what the same event identifies by clears nothing: clients send null for whatever they left unset. */
+/** A null for an identifier that the same event has elsewhere clears nothing: clients send null for unset fields. */
 function withoutClearing(userProperties: JsonObject, fields: IdentifyingFields): JsonObject {
   const names = identityKinds.filter((kind) => fields[kind] !== undefined && userProperties[kind] === null);
   if (names.length === 0) return userProperties;

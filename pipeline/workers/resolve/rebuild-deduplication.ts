@@ -25,23 +25,22 @@ import { checkpointHeader, decodeRuns, parseCheckpointHead } from '../../../shar
 const messagesPerPull = 2_000;
 
 export type Rebuilt = {
-  /** Takes the ids of what is written from now on. */
+  /** Receives the ids of frames written from now on. */
   readonly checkpoints: CheckpointWriter;
-  /** Frames of EVENTS that had to be read, since no checkpoint has their ids. */
+  /** Frames of EVENTS that had to be read, because no checkpoint has their ids. */
   readonly frames: number;
   readonly tookMs: number;
 };
 
 /**
- * Fills an empty deduplication table with the events this partition has written already, so that a frame that is
- * delivered again after a crash adds only what it had not added: from the checkpoints, and what those do not have from
- * the headers of EVENTS. The window counts back from the oldest frame that waits, which may be older than now after a
- * long stop.
+ * Fills an empty deduplication table with the events that this partition has written, so that a frame redelivered after
+ * a crash adds only its missing events: from the checkpoints, and beyond them from the headers of EVENTS. The window
+ * counts back from the oldest waiting frame, which may be old after a long stop.
  */
 export async function rebuildDeduplication(context: ResolverContext, consumer: DurableConsumer): Promise<Rebuilt> {
   const { connection, deduplication, settings, partition, logger, signal } = context;
   const startedMs = performance.now();
-  // Its end as it is before anything is read: all up to there will have been.
+  // The end of EVENTS before the read: everything up to there will have been read.
   const events = await readStreamState(connection, streams.events);
   const read = await readCheckpoints(context, events);
   const { coveredTo, witness, held } = read;
@@ -71,9 +70,9 @@ export async function rebuildDeduplication(context: ResolverContext, consumer: D
   return { checkpoints, frames, tookMs };
 }
 
-/** What the checkpoints of a partition hold. */
+/** The content of a partition's checkpoints. */
 type ReadCheckpoints = {
-  /** Up to here in EVENTS they have the ids of the partition; undefined: they say nothing. */
+  /** They have the partition's ids up to this sequence of EVENTS; undefined: they cannot be used. */
   readonly coveredTo: number | undefined;
   readonly witness: CheckpointHead['witness'];
   readonly held: readonly HeldCheckpoint[];
@@ -85,18 +84,21 @@ const nothing: ReadCheckpoints = { coveredTo: undefined, witness: undefined, hel
 
 /** About 8 MiB at the default size of a checkpoint. */
 const checkpointsPerPull = 32;
-/** Noting so many takes a tenth of a second or so, in which the thread does nothing else, and twice their 8 bytes each. */
+/**
+ * Recording so many takes about a tenth of a second, in which the thread does nothing else, and twice their 8 bytes
+ * each.
+ */
 const idsAtOnce = 2_000_000;
 
-/** Checkpoints that do not fit EVENTS are still there. */
+/** Checkpoints that do not match EVENTS could not be removed. */
 class CheckpointsNotRemovedError extends Error {
   readonly code = 'checkpoints_not_removed';
 }
 
 /**
- * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has what they are of.
- * An id that is in the table and not in the log would take a later event for a repeated one, and lose it: so they count
- * up to the newest one whose witness is there, and only while each follows the one before. The others are removed.
+ * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has their events. An
+ * id in the table without its event in the log would make a later event a repeated one, and lose it: so checkpoints
+ * count up to the newest one whose witness exists, and only while each follows the one before. The others are removed.
  */
 async function readCheckpoints(context: ResolverContext, events: StreamState): Promise<ReadCheckpoints> {
   try {
@@ -104,7 +106,7 @@ async function readCheckpoints(context: ResolverContext, events: StreamState): P
     if (newest === undefined) return nothing;
     const { first = newest.seq, windowMs, idsMax } = newest.head;
     const { deduplication } = context.settings;
-    // A table that may hold more than before is filled from EVENTS, and written again.
+    // A table with a longer window than before is filled from EVENTS, and written again.
     const isEnough = windowMs >= deduplication.windowMs && idsMax >= deduplication.idsMax;
     if (isEnough) context.deduplication.reserve(newest.head.ids);
     const read = isEnough ? await readChain(context, events, first) : nothing;
@@ -118,14 +120,14 @@ async function readCheckpoints(context: ResolverContext, events: StreamState): P
       { partition, err: error },
       'checkpoints that do not fit EVENTS were not removed; reading EVENTS instead',
     );
-    // What is written next begins a chain of its own behind them.
+    // The next checkpoint begins a new chain after them.
     return { ...nothing, lastSeq: (await lastCheckpoint(context))?.seq ?? 0 };
   }
 }
 
 type Found = { readonly seq: number; readonly head: CheckpointHead };
 
-/** Removes those whose witness is gone. What is older than one that is intact is intact as well: a log loses its end. */
+/** Removes checkpoints without their witness. Those before an intact one are intact: a log loses its end. */
 async function newestIntact(context: ResolverContext, events: StreamState): Promise<Found | undefined> {
   const { connection, partition, logger, counts } = context;
   let lostSeq: number | undefined;
@@ -217,7 +219,7 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
   return { coveredTo: last.to, witness: last.witness, held, lastSeq: held.at(-1)?.seq ?? 0 };
 }
 
-/** Those that follow none would stand between the others and what is written next. */
+/** A checkpoint outside of the chain would stand between the others and the next one. */
 async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
   const { partition, logger } = context;
   logger.warn({ partition }, 'checkpoints are missing; reading EVENTS instead');

@@ -28,62 +28,62 @@ import { samplePersonalData } from './personal-data.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { Part, WaitingEvent } from './waiting-events.ts';
 
-/** What a part became. */
+/** The result of a batch. */
 export type ResolvedPart = {
   readonly part: Part;
   readonly frames: readonly OutgoingFrame[];
   readonly deadLetters: readonly IngestDeadLetter[];
-  /** To be known before the frames are. */
+  /** To be announced before the frames. */
   readonly consents: readonly ConsentChange[];
 };
 
-/** The resolved events of a part, and those that wait for the database. */
+/** The resolved events of a batch, and those that wait for the database. */
 export type LookedUpPart = {
   readonly resolved: ResolvedPart;
-  /** Undefined where nothing was to be written to the database. */
+  /** Undefined where nothing had to be written to the database. */
   readonly left: LeftPart | undefined;
-  /** What of accounts was not even looked up. */
+  /** Accounts whose visitors were not looked up. */
   readonly apart: readonly AccountPart[];
 };
 
-/** All that a part has of some accounts: their visitors are to be written before its events are. */
+/** A batch's events of some accounts whose visitors must be written first. */
 export type LeftPart = {
   readonly accounts: ReadonlySet<string>;
   readonly events: readonly WaitingEvent[];
   /**
-   * Writes the visitors, then the events. Undefined where the database takes visitors and fails at one of these: nothing is
-   * written then, and whose fault it is is not known. To be called once.
+   * Writes the visitors, then the events. Undefined where the database works and fails at one of these visitors: then
+   * nothing is written, and the visitor is unknown. Call it once.
    */
   resolve(): Promise<ResolvedPart | undefined>;
-  /** The same in parts of one account each. In place of `resolve`, or where that failed. */
+  /** The same as batches of one account each. In place of `resolve`, or after it failed. */
   byAccount(): readonly AccountPart[];
 };
 
-/** A part of one account. */
+/** A batch of one account. */
 export type AccountPart = LeftPart & {
   readonly accountId: string;
   /**
-   * In place of `resolve`, or behind it where that failed: finds the events at whose visitors the database fails, and keeps them
-   * as dead letters. That may take as many statements as there are events, each of which is a call of `turn`.
+   * In place of `resolve`, or after it failed: finds the events at whose visitors the database fails, and makes them
+   * dead letters. May take a statement for each event, each in a call of `turn`.
    */
   resolveApart(turn: Turn): Promise<ResolvedApart>;
 };
 
-/** `isWell` where the database did not fail once. */
+/** `isWell` where the database never failed. */
 export type ResolvedApart = { readonly resolved: ResolvedPart; readonly isWell: boolean };
 
-/** Has a statement wait for its turn among others. */
+/** Has a statement wait for its turn. */
 export type Turn = <Result>(statement: () => Promise<Result>) => Promise<Result>;
 
-/** What the steps need of their resolver. */
+/** The resolver's context for the steps. */
 export type StepContext = Omit<ResolverContext, 'connection' | 'partition' | 'writer' | 'isOnlyAccount'> & {
   readonly connection: { readonly messageBytesMax: number };
 };
 
 /**
- * Admits a part's events, finds their visitors and writes each event with its visitor, in order. What leaves on the way is
- * counted, or kept with its reason, and takes nothing else with it. Accounts whose visitors are in the database as they
- * are to be do not wait for those with new or changed ones. Of accounts that are to be apart nothing is looked up here.
+ * Admits a batch's events, finds their visitors and writes each event with its visitor, in order. Events that leave on
+ * the way are counted, or stored with the reason, and affect no others. Accounts without changed visitors do not wait
+ * for those with new or changed ones. Visitors of accounts in `apart` are not looked up here.
  */
 export async function resolvePart(
   context: StepContext,
@@ -117,7 +117,7 @@ export async function resolvePart(
   };
 }
 
-/** Events that were admitted, and what has them as JSON. */
+/** Admitted events, with their JSON. */
 type Admitted = { readonly candidates: readonly Candidate[]; readonly writer: ByteWriter };
 
 const bytesOf = ({ start, end }: { readonly start: number; readonly end: number }): number => end - start;
@@ -207,7 +207,7 @@ async function writeLines(
     visitorLimit,
     context.frameWriters,
   );
-  // In another form of loop V8 of Node 20 makes a list of each event and its place.
+  // In another form of loop V8 of Node 20 allocates a pair of each event and its index.
   let index = -1;
   for (const candidate of candidates) {
     index += 1;
@@ -234,7 +234,7 @@ async function writeLines(
   return { frames: outgoing.finish(), deadLetters, consents };
 }
 
-/** Reads the events, lets those through that are new and wanted, in order, and writes what is theirs of a line. */
+/** Reads the events and, for those that are new and wanted, writes their part of a line, in order. */
 async function admit(
   context: StepContext & { readonly writer: ByteWriter },
   events: readonly WaitingEvent[],
@@ -271,19 +271,19 @@ async function lookUp(
 
 /** How visitors are found and written. */
 type Identifying = {
-  /** What goes on from their look-up. */
+  /** The first try, which continues from a look-up. */
   readonly firstTry?: WriteVisitors | undefined;
-  /** Where the database fails at one of them, it is found. Without it that is thrown. */
+  /** Finds the visitor at which the database fails. Without it the failure is thrown. */
   readonly turn?: Turn | undefined;
 };
 
-/** Tries of one event at whose visitor the database fails, and the pauses between them: what fails may be better soon. */
+/** Tries of one event at whose visitor the database fails, and the pauses between them: the failure may pass. */
 const failedTriesMax = 4;
 const failedBackoff: Backoff = { firstMs: 1_000, longestMs: 8_000 };
 
 /**
- * Finds the visitors of some events, in order, and writes them. Waits as long as the database is away. A value it refuses
- * is found by halving the batch, so that only its own event becomes a dead letter.
+ * Finds the visitors of some events, in order, and writes them. Waits while the database is unavailable. A refused
+ * value is found by halving the batch, so that only its event becomes a dead letter.
  */
 async function identify(
   context: StepContext,
@@ -330,7 +330,7 @@ function countLeftOut({ counts, visitorsFull, identity }: StepContext, touch: Vi
   }
 }
 
-/** Tries one event's visitor a few times; what another transaction holds is waited for as long as that takes. */
+/** Tries one event's visitor a few times; waits for locks of other transactions without limit. */
 function untilFailed<Result>({ counts, signal }: StepContext, ask: () => Promise<Result>): Promise<Result> {
   let tries = 0;
   return retry(ask, {
@@ -355,10 +355,10 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
   });
 }
 
-/** Bytes a message needs beside its events: headers but the ids, and the ids of a single event. */
+/** Bytes of a message beside its events: headers, with the ids of one event. */
 const messageOverheadBytes = 4_096;
 
-/** Writes an event's line: the event with its visitor. Says why where the event leaves instead. */
+/** Writes an event's line: the event with its visitor. Returns the reason where the event leaves instead. */
 function write(
   candidate: Candidate,
   json: Stretch,
@@ -368,7 +368,7 @@ function write(
   if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
   if (visitor.kind === 'refused') return letterOf(candidate.accepted, visitor.reason);
   const { id, properties } = visitor;
-  // An event that was read is not too deep; what its visitor was given by an earlier build may be.
+  // An event that was read is not too deep; its visitor may be, from an earlier build.
   if (properties.nestDeeperThan(lineDepthMax - 1)) {
     return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }

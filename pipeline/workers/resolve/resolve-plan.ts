@@ -17,39 +17,39 @@ import type { BotControl } from '../../../shared/admission/bot-score.ts';
 
 export type SourceRules = {
   readonly botControl: BotControl;
-  /** Neither address nor User-Agent of the request may be kept. */
+  /** Whether neither address nor User-Agent of the request may be kept. */
   readonly excludeRequestContext: boolean;
-  /** The visitor is at the other end of the connection, not a server. */
+  /** Whether the visitor uses the connection, rather than a server. */
   readonly isVisitorsConnection: boolean;
   /**
-   * What its key may do. Every visitor can read that of a web, pixel, redirect or mobile source, and who had the key of a source
-   * that is not known is not known: these are public, unless the account allows them what servers may.
+   * The rights of its key. Every visitor can read the key of a web, pixel, redirect or mobile source, and an unknown
+   * source's key may be public: these are public, unless the account gives them the rights of servers.
    */
   readonly keyTrust: 'server' | 'public';
-  /** Of a public source: whether an identifier was signed by who has the secret of the source. */
+  /** Of a public source: whether an identifier was signed with the source's secret. */
   readonly isSigned?: UserHashCheck;
 };
 
-/** What the resolver needs of an account's live version. */
+/** The part of an account's live version that the resolver needs. */
 export type ResolvePlan = {
   /** Undefined where no configuration is known. */
   readonly versionNumber: number | undefined;
   /** Undefined where the account has none. */
   readonly trackingPlan: TrackingPlan | undefined;
-  /** Whether an event of this name goes on to the destinations at all. */
+  /** Whether an event of this name goes to destinations at all. */
   allows(eventName: string): boolean;
   sourceRules(sourceId: string): SourceRules;
   /** The account's identity settings, compiled. */
   readonly identity: IdentityRules;
-  /** Whether the account has purposes, which consent is asked for. */
+  /** Whether the account has purposes that ask for consent. */
   readonly hasPurposes: boolean;
-  /** Whether one of them asks for Global Privacy Control: then visitors keep that their browser has it on. */
+  /** Whether a purpose asks for Global Privacy Control: then visitors keep their browser's signal. */
   readonly keepsGpc: boolean;
-  /** What of visitors is read by the version, so that it is never cut off one. Found when it is first asked for. */
+  /** The visitor properties that the version reads, which are never left out. Computed at the first call. */
   visitorReads(): VisitorReads;
 };
 
-/** Whose connection it was is unknown where the source is, and so is who had its key. */
+/** An unknown source's connection and key may be anyone's. */
 const openSource: SourceRules = {
   botControl: { mode: 'Allow', threshold: undefined },
   excludeRequestContext: false,
@@ -57,7 +57,7 @@ const openSource: SourceRules = {
   keyTrust: 'public',
 };
 
-/** Gateways take nothing for it any more; of what they took before, nothing is kept that it may have excluded. */
+/** Gateways accept nothing for it any more. Events accepted before keep nothing that it may have excluded. */
 const unreadableSource: SourceRules = { ...openSource, excludeRequestContext: true };
 
 type ResolveConfig = Pick<
@@ -70,7 +70,7 @@ type ResolveConfig = Pick<
   >;
 };
 
-/** The plan of an account whose configuration is not known: everything passes. */
+/** The plan of an account without a known configuration: everything passes. */
 export const openResolvePlan: ResolvePlan = {
   versionNumber: undefined,
   trackingPlan: undefined,
@@ -136,7 +136,9 @@ function rulesOf(
   };
 }
 
-/** The secrets of an account's sources, in the clear; undefined where a source has none, or one that cannot be opened. */
+/**
+ * The secrets of an account's sources, in the clear; undefined where a source has none, or one that cannot be opened.
+ */
 function secretsOf(
   { accountId, sourceSecrets = [] }: Pick<ResolveConfig, 'accountId' | 'sourceSecrets'>,
   secrets: Pick<SecretBox, 'open'> | undefined,
@@ -148,7 +150,7 @@ function secretsOf(
     try {
       return secrets.open(text, userHashSecretContext(accountId, sourceId));
     } catch (error) {
-      // As for a destination's: of another SECRETS_KEY. Its hashes are counted as wrong.
+      // Sealed with another SECRETS_KEY, as a destination's may be. Hashes are counted as wrong.
       if (error instanceof SecretError) return undefined;
       throw error;
     }

@@ -19,7 +19,7 @@ import type { ResolverSettings } from './resolver-settings.ts';
 import type { Withdrawals } from './withdrawals.ts';
 import type { VisitorRateLimit } from './visitor-rate-limit.ts';
 
-/** Everything a resolver counts, by the name `stats()` reports it under. */
+/** Everything that a resolver counts, by its name in `stats()`. */
 export const resolverCounters = {
   frames: 'Ingest frames taken',
   redelivered_frames: 'Ingest frames taken that had been delivered before',
@@ -82,7 +82,7 @@ export const resolverCounters = {
   ...recorderCounters,
 } as const;
 
-/** What a resolver counts for each account. */
+/** Counters for each account. */
 export const resolverAccountCounters = {
   identity_left_out:
     'Identifiers, values and merges that events asked for and that did not become their visitors’, for any reason; GET /rest/v1/identity-counts has them by source and reason',
@@ -103,13 +103,13 @@ export const resolverNamedCounters = {
   },
 } as const;
 
-/** What a resolver reports for each account that may go down again. */
+/** Gauges for each account. */
 export const resolverAccountGauges = {
   queue_bytes:
     'Bytes of accepted events of an account that wait in its queue in INGEST; they count for what the account may have there',
 } as const;
 
-/** What a resolver reports that may go down again. */
+/** Gauges. */
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
@@ -139,7 +139,7 @@ export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;
   readonly visitors: Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
-  /** Receives what events say of consent. */
+  /** Receives the consents of events. */
   readonly withdrawals: Withdrawals;
   readonly plans: (accountId: string) => ResolvePlan | undefined;
   /** Whether no other account has a live version. */
@@ -147,36 +147,36 @@ export type ResolverContext = {
   readonly settings: ResolverSettings;
   readonly logger: Logger;
   readonly deduplication: Deduplication;
-  /** Of all that the resolver stores in the log. */
+  /** Writes all that the resolver stores in the log. */
   readonly writer: PartitionWriter;
   readonly visitorLimit: VisitorRateLimit;
-  /** Visitors that travelled cut short, by account. */
+  /** Visitors that were shortened, by account. */
   readonly visitorsCut: AccountCounts;
-  /** What was left out of visitors with as many identifiers as they may have, by account. */
+  /** Identifiers refused by visitors that have the maximum, by account. */
   readonly visitorsFull: AccountCounts;
-  /** What of identifiers and merges was left out, by source and reason. */
+  /** Refused identifiers and merges, by source and reason. */
   readonly identity: IdentityFigures;
   readonly plan: PlanFigures;
   /** Finds properties that look personal. */
   readonly personalData: PersonalData;
-  /** Of the thread: learns which accounts are active. */
+  /** The thread's budget: records which accounts are active. */
   readonly costBudget: Pick<CostBudget, 'recordActivity'>;
   readonly counts: ResolverCounts;
-  /** What has the events of a part as JSON until they are in frames. */
+  /** Buffers with the JSON of a batch's events until they are in frames. */
   readonly eventWriters: ReusedWriters<ByteWriter>;
   readonly frameWriters: ReusedWriters<FrameWriter>;
-  /** Aborted when the resolver has to end at once. */
+  /** Aborted when the resolver must end at once. */
   readonly signal: AbortSignal;
-  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  /** Records the actor's turn, with which each piece of its work begins: see the thread's black box. */
   beginTurn(frames?: FramesAtWork): void;
-  /** What is suspected of its frames since an earlier actor died with its thread. */
+  /** Frames suspected since an earlier actor died with its thread. */
   readonly suspicion: Suspicion;
 };
 
 const firstBytes = 16 * 1024;
-/** Twice what a part of usual events takes. */
+/** Twice the size of a usual batch. */
 const keptBytesMax = 1024 ** 2;
-/** More are in use where parts wait for the database, or have events of many accounts. */
+/** More are in use where batches wait for the database, or have events of many accounts. */
 const keptMax = 4;
 
 /** The buffers that one resolver works with. */

@@ -21,10 +21,10 @@ export type ResolverOptions = Omit<
   | 'frameWriters'
 > & {
   readonly violationStore: ViolationStore;
-  /** Where counts of identifiers are kept. */
+  /** The table of identifier counts. */
   readonly identityStore: IdentityStore;
   readonly personalDataStore: PersonalDataStore;
-  /** Opens what puts its events into the view of recent events. */
+  /** Opens the recorder that writes its events into the view of recent events. */
   openRecorder(
     resolver: Omit<RecorderContext, 'partitions' | 'pool' | 'settings'>,
   ): Promise<Pick<Recorder, 'note' | 'gauges' | 'close'>>;

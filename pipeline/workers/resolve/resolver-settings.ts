@@ -39,9 +39,11 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
       { maximum: 1_024 },
     ),
   }),
-  /** Transactions with visitors of one partition at a time. Events of accounts without any go on beside them. */
+  /**
+   * Concurrent transactions with visitors of one partition. Events of accounts without changes continue beside them.
+   */
   writesAtOnceMax: 3,
-  /** Unfinished frames of one partition; all of them are read again after a crash. */
+  /** Unfinished frames of one partition; all are read again after a crash. */
   framesInFlightMax: 1_024,
   waitingBytesMax: fromEnv({
     RESOLVER_WAITING_BYTES_MAX: count(
@@ -79,7 +81,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
     burstBytes: 256 * kibibyte,
     alwaysBytes: 8 * kibibyte,
   },
-  /** A frame of resolved events is closed before it grows over this. */
+  /** A frame of resolved events is closed before it exceeds this. */
   frameBytesMax: 512 * kibibyte,
   ackWaitMs: fromEnv({
     RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a resolver again', 10_000, {

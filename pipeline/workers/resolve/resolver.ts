@@ -39,19 +39,19 @@ import { createResolverCounts, createWriters } from './resolver-context.ts';
 
 type EventRecorder = Awaited<ReturnType<ResolverOptions['openRecorder']>>;
 
-/** Frames that are pulled ahead of those that were taken. */
+/** Frames that are pulled ahead. */
 const bufferedFramesMax = 256;
 const bufferedBytesMax = 8 * 1024 ** 2;
 
 /**
  * Starts the resolver of one partition: takes accepted events from the ingest log, drops repeated and unwanted ones,
- * finds their visitors, and writes them to the logs of their accounts. A frame is acknowledged once everything it
- * became is in the log; after a crash the ids of what is there already keep it from being written twice.
+ * finds their visitors, and writes them to the logs of their accounts. A frame is acknowledged once the log has all of
+ * its results; after a crash the stored ids keep events from being written twice.
  */
 export async function startResolver(options: ResolverOptions): Promise<Actor<ResolverStat>> {
   const { partition, connection, settings, logger, suspicion } = options;
   const counts = createResolverCounts();
-  // Each turn is about the frames that were taken last, of the partition and of each queue of an account.
+  // Each turn concerns the last frames of the partition and of each account's queue.
   const atWork = new Map<object, FramesAtWork>();
   let frames: FramesAtWork | undefined;
   const beginTurn = (taken: FramesAtWork | undefined = frames): void => {
@@ -74,7 +74,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     ackWaitMs: settings.ackWaitMs,
     ackPendingMax: settings.framesInFlightMax,
   };
-  // First no other reader is given frames any more, then what was written is read.
+  // Other readers receive no more frames before the written events are read.
   const reader = await openFrameReader({
     connection,
     consumer,
@@ -114,7 +114,8 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     signal,
   };
   const open = async (): Promise<Resolver> => {
-    // Before EVENTS is read: what another resolver stores after this is refused to us, and read by the next start.
+    // Before EVENTS is read: a later message of another resolver has our publish refused, and is read at the next
+    // start.
     await writer.open();
     context.visitors.distrust();
     const rebuilt = await rebuildDeduplication(context, consumer);
@@ -148,7 +149,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
   });
 }
 
-/** The work of one partition: reads frames, resolves waiting events in parts, and acknowledges the frames of which all is in the log. */
+/** The work of one partition: reads frames, resolves waiting events in batches, and acknowledges finished frames. */
 class Resolver {
   readonly #context: ResolverContext;
   readonly #reader: FrameReader;
@@ -156,7 +157,7 @@ class Resolver {
   readonly #waiting: WaitingEvents;
   readonly #unfinished = new UnfinishedFrames<LogMessage>();
   readonly #queues: AccountQueues;
-  /** Something was read of a queue. */
+  /** Rings when a queue was read. */
   readonly #news = new Wakeup();
   readonly #intake: FrameIntake;
   readonly #writes: VisitorWrites;
@@ -201,7 +202,7 @@ class Resolver {
     return this.#queues.open();
   }
 
-  /** The next resolver of the partition has nothing of ours to read but this. */
+  /** The next resolver of the partition has to read only this. */
   async close(): Promise<void> {
     const { rebuilt, recorder, figureWriters } = this.#parts;
     this.#context.writer.close();
@@ -234,7 +235,10 @@ class Resolver {
     };
   }
 
-  /** Resolves until there is nothing more to take, writing checkpoints meanwhile. Throws when EVENTS lost a frame of ours. */
+  /**
+   * Resolves until there is nothing more to take, and writes checkpoints. Throws when EVENTS lost a frame of this
+   * resolver.
+   */
   async work(): Promise<void> {
     const { settings, connection, writer } = this.#context;
     const { checkpoints } = this.#parts.rebuilt;
@@ -260,7 +264,7 @@ class Resolver {
     }
   }
 
-  /** While parts are published, and the visitors of others written, the next part is resolved. */
+  /** Resolves the next batch while earlier ones are published and visitors of others are written. */
   async #resolve(): Promise<void> {
     for (const queue of this.#queues.watching) {
       while (queue.isWatching && (await queue.readOne())) await this.#resolveWaiting();
@@ -284,7 +288,7 @@ class Resolver {
     if (left !== undefined) await this.#writes.write(left);
   }
 
-  /** Resolves all that waits, and nothing else. */
+  /** Resolves the waiting events, and takes no new ones. */
   async #resolveWaiting(): Promise<void> {
     while (this.#waiting.hasOther(nobody)) {
       await this.#resolveNext();
@@ -294,9 +298,9 @@ class Resolver {
 
   /** Reads as far as there is room, and waits until events can be resolved; false when no more come. */
   async #hasNext(): Promise<boolean> {
-    // With what is watched nothing else is under way.
+    // While frames are suspected, nothing else is in progress.
     if (this.#reader.isWatching) await this.#settled();
-    // An account that sends little goes before the rest of a flood.
+    // An account with few events goes before the rest of a flood.
     if (this.#intake.hasRoomForMore) await this.#intake.read();
     await this.#moveFloods();
     while (!this.#waiting.hasOther(this.#writes.accounts)) {
@@ -310,19 +314,20 @@ class Resolver {
     return true;
   }
 
-  /** Past the bounds of the partition, who has most of it has the rest of its events wait in the log. */
+  /** Past the bounds of the partition, the account with most events has the rest of them wait in the log. */
   async #moveFloods(): Promise<void> {
     for (;;) {
       const accountId = this.#queues.mostOver(() => this.#writes.events);
       if (accountId === undefined) return;
-      // What is resolved of it stands in EVENTS before anything of it is copied, or it could come after that after a crash.
+      // EVENTS has its resolved events before the copies begin: after a crash they could otherwise come after the
+      // copies.
       await this.#publisher.published;
       await this.#queues.move(accountId, this.#writes.events);
       this.#finish();
     }
   }
 
-  /** All of a part is in the log: frames are finished of which it was the last. */
+  /** The log has all of a batch: frames whose last events these were are finished. */
   #published({ events, left }: ResolvedPart['part']): void {
     for (const event of events) this.#done(event);
     for (const { frame } of left) this.#unfinished.done(frame);
@@ -335,13 +340,13 @@ class Resolver {
     else this.#queues.done(event);
   }
 
-  /** Acknowledges the frames of which all is where it belongs. */
+  /** Acknowledges the finished frames. */
   #finish(): void {
     this.#reader.finish(this.#unfinished.takeFinished());
     this.#queues.finish();
   }
 
-  /** Waits until nothing is under way. */
+  /** Waits until no work is in progress. */
   async #settled(): Promise<void> {
     await this.#writes.settled();
     await this.#publisher.published;
@@ -352,9 +357,9 @@ type ResolverParts = {
   readonly rebuilt: Rebuilt;
   readonly recorder: EventRecorder;
   readonly figureWriters: readonly FigureWriter[];
-  /** Ends the tries of whatever is under way. */
+  /** Aborts the tries in progress. */
   readonly failed: AbortController;
-  /** A turn of the actor is about frames of a source. */
+  /** Begins a turn for frames of a source. */
   beginTurnOf(source: object, frames: FramesAtWork | undefined): void;
 };
 

@@ -1,6 +1,6 @@
-/** Frames that were taken, and how much of each is not yet where it belongs. */
+/** The taken frames, with the number of unfinished parts of each. */
 export class UnfinishedFrames<Frame extends object> {
-  /** By the frames themselves: a log that was cut gives sequences out again. */
+  /** By the frames themselves: a log that lost its end assigns sequences again. */
   readonly #left = new Map<object, { readonly frame: Frame; left: number }>();
 
   get size(): number {
@@ -11,27 +11,27 @@ export class UnfinishedFrames<Frame extends object> {
     return this.#left.has(frame);
   }
 
-  /** The frame was taken: it is not finished before `close` is called, whatever became of its events. */
+  /** The frame was taken: it is not finished before `close` is called, even if all of its events are. */
   open(frame: Frame): void {
     this.#left.set(frame, { frame, left: 1 });
   }
 
-  /** One more thing of a frame, or so many more, are to be brought where they belong. */
+  /** Adds unfinished parts of a frame. */
   add(frame: object, things = 1): void {
     this.#change(frame, things);
   }
 
-  /** It is there. */
+  /** A part is finished. */
   done(frame: object): void {
     this.#change(frame, -1);
   }
 
-  /** All there is of a frame was added. */
+  /** All parts of a frame were added. */
   close(frame: object): void {
     this.done(frame);
   }
 
-  /** Those of which all is where it belongs, in the order they were taken, once. */
+  /** The finished frames in the order they were taken, each once. */
   takeFinished(): readonly Frame[] {
     const finished = [...this.#left.values()].filter(({ left }) => left === 0).map(({ frame }) => frame);
     for (const frame of finished) this.#left.delete(frame);

@@ -5,7 +5,7 @@ export type UserHashCheck = (identifier: string, userHash: string) => boolean;
 
 const hexDigest = /^[0-9a-f]{64}$/i;
 
-/** `secret` is asked for once, with the first hash; without one no hash is right. */
+/** `secret` is called once, with the first hash; without a secret no hash is right. */
 export function createUserHashCheck(secret: () => string | undefined): UserHashCheck {
   let opened: { readonly secret: string | undefined } | undefined;
   return (identifier, userHash) => {

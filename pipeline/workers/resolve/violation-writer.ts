@@ -8,17 +8,17 @@ export type { ViolationStore } from './write-violations.ts';
 const writeEveryMs = 2_000;
 const deleteEveryMs = 600_000;
 
-/** Groups that are kept while the database is away. */
+/** Groups kept while the database is unavailable. */
 const keptMax = 5_000;
 
 export type ViolationWriter = {
-  /** Writes what was counted, once, and ends. */
+  /** Writes the counts once more, and ends. */
   close(): Promise<void>;
 };
 
 type WriterContext = Pick<ResolverContext, 'partition' | 'plan' | 'counts' | 'logger'>;
 
-/** Writes the violations that a resolver counts, a few times a minute. The resolver never waits for it. */
+/** Writes a resolver's violations a few times a minute. The resolver never waits for it. */
 export function startViolationWriter(
   { partition, plan: { violations }, counts, logger }: WriterContext,
   store: ViolationStore,
@@ -45,7 +45,7 @@ export function startViolationWriter(
     }
   };
   const writing = every(writeEveryMs, write);
-  // One resolver of all is enough.
+  // One resolver deletes for all.
   const deleting = partition === 0 ? every(deleteEveryMs, deleteOld, { atOnce: true }) : undefined;
   return {
     async close() {

@@ -8,25 +8,25 @@ import type { VisitorReads } from './visitor-reads.ts';
 export type VisitorRate = {
   /** Bytes of visitors that may travel with its events for each byte an account sends. */
   readonly perByteSent: number;
-  /** Bytes that may travel at once on top of that. */
+  /** Bytes that may travel at once beyond that. */
   readonly burstBytes: number;
-  /** A visitor of this size travels with every event, whatever its account has sent. */
+  /** A visitor up to this size travels with every event, whatever its account has sent. */
   readonly alwaysBytes: number;
 };
 
-/** Accounts that are remembered; one that is forgotten begins with a full burst. */
+/** Accounts remembered, at most; a forgotten one begins with a full burst. */
 const accountsMax = 10_000;
 const reportedEveryMs = 3_600_000;
 
 /**
- * Limits the bytes of visitors that travel with the events of an account, in proportion to the bytes it sends, so that tiny
- * events of large visitors do not fill the log that all accounts share. Beyond the limit a large visitor travels cut short,
- * with the number of properties left out, but always with those that the live version of its account reads.
+ * Limits the bytes of visitors that travel with an account's events, in proportion to the bytes it sends, so that tiny
+ * events of large visitors do not fill the shared log. Beyond the limit a large visitor is shortened, with the number
+ * of omitted properties, but always keeps those that the live version of its account reads.
  */
 export class VisitorRateLimit {
   readonly #rate: VisitorRate;
   readonly #readsOf: (accountId: string) => VisitorReads;
-  /** In bytes. The bytes that an account sends pay for it, time does not. */
+  /** In bytes. Sent bytes refill it, time does not. */
   readonly #limit: RateLimit;
   readonly #reported = new LRUCache<string, true>({ max: accountsMax, ttl: reportedEveryMs });
 
@@ -42,14 +42,14 @@ export class VisitorRateLimit {
     this.#limit.credit(accountId, bytes * this.#rate.perByteSent);
   }
 
-  /** Whether an account whose visitors are cut short was not reported for an hour. */
+  /** Whether the account's shortened visitors were not reported within an hour. */
   isNews(accountId: string): boolean {
     if (this.#reported.has(accountId)) return false;
     this.#reported.set(accountId, true);
     return true;
   }
 
-  /** The properties of a visitor that travel: the same object where that is all of them. */
+  /** The properties of a visitor that travel: the same object where all do. */
   spend(accountId: string, properties: VisitorProperties): VisitorProperties {
     const { alwaysBytes, burstBytes } = this.#rate;
     if (properties.bytes <= alwaysBytes) return properties;

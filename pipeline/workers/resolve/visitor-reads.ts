@@ -3,9 +3,9 @@ import { SecretError, isSealed, settingContext } from '../../../shared/contracts
 import type { SecretBox } from '../../../shared/contracts/config/secrets.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 
-/** Which properties of a visitor the rules, mappings and templates of a live version read. */
+/** The visitor properties that rules, mappings and templates of a live version read. */
 export type VisitorReads = {
-  /** Something reads all of them, or all custom properties. */
+  /** Whether all of them, or all custom properties, are read. */
   readonly isAll: boolean;
   readonly own: ReadonlySet<string>;
   readonly custom: ReadonlySet<string>;
@@ -18,8 +18,8 @@ type ReadConfig = Pick<LiveConfig, 'accountId'> & {
 };
 
 /**
- * Finds what a live version reads of visitors: every text of it that is a path, or has paths in double braces, counts,
- * wherever it stands, so that a new kind of rule cannot be forgotten. Settings that are secret are opened for that.
+ * Finds the visitor properties that a live version reads: every text that is a path, or has paths in double braces,
+ * counts, wherever it stands, so that a new kind of rule cannot be forgotten. Secret settings are opened for this.
  */
 export function findVisitorReads(
   { accountId, collections }: ReadConfig,
@@ -38,7 +38,7 @@ export function findVisitorReads(
   return found;
 }
 
-/** What decides about consent. */
+/** Properties that decide about consent. */
 const consentReads = ['consent', 'country', 'state'];
 
 type OpenText = (key: string, text: string) => string;
@@ -68,12 +68,12 @@ function openSetting(
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
 
-/** The text as a path, and those in double braces. */
+/** The text as a path, and the paths in double braces. */
 function pathsOf(text: string): readonly string[] {
   return text.includes('{{') ? [...text.matchAll(placeholder)].map(([, path = '']) => path) : [text];
 }
 
-/** As `compilePropertyPath` reads it: a name may have dots of its own. */
+/** As `compilePropertyPath` reads it: a name may contain dots. */
 function addPath(
   found: { isAll: boolean; readonly own: Set<string>; readonly custom: Set<string> },
   path: string,

@@ -2,26 +2,26 @@ import pLimit from 'p-limit';
 import type { AccountPart, LeftPart, ResolvedPart, Turn } from './resolve-part.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
-/** Statements at a time of accounts that are slow or stuck: all other connections are for the others. */
+/** Concurrent statements of slow or failing accounts: all other connections are for the others. */
 const apartAtOnceMax = 2;
 
 export type VisitorWritesOptions = {
   readonly writesAtOnceMax: number;
-  /** Receives each part whose visitors are written. */
+  /** Receives each batch whose visitors are written. */
   onResolved(resolved: ResolvedPart): void;
   onFailure(error: unknown): void;
 };
 
 /**
- * Writes of visitors, beside what is resolved meanwhile. No later part may have anything of the accounts whose visitors are
- * being written, so the events of each account stay in order.
+ * Writes of visitors, beside the resolving of later batches. No later batch has events of the accounts whose visitors
+ * are being written, so the events of each account stay in order.
  */
 export class VisitorWrites {
   readonly #options: VisitorWritesOptions;
   readonly #accounts = new Set<string>();
   readonly #parts = new Set<LeftPart>();
   readonly #together = new Set<Promise<void>>();
-  /** Accounts at whose visitors the database failed last: their statements take turns beside those of the others. */
+  /** Accounts at whose visitors the database failed: their statements take turns beside those of the others. */
   readonly #accountsApart = new Set<string>();
   readonly #apart = new Set<Promise<void>>();
   readonly #turnApart: Turn = pLimit(apartAtOnceMax);
@@ -48,7 +48,7 @@ export class VisitorWrites {
     return [...this.#together, ...this.#apart];
   }
 
-  /** Begins to write; resolves when another part may follow. */
+  /** Starts to write; resolves when another batch may follow. */
   async write(left: LeftPart): Promise<void> {
     for (const accountId of left.accounts) this.#accounts.add(accountId);
     this.#track(this.#together, () => this.#writeTogether(left));
@@ -68,7 +68,7 @@ export class VisitorWrites {
     });
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no write is in progress. */
   async settled(): Promise<void> {
     while (this.#together.size + this.#apart.size > 0) await Promise.all(this.underWay);
   }
@@ -79,7 +79,7 @@ export class VisitorWrites {
     this.#parts.delete(left);
     if (resolved !== undefined) return this.#written(left, resolved);
     const parts = left.byAccount();
-    // Each by itself, at once: so it is found whose fault it is.
+    // Each account by itself, at once: this finds the failing one.
     for (const part of parts) {
       if (parts.length === 1) {
         this.#accountsApart.add(part.accountId);

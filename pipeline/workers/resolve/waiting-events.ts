@@ -5,46 +5,46 @@ import type { IngestDeadLetter } from './dead-letters.ts';
 /** An accepted frame as the log has it. */
 export type StoredFrame = Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'>;
 
-/** Where an event stands in the log. */
+/** The place of an event in the log. */
 export type Origin = { readonly frame: StoredFrame; readonly line: number };
 
-/** Where something stands in a frame. */
+/** A place in a frame. */
 type Place = {
-  /** Of the frame. */
+  /** The frame's bytes. */
   readonly bytes: Buffer;
   readonly start: number;
   /** Its line end. */
   readonly end: number;
 };
 
-/** An event whose turn it is, found in its frame and not looked into. */
+/** An event whose turn it is, found in its frame and not parsed. */
 export type WaitingEvent = Place & {
   readonly origin: Origin;
-  /** Whose turn it waited for: one of another layout that cannot be read has none. */
+  /** The account whose turn it waited for; none for an unreadable line with another layout. */
   readonly accountId: string;
 };
 
 /**
- * Lines of a frame that follow each other and are of one account. They are separated when their turn comes: garbage
- * collections copy objects that wait.
+ * Consecutive lines of a frame, all of one account. They are divided when their turn comes: garbage collections copy
+ * waiting objects.
  */
 export type WaitingLines = Place & {
   readonly frame: StoredFrame;
   readonly accountId: string;
-  /** The first of them. */
+  /** Index of the first line. */
   readonly line: number;
 };
 
-/** What of an account waits. */
+/** The waiting lines of an account. */
 type AccountLines = { lines: LinesLeft[]; bytes: number };
 
-/** What is left of some lines. */
+/** The rest of some lines. */
 type LinesLeft = { -readonly [Key in keyof WaitingLines]: WaitingLines[Key] };
 
-/** What of a frame is to be kept as it is. */
+/** Lines of a frame that become dead letters. */
 export type FrameLetters = { readonly frame: StoredFrame; readonly letters: readonly IngestDeadLetter[] };
 
-/** Events that are resolved together, and what of frames is kept with them. */
+/** Events that are resolved together, and dead letters of their frames. */
 export type Part = { readonly events: readonly WaitingEvent[]; readonly left: readonly FrameLetters[] };
 
 type Accounts = Pick<ReadonlySet<string>, 'has'>;
@@ -58,12 +58,12 @@ export type PartLimits = {
 };
 
 /**
- * Events that were cut out of their frames and wait to be resolved. Accounts take turns: of each the next part has so many
- * at most, in their order, so a flood does not go before the other accounts of its partition.
+ * Events cut out of their frames that wait to be resolved. Accounts take turns: the next batch has at most this many of
+ * each, in order, so a flood does not go before the other accounts of its partition.
  */
 export class WaitingEvents {
   readonly #limits: PartLimits;
-  /** The account whose turn is next stands first. */
+  /** The account whose turn is next comes first. */
   readonly #accounts = new Map<string, AccountLines>();
   #left: FrameLetters[] = [];
   #bytes = 0;
@@ -72,7 +72,7 @@ export class WaitingEvents {
     this.#limits = limits;
   }
 
-  /** Of their lines, with the line ends. */
+  /** Bytes of their lines, with the line ends. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -81,17 +81,17 @@ export class WaitingEvents {
     return this.#accounts.size === 0 && this.#left.length === 0;
   }
 
-  /** The accounts of which anything waits. */
+  /** The accounts with waiting lines. */
   get accounts(): Iterable<string> {
     return this.#accounts.keys();
   }
 
-  /** Of the lines of one account. */
+  /** Bytes of one account's lines. */
   bytesOf(accountId: string): number {
     return this.#accounts.get(accountId)?.bytes ?? 0;
   }
 
-  /** Stretches of frames that have the lines of one account: no more frames than that. */
+  /** Stretches of frames with lines of one account: at least the number of its frames. */
   stretchesOf(accountId: string): number {
     return this.#accounts.get(accountId)?.lines.length ?? 0;
   }
@@ -107,7 +107,7 @@ export class WaitingEvents {
     this.#bytes += bytes;
   }
 
-  /** Takes all lines of an account that stand in some of the frames, in order: they do not wait here any more. */
+  /** Removes and returns an account's lines in some of the frames, in order. */
   remove(accountId: string, isIn: (frame: StoredFrame) => boolean): readonly WaitingLines[] {
     const waiting = this.#accounts.get(accountId);
     if (waiting === undefined) return [];
@@ -124,19 +124,19 @@ export class WaitingEvents {
     this.#left.push(letters);
   }
 
-  /** Whether there is anything for a part without some accounts. */
+  /** Whether there is anything for a batch without some accounts. */
   hasOther(than: Accounts): boolean {
     if (this.#left.length > 0) return true;
     for (const accountId of this.#accounts.keys()) if (!than.has(accountId)) return true;
     return false;
   }
 
-  /** Takes the next part, without some accounts; an empty one where nothing else waits. */
+  /** Takes the next batch, without some accounts; an empty one where nothing else waits. */
   next(without: Accounts = nobody): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
     const events: WaitingEvent[] = [];
     let turns = this.#accounts.size;
-    // An account with more goes to the end, and is met there again.
+    // An account with more events goes to the end, and is met there again.
     for (const [accountId, waiting] of this.#accounts) {
       if (turns === 0 || events.length >= eventsMax) break;
       turns -= 1;
@@ -150,7 +150,7 @@ export class WaitingEvents {
     return { events, left };
   }
 
-  /** Cuts so many events off, at most. */
+  /** Cuts off this many events, at most. */
   #cut(waiting: AccountLines, eventsMax: number, events: WaitingEvent[]): void {
     let used = 0;
     let cutBytes = 0;

@@ -11,20 +11,20 @@ import type { VisitorStore, VisitorTouch } from '../../../shared/visitors/visito
 import type { VisitorProperties } from '../../../shared/visitors/visitor-properties.ts';
 import type { ResolvePlan } from './resolve-plan.ts';
 
-/** A visitor as it is after an event. */
+/** A visitor after an event. */
 type VisitorAfter = {
   readonly id: string;
   readonly properties: VisitorProperties;
-  /** This event made the visitor: nothing of it can wait. */
+  /** This event created the visitor, so no earlier event of it can wait. */
   readonly created?: boolean;
 };
 
-/** What an event says of its visitor, and when that was: the older of its own time and its receipt, in ms since the epoch. */
+/** An event's consent, and its time: the older of its own time and its receipt, in ms since the epoch. */
 type Saying = { readonly touch: VisitorTouch; readonly saidAtMs: number };
 
-/** Tells all who send events of consents that visitors withdraw. */
+/** Announces withdrawn consents to all senders. */
 export type Withdrawals = {
-  /** What has to be known of a visitor's consent before the event that says it is sent on. */
+  /** The changes that must be announced before the event is published. */
   changesOf(saying: Saying, visitor: VisitorAfter): readonly ConsentChange[];
   /** Settles once the log has them. Rejects with the signal's reason. */
   announce(changes: readonly ConsentChange[], signal: AbortSignal): Promise<void>;
@@ -38,14 +38,14 @@ export type WithdrawalsOptions = {
   readonly logger: Logger;
 };
 
-/** Visitors whose denials were announced and may not have come back in the stream yet. */
+/** Visitors whose announced denials may not have come back in the stream yet. */
 const announcedMax = 10_000;
 
 /**
- * A denial is announced where the stream does not have it as the visitor's last word, whatever event shows it: the one that
- * says it, the first after a merge, or one that is resolved again after a crash. A grant is announced by the event that
- * says it, where the visitor had denied. So a visitor who denied nothing costs nothing. Global Privacy Control of a visitor who
- * was there before counts as a denial of `$gpc`: it binds events that wait, for the purposes that ask for it.
+ * A denial is announced where the stream does not have it as the visitor's last word, whatever event shows it: the one
+ * that has it, the first after a merge, or one that is resolved again after a crash. A grant is announced by its event,
+ * where the visitor had denied. So a visitor who denied nothing costs nothing. Global Privacy Control of a known
+ * visitor counts as a denial of `$gpc`: it applies to waiting events, for the purposes that ask for it.
  */
 export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
   const { connection, visitors, erasures, plans, logger } = options;
@@ -79,7 +79,7 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
         if (!word && !isDenied(name)) denied[name] = false;
         else if (word && isSaid && (isDenied(name) || before?.has(name) === true)) granted[name] = true;
       }
-      // A mark, and so none of the words.
+      // A mark, so it is not among the words.
       const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
       if (hasGpc && !isDenied(consentMarks.gpc) && before?.has(consentMarks.gpc) !== true)
         denied[consentMarks.gpc] = false;

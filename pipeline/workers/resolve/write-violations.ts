@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
 
-/** Where violations are counted. */
+/** The table of violations. */
 export type ViolationStore = {
   write(counted: readonly CountedViolation[]): Promise<void>;
   /** Deletes counts that are no longer shown. */
@@ -20,16 +20,16 @@ export type ViolationRow = {
   readonly action: string;
   readonly severity: string;
   readonly firstAtMs: number;
-  /** Shape of what broke the rule; never a value. */
+  /** Shape of a value that broke the rule; never a value. */
   readonly sample: string;
 };
 
 export type CountedViolation = ViolationRow & { readonly count: number; readonly lastAtMs: number };
 
-/** Groups that an account has an hour; further ones are counted together, by their rule. */
+/** Groups of an account in an hour; further ones are counted together, by their rule. */
 export const groupsPerHourMax = 2_000;
 const rowsPerStatement = 500;
-/** The console shows seven days; a day more is there while an hour ends. */
+/** The console shows seven days; one day more is kept while an hour ends. */
 const keptHours = 8 * 24;
 const deletedAtOnceMax = 5_000;
 
@@ -37,7 +37,10 @@ export function createViolationStore(pool: Pool): ViolationStore {
   return { write: (counted) => writeViolations(pool, counted), deleteOld: () => deleteOldViolations(pool) };
 }
 
-/** Adds counts to the table. Rows of one account and hour stay within the bound, but for what two writers add at the same moment. */
+/**
+ * Adds counts to the table. Rows of one account and hour stay within the bound, except for rows that two writers add at
+ * the same moment.
+ */
 async function writeViolations(pool: Pool, counted: readonly CountedViolation[]): Promise<void> {
   for (let start = 0; start < counted.length; start += rowsPerStatement) {
     const some = counted.slice(start, start + rowsPerStatement);
@@ -63,8 +66,8 @@ function jsonOf({ hourAtMs, firstAtMs, lastAtMs, ...row }: CountedViolation): st
   return JSON.stringify({ ...row, hour, firstAt, lastAt });
 }
 
-// A group that is there already is counted in any case; of new ones, those that are over the bound become one. In the order
-// of the key, so that two writers never wait for each other crosswise.
+// A known group is always counted; new groups beyond the bound become one. In the order of the key, so that two writers
+// never deadlock.
 const statement = `
   with given as (
     select (j->>'accountId')::uuid as account_id, (j->>'hour')::timestamptz as hour, j->>'rule' as rule, j->>'event' as event,

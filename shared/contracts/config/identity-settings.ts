@@ -86,7 +86,7 @@ const fields = Object.entries(identitySettings.properties).map(
   ([name, schema]) => [name as keyof IdentitySettings, Compile(schema)] as const,
 );
 
-/** Whether a person who signs in on a device cannot take over the previous person's events. */
+/** Whether externalId ranks above userId: otherwise the second person on a device would become the first one. */
 export const isSafePriority = (priority: IdentitySettings['priority']): boolean =>
   priority.indexOf('externalId') < priority.indexOf('userId');
 

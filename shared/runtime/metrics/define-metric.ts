@@ -1,7 +1,7 @@
 /**
- * Definition of a metric, apart from the source of its numbers: the reference table, the pages and the checks of alerts and
- * dashboards are made from it. Labels are closed sets; an id of a destination may stand in one, a visitor, an event's
- * name or an address never does.
+ * Definition of a metric, without the source of its numbers: the reference, the pages and the checks of alerts and
+ * dashboards derive from it. Labels are closed sets or ids of destinations, never a visitor, an event's name or an
+ * address.
  */
 export type MetricDefinition<Label extends string = string> = {
   readonly kind: 'counter' | 'gauge';

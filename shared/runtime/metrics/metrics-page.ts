@@ -5,17 +5,17 @@ import type { AnyMetric, HistogramDefinition, MetricDefinition } from './define-
 
 const partMs = 5;
 
-/** Puts one series on the page. The same labels twice would make the page unreadable. */
+/** Adds one series to the page. Repeated labels would make the page unreadable. */
 export type Add<Label extends string, What = number> = (what: What, ...labels: LabelArguments<Label>) => void;
 
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: Labels<Label>];
 
 /**
- * The text of /metrics. Code counts in plain numbers where things happen; each definition is shown with a function that
- * reads them at the scrape. So a series exists as long as its subject, and no second set of counts can differ.
+ * The text of /metrics. Code counts in plain numbers; each definition is shown with a function that reads them at the
+ * scrape. So a series exists as long as its subject, and there is no second set of counts.
  */
 export class MetricsPage {
-  /** Of Node's own figures, which prom-client collects. They stand first on the page. */
+  /** Node's own figures, which prom-client collects. They come first on the page. */
   readonly registry = new Registry();
   readonly #shown = new Map<string, () => string>();
 
@@ -35,7 +35,7 @@ export class MetricsPage {
     });
   }
 
-  /** Written a part at a time: with a thousand destinations all of it at once would hold up everything else. */
+  /** Written in parts: with a thousand destinations one write of everything would block the event loop. */
   async text(): Promise<string> {
     const parts = [await this.registry.metrics()];
     let begunMs = performance.now();

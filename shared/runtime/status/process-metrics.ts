@@ -26,7 +26,7 @@ export type ProcessSources = {
   configRevision(): number;
 };
 
-// Gauges that end in _total: the naming rules keep that for counters.
+// Gauges whose names end in _total, which the naming rules reserve for counters.
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 /** Shows the metrics of every service; the server of the page adds readiness. */

@@ -16,7 +16,7 @@ export const statusEnv = {
 export type StatusOptions = {
   readonly port: number;
   readonly host: string;
-  /** Variable the port came from, for the error when it is busy. */
+  /** The variable of the port, for the error when it is busy. */
   readonly portVariable: string;
   /** Content of /metrics; the checks are added to it. */
   readonly page: MetricsPage;
@@ -27,10 +27,10 @@ export class PortBusyError extends Error {
   readonly code = 'port_busy';
 }
 
-/** How long a stop waits for a page that is being read, in ms. */
+/** A stop waits this long for a page that is being read, in ms. */
 const answersMs = 400;
 
-/** Serves /metrics, /livez, which says the version, and /readyz on a port of their own. `close` stops it. */
+/** Serves /metrics, /livez with the version, and /readyz on a separate port. `close` stops it. */
 export async function serveStatus(options: StatusOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
   options.page.show(processMetrics.readyCheck, (add) => {
     for (const { name, check } of options.checks) add(check().ok ? 1 : 0, { check: name });
