@@ -30,7 +30,7 @@ export function readEnv<Properties extends TProperties>(
   const names = Object.keys(schema.properties);
   const problems = misspelt(names, source);
   const given: Record<string, unknown> = {};
-  // A variable that is set and unreadable is a problem, but not also missing.
+  // One that is there and cannot be read is a problem, yet not missing as well.
   const unreadable: Record<string, unknown> = {};
   for (const name of names) {
     const { value, problem } = readVariable(name, source, readFile);
@@ -41,7 +41,7 @@ export function readEnv<Properties extends TProperties>(
   }
   const broken = rules.flatMap((rule) => rule({ ...given, ...unreadable }) ?? []);
   problems.push(...broken);
-  /** A rule reports its variable in its own words. */
+  /** A rule reports its variable in words of its own. */
   const isReported = (name: string): boolean => broken.some((problem) => problem.startsWith(`${name} `));
   const converted = Value.Convert(schema, Value.Default(schema, given));
   for (const error of Value.Errors(schema, converted)) {
@@ -60,7 +60,7 @@ export function readEnv<Properties extends TProperties>(
 
 const isRemoved = (name: string): boolean => name.replace(/_FILE$/, '') in removedVariables;
 
-/** Unknown names that are set and one typing error away from a known one. */
+/** Names that are set, unknown, and a slip away from a known one. */
 function misspelt(names: readonly string[], source: VariableSource): string[] {
   const known = [...new Set(names.flatMap((name) => [name, `${name}_FILE`]))];
   const isSet = (name: string): boolean => source[name] !== undefined && source[name] !== '';
@@ -81,7 +81,7 @@ function describe(
   given: unknown,
 ): string {
   const isSecret = variable !== undefined && 'isSecret' in variable;
-  // A converted value is a number or a boolean by now.
+  // What could be converted is a number or a boolean by now.
   const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, shownMax)) : String(given);
   const found = isSecret ? '' : `, and is ${shown}`;
   if ('pattern' in params && variable !== undefined && 'mustBe' in variable)
@@ -122,7 +122,7 @@ export const serviceEnv = {
   }),
 };
 
-/** Variables of a service that accepts connections of clients. */
+/** Variables of a service that clients keep connections to. */
 export const servingEnv = {
   SHUTDOWN_ACCEPT_MS: count(
     'How long a service that shuts down still accepts connections: until a load balancer that reads `/readyz` sends no more',
@@ -136,13 +136,13 @@ export const servingEnv = {
   ),
 };
 
-/** The set variables by name, before conversion. */
+/** Variables that hold something, by name, before they are converted. */
 type GivenVariables = Readonly<Record<string, unknown>>;
 
 /** A rule between variables. Returns the problem, starting with the name of a variable, or undefined. */
 export type EnvRule = (given: GivenVariables) => string | undefined;
 
-/** Two variables that only work together. */
+/** Two variables of which one alone does nothing. */
 export const together =
   (one: string, other: string): EnvRule =>
   (given) => {
@@ -151,7 +151,7 @@ export const together =
     return `${absent} is missing: ${present} alone does nothing`;
   };
 
-/** A variable that only works with another one. */
+/** A variable that does nothing without another one. */
 export const needs =
   (name: string, needed: string): EnvRule =>
   (given) =>
@@ -159,7 +159,7 @@ export const needs =
       ? `${needed} is missing: ${name} does nothing without it`
       : undefined;
 
-/** Variables that exclude each other. */
+/** Variables that are different ways to say the same. */
 export const atMostOne =
   (...names: readonly string[]): EnvRule =>
   (given) => {
@@ -174,7 +174,7 @@ type ReadVariable = { readonly value?: string; readonly problem?: string };
 
 /**
  * Reads `NAME`, or the file that `NAME_FILE` names, without the line breaks at its end. A variable whose own name ends
- * in `_FILE` is a path and is used as it is. An empty variable counts as absent; an empty file is an error.
+ * in `_FILE` is a path and is taken as it stands. An empty variable counts as absent, an empty file is a mistake.
  */
 function readVariable(name: string, source: VariableSource, readFile: (path: string) => string): ReadVariable {
   const direct = emptyIsAbsent(source[name]);
@@ -201,10 +201,10 @@ function reasonOf(error: unknown): string {
   return 'which cannot be read';
 }
 
-/** A short name that differs by a letter is more likely another program's variable. */
+/** Short names of a letter's difference are rather other programs' variables than ours misspelt. */
 const similarLengthMin = 10;
 
-/** The known name that differs from `written` by one extra, missing or wrong letter. */
+/** The name that `written` was meant to be: one that differs by a letter too many, missing or wrong. */
 function similarName(written: string, known: readonly string[]): string | undefined {
   if (written.length < similarLengthMin) return undefined;
   return known.find((name) => name !== written && differsByOneSlip(written, name));

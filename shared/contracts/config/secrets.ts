@@ -4,16 +4,16 @@ import type { EnvRule } from '../../runtime/env.ts';
 import { optionalSecret, secret } from '../../runtime/variables.ts';
 
 /**
- * Text sealed with AES-256-GCM: `enc:v1:`, the id of the key, a dot, and base64url of nonce, tag and cipher text. Text
- * of builds without ids of keys has neither id nor dot.
+ * Text sealed with AES-256-GCM: `enc:v1:`, the id of the key, a dot, and base64url of nonce, tag and cipher text. What
+ * was sealed before keys had ids has neither id nor dot.
  */
 export type SecretBox = {
-  /** Id of the key that seals; it reveals nothing of the key. */
+  /** Id of the key that seals: it tells nothing of the key. */
   readonly keyId: string;
 
-  /** `context` binds the cipher text to its place (account, entity, key): elsewhere it does not open. */
+  /** `context` binds the cipher text to its place (account, entity, key): moved elsewhere it does not open. */
   seal(plain: string, context: string): string;
-  /** Opens with any of the keys. Throws SecretError where none of them sealed it, or for another place. */
+  /** Whichever of the keys it was sealed with. Throws SecretError where it was none of them, or for another place. */
   open(sealed: string, context: string): string;
 };
 
@@ -29,21 +29,21 @@ const keyIdBytes = 6;
 const algorithm = 'aes-256-gcm';
 const options = { authTagLength: tagBytes };
 
-/** Shown in place of a secret. Sent back, it keeps the stored value. */
+/** What a secret reads as; sent back it leaves the stored value. */
 export const secretMask = '********';
 
 export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(prefix);
 }
 
-/** Beginning of a text sealed with this key. */
+/** How a text begins that the key with this id sealed. */
 export function sealedBy(keyId: string): string {
   return `${prefix}${keyId}.`;
 }
 
 /**
- * `current` seals and opens, `others` only open: the previous key, while its texts are being sealed again. Each key is
- * 32 bytes, base64 or base64url. Throws SecretError for any other key.
+ * `current` seals and opens, `others` only open: the previous key, while what it sealed is sealed again. Each is 32
+ * bytes, base64 or base64url. Throws SecretError for one that is not.
  */
 export function createSecretBox(current: string, ...others: readonly string[]): SecretBox {
   return boxOf(
@@ -52,7 +52,7 @@ export function createSecretBox(current: string, ...others: readonly string[]): 
   );
 }
 
-/** The box for secrets that gateways open; undefined without a key for it. Throws SecretError for an invalid key. */
+/** The box of what gateways open; undefined without a key for it. Throws SecretError for a key that is none. */
 export function createSourceSecretBox(env: SourceSecretVariables): SecretBox | undefined {
   const { SOURCE_SECRETS_KEY: current, SOURCE_SECRETS_KEY_PREVIOUS: previous } = env;
   if (current === undefined) return undefined;
@@ -112,7 +112,7 @@ export function settingContext(accountId: string, destinationId: string, key: st
   return `${accountId}/${destinationId}/settings.${key}`;
 }
 
-/** The context of the secret with which a source checks its sender: see SecretBox.seal. */
+/** The context of the secret by which a source knows its sender: see SecretBox.seal. */
 export function signingSecretContext(accountId: string, sourceId: string): string {
   return `${accountId}/${sourceId}/signing-secret`;
 }
@@ -122,7 +122,7 @@ export function userHashSecretContext(accountId: string, sourceId: string): stri
   return `${accountId}/${sourceId}/user-hash-secret`;
 }
 
-/** The context of the token for fetching what a source's notices point to: see SecretBox.seal. */
+/** The context of the token with which a source's provider is asked for what its notices point to: see SecretBox.seal. */
 export function accessTokenContext(accountId: string, sourceId: string): string {
   return `${accountId}/${sourceId}/access-token`;
 }
@@ -156,7 +156,7 @@ export const secretsEnv = {
   ),
 };
 
-/** The keys of the SecretBox for secrets that gateways open. */
+/** The keys of the SecretBox for what gateways have to open. */
 export const sourceSecretsEnv = {
   SOURCE_SECRETS_KEY: optionalSecret(
     'Seals and opens the signing secrets of sources. The same for the control plane and the gateway, and not SECRETS_KEY: a gateway opens nothing else. Without it no source can have one',
@@ -168,7 +168,7 @@ export const sourceSecretsEnv = {
   ),
 };
 
-/** Rules between these variables. */
+/** What holds between them. */
 export const sourceSecretsRules: readonly EnvRule[] = [needs('SOURCE_SECRETS_KEY_PREVIOUS', 'SOURCE_SECRETS_KEY')];
 
 export type SourceSecretVariables = {
@@ -178,7 +178,7 @@ export type SourceSecretVariables = {
 
 export type SecretVariables = { readonly SECRETS_KEY: string; readonly SECRETS_KEY_PREVIOUS?: string | undefined };
 
-/** The key that seals, then the key that only opens, where there is one. */
+/** The key that seals, then the one that only opens where there is one. */
 export function readSecretKeys(env: SecretVariables): readonly [string, ...string[]] {
   const { SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: previous } = env;
   return previous === undefined ? [current] : [current, previous];

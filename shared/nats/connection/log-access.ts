@@ -7,7 +7,7 @@ import { optionalSecret, optionalText, text } from '../../runtime/variables.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** How a process reaches the log. Each variable may name a file: `NATS_CA_FILE` for `NATS_CA`, and so on. */
+/** How a process reaches the log. Every one of these may come from a file: `NATS_CA_FILE` for `NATS_CA`, and so on. */
 export const logEnv = {
   NATS_URL: text('Servers of the log, comma separated. `tls://` insists on an encrypted connection; may hold a login', {
     default: 'nats://127.0.0.1:4222',
@@ -39,22 +39,23 @@ export const logEnv = {
   ),
 };
 
-/** Rules between the variables of `logEnv`. */
+/** What must hold between the variables of `logEnv`. */
 export const logEnvRules: readonly EnvRule[] = [
   together('NATS_CERT', 'NATS_KEY'),
   together('NATS_USER', 'NATS_PASSWORD'),
   atMostOne('NATS_USER', 'NATS_TOKEN', 'NATS_NKEY_SEED', 'NATS_CREDS'),
 ];
 
+/** The variables of `logEnv`, read. */
 type LogVariables = Static<TObject<typeof logEnv>>;
 
-/** Address and credentials of the log: plain data, so that a process can pass it to its threads. */
+/** Where the log is and how to be let in: plain data, so that a process can hand it to its threads. */
 export type LogAccess = {
   /** Servers, comma separated. A user and password, or a token, may stand before the host. */
   readonly url: string;
   readonly tls?: LogTls;
   readonly login?: LogLogin;
-  /** First token of reply subjects. Default `_INBOX`, followed by the user of a login that names one. */
+  /** What the subjects of replies begin with. Default: `_INBOX`, and behind it the user of a login that names one. */
   readonly inboxPrefix?: string;
 };
 
@@ -67,7 +68,7 @@ export type LogLogin =
   | { readonly kind: 'nkey'; readonly seed: string }
   | { readonly kind: 'creds'; readonly creds: string };
 
-/** Reads the access to the log from the environment. */
+/** What the environment says about reaching the log. */
 export function logAccess(env: LogVariables): LogAccess {
   const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key, NATS_INBOX_PREFIX: inboxPrefix } = env;
   const login = loginOf(env);
@@ -84,10 +85,10 @@ export function logAccess(env: LogVariables): LogAccess {
   };
 }
 
-/** The access as options of the client library. */
+/** The same in the words of the client library. */
 export function accessOptions(access: LogAccess): ConnectionOptions {
   const addresses = addressesOf(access);
-  // A server may offer TLS without requiring it; these options require it.
+  // A server may offer TLS to those who like; these options insist on it.
   const insists = access.tls !== undefined || addresses.some((address) => address.startsWith('tls://'));
   const login = access.login ?? loginInAddress(addresses);
   return {
@@ -98,7 +99,7 @@ export function accessOptions(access: LogAccess): ConnectionOptions {
   };
 }
 
-/** Whether the access has a login, in the address or beside it. */
+/** Whether it says how to log in, in the address or beside it. */
 export function hasLogin(access: LogAccess): boolean {
   return (access.login ?? loginInAddress(addressesOf(access))) !== undefined;
 }
@@ -113,8 +114,8 @@ function addressesOf({ url }: LogAccess): readonly string[] {
 const usualInboxPrefix = '_INBOX';
 
 /**
- * Reply subjects contain the user's name, so that servers can hide them from other users. A name that cannot stand in a
- * subject is left out.
+ * Replies to a user come below his name, so that the servers can keep those of others from him. Who may subscribe to all
+ * inboxes may to these; a name that cannot stand in a subject goes without.
  */
 function inboxPrefixOf(login: LogLogin | undefined): string {
   if (login?.kind !== 'password' || !/^[A-Za-z0-9_-]+$/.test(login.user)) return usualInboxPrefix;
@@ -153,7 +154,7 @@ function withoutLogin(address: string): string {
   return scheme + rest;
 }
 
-// The library uses one login for all servers, and silently drops a login in an address.
+// The library takes one login for all servers, and silently drops the one in an address.
 function loginInAddress(addresses: readonly string[]): LogLogin | undefined {
   for (const address of addresses) {
     const written = addressParts.exec(address)?.[2];

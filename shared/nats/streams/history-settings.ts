@@ -2,7 +2,7 @@ import { count } from '../../runtime/variables.ts';
 
 const dayMs = 86_400_000;
 
-/** Shared by the pipeline, which removes events, and the control plane, which shows until when they are kept. */
+/** The same for the pipeline, which removes events, and the control plane, which says until when they are kept. */
 export const historyEnv = {
   RETENTION_HISTORY_MS: count('How long resolved events are kept for replay, while there is room', 7 * dayMs, {
     unit: 'ms',
