@@ -27,7 +27,7 @@ export type DispatcherWork = {
 
 type Loop = { readonly lifecycle: Lifecycle; wake(): void };
 
-/** Puts the concerns of a dispatcher together. Nothing begins before the sources do. */
+/** Assembles the concerns of a dispatcher. Nothing starts before the sources do. */
 export function assembleWork(
   options: DispatcherOptions,
   counts: DispatcherCounts,
@@ -84,7 +84,7 @@ function admissionOf(
   return new Admission({ accountId, erasures, regionOf, eventWorkMax: settings.eventWorkMax, spend, counts });
 }
 
-/** Measures requests that ended, and logs what they say of the destination's key. */
+/** Measures ended requests, and logs when the destination refuses its key or accepts it again. */
 function observing(
   { destinationId, timings, target, logger }: DispatcherOptions,
   counts: DispatcherCounts,

@@ -15,7 +15,7 @@ import type { ProviderEvent } from '../../../shared/sources/sdk/provider-event.t
 import type { DispatchTarget } from './admission/dispatch-target.ts';
 import type { FetchUrls } from './fetch-settings.ts';
 
-/** Compiles a source whose notices are followed: which events are for it, and what is asked for each. */
+/** Compiles a source whose notices are followed: its events, and the request for each. */
 export function compileFetch(
   config: LiveConfig,
   destination: PublishedDestination,
@@ -40,7 +40,7 @@ export function compileFetch(
   }
 }
 
-/** Nothing of what an account decides of dispatches holds here: to read one's own event is none. */
+/** No rule of the account applies here: reading one's own event is no dispatch. */
 function planOf(destination: PublishedDestination): DispatchPlan {
   return {
     destination,
@@ -79,7 +79,7 @@ function outcomeOf(fetch: NoticeFetch, answer: OutboundAnswer): Outcome | undefi
     : undefined;
 }
 
-/** The event that an answer holds; undefined where it holds none. */
+/** The event in an answer; undefined where it has none. */
 export function fetchedEvent(fetch: NoticeFetch, answer: OutboundAnswer): ProviderEvent | undefined {
   const said = answer.status < 300 ? jsonAnswer(answer) : undefined;
   return said === undefined ? undefined : fetch.readEvent(said);

@@ -20,38 +20,38 @@ import type { RetryUse } from './settlement/retry-quota.ts';
 export type DispatcherOptions = {
   readonly destinationId: string;
   readonly accountId: string;
-  /** When the version that runs was published, in ms since the epoch: a new destination starts there. */
+  /** When the running version was published, in ms since the epoch: a new destination starts there. */
   readonly publishedAtMs: number;
   readonly instanceId: string;
   readonly connection: LogConnection;
   readonly health: Bucket;
   readonly positions: Bucket;
-  /** Swapped whole when a version is published. */
+  /** Replaced as a whole when a version is published. */
   readonly target: () => DispatchTarget | undefined;
   readonly createSender: () => Sender;
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
-  /** Of the thread: what the rules of each account may cost in a round. */
+  /** Of the thread: the cost of each account's rules in a round. */
   readonly roundBudgets: RoundBudgets;
-  /** Of the thread: what each dispatcher may hold of frames. */
+  /** Of the thread: the frames that each dispatcher may hold. */
   readonly frameQuotas: FrameQuotas;
   /** Of the thread: frames that several dispatchers of an account read. */
   readonly openedFrames: OpenedFrames;
   /** Of the thread: the events that retries refer to. */
   readonly referencedEvents: ReferencedEvents;
-  /** Of the thread: what the retry log has room for. */
+  /** Of the thread: the room in the retry log. */
   readonly retryUse: () => RetryUse;
-  /** Of the thread: who was erased. */
+  /** Of the thread: erasures and withdrawals. */
   readonly erasures: Erasures;
-  /** Of the thread: where addresses are. */
+  /** Of the thread: the regions of addresses. */
   readonly regions: GeoRegions;
   /** Called with every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;
   readonly logger: Logger;
-  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  /** Records the actor's turn, with which each piece of its work begins: see the thread's black box. */
   beginTurn(frames?: FramesAtWork): void;
-  /** What is suspected of its frames since an earlier actor died with its thread. */
+  /** Frames suspected since an earlier actor died with its thread. */
   readonly suspicion: Suspicion;
 };

@@ -23,26 +23,26 @@ import { Inbox, placeOf } from './sources/inbox.ts';
 import { takeOver } from './take-over.ts';
 import type { TakenOver } from './take-over.ts';
 
-/** What a dispatcher works with, from when it has taken its destination over. */
+/** The parts of a dispatcher after it has taken its destination over. */
 export type DispatcherParts = Omit<TakenOver, 'position'> &
   RetryLog & {
     readonly order: DeliveryOrder;
-    /** Settles once another dispatcher is found to have claimed the destination. */
+    /** Resolves once another dispatcher is found to have claimed the destination. */
     readonly taken: OwnedPosition['taken'];
     readonly inbox: Inbox;
     readonly opener: FrameOpener;
-    /** What it may hold of frames. */
+    /** The frames that it may hold. */
     readonly frameQuota: FrameQuota;
     readonly sending: Sending;
     readonly outbox: Outbox;
     readonly keepUntried: KeepUntried;
     readonly observe: OutcomeObserver;
     readonly health: HealthKeeper;
-    /** Ends the tries of what is being written to the log. */
+    /** Aborts the writes to the log. */
     readonly abort: AbortController;
   };
 
-/** Takes the destination over from its previous dispatcher, and opens all that the new one works with. */
+/** Takes the destination over from its previous dispatcher, and opens all parts of the new one. */
 export async function openDispatcherParts(
   options: DispatcherOptions,
   counts: DispatcherCounts,
@@ -63,7 +63,7 @@ export async function openDispatcherParts(
   }
 }
 
-/** What is in flight, and what is stored of it. */
+/** The parts for events in flight and for their stored state. */
 type Keeping = {
   readonly order: DeliveryOrder;
   readonly frames: FramesInFlight;
@@ -122,7 +122,7 @@ async function openOn(
     writing,
     warn,
   });
-  // Also finds out whether a dispatcher that claimed it later is there.
+  // Also finds out whether a later dispatcher has claimed the destination.
   health.moved();
   const { retries, retryWriter, visitorOrder } = retryLog;
   const opener = options.openedFrames.join(accountId);

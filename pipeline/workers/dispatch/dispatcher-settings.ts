@@ -37,9 +37,9 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   /** Events that one destination holds in memory before it fetches no more. */
   eventsHeldMax: 4_096,
   bytesHeldMax: fromEnv(framesBytes, (env) => Math.ceil(env.DISPATCH_FRAMES_BYTES_MAX * heldFraction)),
-  /** Frames that are fetched and not begun. */
+  /** Frames that are fetched and not started. */
   framesBufferedMax: 32,
-  /** Frames handed out after the oldest one that is not finished: with so many the destination waits for that one. */
+  /** Frames delivered after the oldest unfinished one: at this number the destination waits for it. */
   framesAheadMax: 4_096,
   ackWaitMs: fromEnv({
     DISPATCH_ACK_WAIT_MS: count(
@@ -67,18 +67,18 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
     }),
     maxMs: 600_000,
   },
-  /** Events of one destination with order `visitor` that wait for a retry of an earlier one. Past any of these no fresh events are taken. */
+  /** Waiting events of one destination with order `visitor`. Past any of these bounds no fresh events are taken. */
   order: {
-    /** Visitors with an event that is to be retried. */
+    /** Visitors with an event to be retried. */
     visitorsMax: 100_000,
     /** Events that wait for those. */
     eventsMax: 200_000,
-    /** Half of what the destination may have in the retry log. */
+    /** Half of the destination's quota in the retry log. */
     bytesMax: fromEnv(retryBytes, (env) => env.DISPATCH_RETRY_BYTES_MAX / 2),
   },
-  /** How often the retry log is checked for events that others wait for, in ms. */
+  /** How often the retry log is checked for lost heads, in ms. */
   lostHeadsEveryMs: 60_000,
-  /** What one destination may have in the retry log, and what it leaves to others. */
+  /** Quota of one destination in the retry log, and what it leaves to others. */
   retryQuota: {
     bytesMax: fromEnv(retryBytes),
     account: fromEnv(quotaEnv, (env) => readQuotaSettings(env).account),
@@ -95,7 +95,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
    */
   eventWorkMax: 2_000_000,
   sender: {
-    /** Connections of one thread to one scheme, host and port; a destination that has none gets one beyond these. */
+    /** Connections of one thread to one scheme, host and port; a destination without one gets one beyond these. */
     connectionsMax: 256,
     connectTimeoutMs: 3_000,
     /** A destination begins to answer within this time. */

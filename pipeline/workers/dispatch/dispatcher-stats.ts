@@ -3,7 +3,7 @@ import type { DeadLetterReason } from './settlement/retry-policy.ts';
 import { attemptOutcomes } from './sending/attempt-outcome.ts';
 import type { AttemptOutcome } from './sending/attempt-outcome.ts';
 
-/** Everything a dispatcher counts, by the name `stats()` reports it under. */
+/** Everything that a dispatcher counts, by its name in `stats()`. */
 export const dispatcherCounters = {
   frames: 'Frames of resolved events taken',
   redelivered_frames: 'Frames taken that had been delivered before',
@@ -40,7 +40,7 @@ export const dispatcherCounters = {
   log_retries: 'Times a write to the retry or dead-letter log was tried again',
 } as const;
 
-/** What a dispatcher reports that may go down again. */
+/** Gauges. */
 export const dispatcherGauges = {
   undelivered_age_seconds:
     'Time since the gateway accepted the oldest of the fresh events that are in flight and not settled; 0 without one. What is to be tried again is not among them',
@@ -68,7 +68,7 @@ export type DispatcherCounter =
   | `dead_letters_${DeadLetterReason}`;
 export type DispatcherGauge = keyof typeof dispatcherGauges;
 
-/** What one dispatcher reports: counters since it started, and gauges as they were read last. */
+/** Counters of one dispatcher since it started, and its last gauges. */
 export type DispatcherCounts = Record<DispatcherCounter | DispatcherGauge, number>;
 
 export function createDispatcherCounts(): DispatcherCounts {

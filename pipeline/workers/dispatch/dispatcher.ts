@@ -23,15 +23,15 @@ import type { Taken } from './sources/untried.ts';
 export type DispatcherActor = Actor & {
   /** A new version may have changed the target. */
   reconfigured(): void;
-  /** Another process stored something in a tier of the retry log: a replay. */
+  /** Another process stored a replay in a tier of the retry log. */
   retriesStored(tier: number): void;
-  /** Skips what the account's log has up to a sequence, and records it as skipped. Never rejects. */
+  /** Skips the events of the account's log up to a sequence, and records them as skipped. Never rejects. */
   passOver(upToSeq: number): Promise<void>;
 };
 
 /**
- * Starts the dispatcher of one destination. The setting `order` is the same for a dispatcher from begin to end: where a
- * version changes it, the dispatcher ends as if it were stopped, and the next one begins with what the log has.
+ * Starts the dispatcher of one destination. The setting `order` never changes within a dispatcher: where a version
+ * changes it, the dispatcher ends as if it were stopped, and the next one begins with what the log has.
  */
 export async function startDispatcher(options: DispatcherOptions): Promise<DispatcherActor> {
   const counts = createDispatcherCounts();
@@ -60,13 +60,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   };
 }
 
-/** What a request costs beside its events, in units of work. */
+/** Cost of a request beside its events, in units of work. */
 const requestUnits = 4_000;
-/** What an event costs that is decided again, beside the work of its rules. */
+/** Cost of an event that is decided again, beside the work of its rules. */
 const decidedAgainUnits = 100;
-/** How often to check what nothing rings for: room in the retry log, the end of draining. */
+/** How often to check conditions without a signal: room in the retry log, the end of draining. */
 const checkEveryMs = 100;
-/** How long what is under way may take before a new `order` applies, in ms. */
+/** Time for the work in progress before a new `order` applies, in ms. */
 const orderChangeMs = 15_000;
 
 /**
@@ -113,7 +113,7 @@ export class Dispatcher {
     this.#nextBatch = paced(budget, (target) => this.#makeBatch(target));
   }
 
-  /** Takes the destination over from its previous dispatcher, and goes on from there. */
+  /** Takes the destination over from its previous dispatcher, and continues there. */
   static async open(options: DispatcherOptions, counts: DispatcherCounts): Promise<Dispatcher> {
     const dispatcher = new Dispatcher(options, counts, await openDispatcherParts(options, counts));
     const { skipUpTo, taken } = dispatcher.#parts;
@@ -125,7 +125,7 @@ export class Dispatcher {
     return dispatcher;
   }
 
-  /** Rejects when an error ended it. */
+  /** Rejects with the error that ended it. */
   get done(): Promise<DispatcherEnd> {
     return this.#lifecycle.done;
   }
@@ -148,9 +148,9 @@ export class Dispatcher {
   }
 
   /**
-   * Sends nothing more of the account's log, and waits at most `deadlineMs` for answers to what is in flight: with all of
-   * them the next dispatcher sends nothing twice. Frames of the retry log that are begun are finished, as long as it is
-   * certain that no other process has the destination. Called again it waits no longer.
+   * Sends no more events of the account's log, and waits at most `deadlineMs` for answers to requests in flight: with
+   * all answers the next dispatcher sends nothing twice. Frames of the retry log that were started are finished, as
+   * long as no other process can own the destination. A second call does not wait longer.
    */
   stop(deadlineMs: number): Promise<void> {
     return this.#lifecycle.end('stopped', deadlineMs);
@@ -173,7 +173,7 @@ export class Dispatcher {
     }
   }
 
-  /** A version with another `order` ends it; it goes on with this turn, which takes nothing more of the log. */
+  /** A version with another `order` ends it; this turn continues and takes nothing more of the log. */
   #followOrder(target: DispatchTarget | undefined): void {
     const { order } = this.#parts;
     const isOther = (target?.prepared?.order ?? order) !== order;
@@ -187,7 +187,7 @@ export class Dispatcher {
     return isChecking ? Math.min(nextMs, checkEveryMs) : nextMs;
   }
 
-  /** Decides events as long as there are too few to send. What is read earlier only takes memory. */
+  /** Decides events while there are too few to send. Deciding earlier would only take memory. */
   #decideEvents(target: DispatchTarget | undefined): void {
     const { flow, sources, settlement } = this.#work;
     if (!flow.canDecide(target)) return;
@@ -205,7 +205,7 @@ export class Dispatcher {
     }
   }
 
-  /** Decides an attempt. An event that is not to be sent is settled. */
+  /** Decides an attempt. Settles an event that is not to be sent. */
   #isToBeSent(item: DispatchItem, target: DispatchTarget): boolean {
     const { admission, settlement } = this.#work;
     try {
@@ -219,7 +219,7 @@ export class Dispatcher {
     return false;
   }
 
-  /** Sends what may be sent, and decides for each request what the next one needs. Returns whether it sent any. */
+  /** Sends the next requests, and decides for each what it needs. Returns whether it sent any. */
   #send(target: DispatchTarget | undefined): boolean {
     if (target?.prepared === undefined || !this.#lifecycle.isAtWork || !this.#work.admission.isCurrent) return false;
     if (!this.#parts.pullConsumer.isCurrent) {
@@ -244,7 +244,7 @@ export class Dispatcher {
     });
   }
 
-  /** Decides an event in the lanes again whose decision does not hold any more, before a request is made of it. */
+  /** Decides an event in the lanes again if its decision no longer holds, before a request is made of it. */
   #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
     const { admission, budget } = this.#work;
     if (admission.isDecided(item, target)) return 'take';
@@ -254,12 +254,12 @@ export class Dispatcher {
     }
     budget.spend(decidedAgainUnits);
     if (this.#isToBeSent(item, target)) return 'take';
-    // It leaves room for others.
+    // Leaves room for other dispatchers.
     this.#ringOnce();
     return 'leave';
   }
 
-  /** Answers that come in one round of the event loop are settled together. */
+  /** Answers that arrive in one round of the event loop are settled together. */
   #follow(batch: Batch): void {
     const { budget, settlement } = this.#work;
     budget.spend(requestUnits + batch.bytes);
@@ -269,7 +269,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** The process stood still: another one may be sending the same by now. */
+  /** The process stood still: another one may be sending the same events by now. */
   #confirm(): void {
     if (this.#isConfirming || !this.#lifecycle.isRunning) return;
     this.#isConfirming = true;
@@ -279,7 +279,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** Whether all that was sent is settled, and no more may be sent. */
+  /** Whether everything sent is settled, and no more may be sent. */
   #isDrained(): boolean {
     const { sending, pullConsumer } = this.#parts;
     const { writes, sources } = this.#work;

@@ -5,36 +5,36 @@ import type { Region } from '../../../shared/routing/consent/region.ts';
 import { unknownRegion } from '../../../shared/routing/consent/region.ts';
 import { CannotStartError } from '../../../shared/runtime/cannot-start.ts';
 
-/** Where the visitor of an address is. */
+/** The region of a visitor's address. */
 export type GeoRegions = { regionOf(address: string): Region };
 
-/** Without a database nothing is known of any address. */
+/** Without a database every region is unknown. */
 export const noGeoRegions: GeoRegions = { regionOf: () => unknownRegion };
 
-/** Addresses that are remembered: those of one page's visitors come again and again. */
+/** Remembered addresses, at most: a page's visitors have the same address for many events. */
 const rememberedMax = 10_000;
 
-/** Opens a database of countries or cities in MaxMind's format, which is read again when the file changes. */
+/** Opens a database of countries or cities in MaxMind's format, and reads it again when the file changes. */
 export async function openGeoRegions(path: string | undefined): Promise<GeoRegions> {
   if (path === undefined) return noGeoRegions;
   const reader = await openReader(path, true);
   return {
     regionOf(address) {
-      // What is no address would be read as one.
+      // The reader would accept text that is no address.
       const version = isIP(address);
       if (version === 0 || version > reader.metadata.ipVersion) return unknownRegion;
       try {
         const found = reader.get(address);
         return { country: found?.country?.iso_code ?? '', state: found?.subdivisions?.[0]?.iso_code ?? '' };
       } catch {
-        // A database with a damaged part: what it does not say is unknown, and counts as covered.
+        // A damaged part of the database: the region is unknown, and counts as covered.
         return unknownRegion;
       }
     },
   };
 }
 
-/** Throws CannotStartError where there is a path, and no such database. */
+/** Throws CannotStartError where the path leads to no such database. */
 export async function checkGeoDatabase(path: string | undefined): Promise<void> {
   if (path !== undefined) await openReader(path, false);
 }

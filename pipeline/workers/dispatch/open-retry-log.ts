@@ -26,12 +26,12 @@ import type { ComesAgain } from './waiting/read-waiting.ts';
 import { VisitorOrder } from './waiting/visitor-order.ts';
 import { WaitingVisitors } from './waiting/waiting-visitors.ts';
 
-/** What reads and writes the retry log of a destination. */
+/** The readers and writers of a destination's retry log. */
 export type RetryLog = {
   readonly retries: RetryReader;
   readonly retryWriter: RetryWriter;
   readonly retryQuota: RetryQuota;
-  /** Undefined where the destination keeps no order over failed attempts. */
+  /** Undefined where the destination has order `none`. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly lostHeads: Periodic | undefined;
 };
@@ -44,7 +44,7 @@ type Opening = {
   readonly warn: (error: unknown) => void;
 };
 
-/** Of what a destination may have in the retry log: so much of it may be finished and not removed yet, in each tier. */
+/** Fraction of a destination's quota in the retry log that may be finished and not yet removed, in each tier. */
 const finishedShare = 1 / 16;
 
 /** Reads waiting events before anything is sent. */
@@ -104,7 +104,7 @@ function watchLost(
   });
 }
 
-/** Counts what the destination has in the retry log; headers of its messages name their sizes. */
+/** Counts the destination's bytes in the retry log; headers of its messages name their sizes. */
 async function openRetryQuota(
   { connection, destinationId, accountId, settings, retryUse }: DispatcherOptions,
   own: Pick<RetryQuotaOptions, 'counts' | 'otherBytes' | 'warn'>,

@@ -18,13 +18,13 @@ export type StoreFetchedOptions = {
   readonly connection: LogConnection;
 };
 
-/** How often the log is asked to take an event before the notice is followed again, later. */
+/** Tries to store an event before the notice is followed again, later. */
 const publishesMax = 3;
 
 /**
- * A sender that puts what it fetched into the ingest log before it returns the answer: an event of the source like any
- * other, which is resolved and dispatched. Where the log does not take it, the answer counts as none, and it is fetched
- * again. The event's id is made of the provider's, so one that was stored twice is known as one.
+ * A sender that stores fetched events in the ingest log before it returns the answer: an event of the source like any
+ * other, which is resolved and dispatched. Where the log refuses it, the answer counts as none, and the event is
+ * fetched again. Its id is made from the provider's, so an event stored twice is recognised.
  */
 export function storeFetched(sender: Sender, options: StoreFetchedOptions): Sender {
   return {
@@ -73,7 +73,7 @@ async function publishEvent(options: StoreFetchedOptions, event: ProviderEvent):
   await publishWithRetry(connection, message, { attemptsMax: publishesMax });
 }
 
-/** No store takes a null character, and a visitor's input in a form cannot be corrected. */
+/** No destination or database accepts a null character, and a visitor's input in a form cannot be corrected. */
 function withoutNulls(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value;
 }

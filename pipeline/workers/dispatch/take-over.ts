@@ -10,7 +10,7 @@ import { DestinationConsumer } from './lifecycle/destination-consumer.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
 import type { FrameQuota } from './sources/frame-quota.ts';
 
-/** A destination that a dispatcher has claimed, with the consumer that reads its account's log. */
+/** A claimed destination, with the consumer that reads its account's log. */
 export type TakenOver = {
   readonly pullConsumer: PullConsumer;
   readonly position: OwnedPosition;
@@ -46,7 +46,10 @@ export async function takeOver(
   return { pullConsumer, position, skipUpTo };
 }
 
-/** No record says what was delivered before the live version was published: it is not sent again, and recorded as skipped. */
+/**
+ * No record shows what was delivered before the live version was published: those events are not sent again, and
+ * recorded as skipped.
+ */
 async function endAtPublish(
   { connection, destinationId, publishedAtMs, logger }: DispatcherOptions,
   counts: DispatcherCounts,

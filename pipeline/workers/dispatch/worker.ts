@@ -21,11 +21,11 @@ export type DispatcherSpec = {
   readonly kind: 'dispatcher';
   readonly accountId: string;
   readonly destinationId: string;
-  /** When the version that orders it went live, in ms since the epoch. */
+  /** When its version went live, in ms since the epoch. */
   readonly publishedAtMs: number;
 };
 
-/** What is of one dispatcher. */
+/** The fields of one dispatcher. */
 type Own =
   | keyof Omit<DispatcherSpec, 'kind'>
   | 'instanceId'
@@ -67,7 +67,7 @@ export const dispatcherWorker = defineWorker({
       destinationId,
       publishedAtMs: 0,
     }),
-    // Not its dead letters, which may be replayed.
+    // Without its dead letters, which may be replayed.
     leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
     forget: retirePosition,
   },

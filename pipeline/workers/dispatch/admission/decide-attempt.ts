@@ -6,7 +6,7 @@ import type { DispatchTarget } from './dispatch-target.ts';
 import { inFull } from '../sources/dispatch-item.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
-/** What becomes of an event at one attempt. */
+/** The decision about an event at one attempt. */
 export type AttemptDecision =
   | { readonly kind: 'send' }
   /** The destination does not get this event; health does not count it. */
@@ -18,7 +18,7 @@ export type AttemptDecision =
   /** The rules take more work than one event may cost. */
   | { readonly kind: 'over-budget'; readonly reason: string };
 
-/** What is not sent, and why. */
+/** An event that is not sent, with the reason. */
 export type Exclusion = Exclude<AttemptDecision, { readonly kind: 'send' }>;
 
 export type Deciding = {
@@ -33,13 +33,13 @@ export type Deciding = {
 const send: AttemptDecision = { kind: 'send' };
 const skip: AttemptDecision = { kind: 'skip' };
 const erased: AttemptDecision = { kind: 'erased' };
-/** What a request holds of an event beside its mapped properties, in bytes. */
+/** Bytes of an event in a request beside its mapped properties. */
 const headBytes = 300;
 
 /**
- * Decides an attempt by the live version, and gives the item what that version makes of it: mapped properties, size and
- * group. Every attempt of every event passes here: from the account's log, a retry, a parked event, a replay. Nothing
- * of an earlier version is kept. Throws where the rules read a line that cannot be parsed.
+ * Decides an attempt by the live version, and sets the item's mapped properties, size and group. Every attempt of every
+ * event passes here: from the account's log, a retry, a parked event, a replay. Nothing of an earlier version is kept.
+ * Throws where the rules read a line that cannot be parsed.
  */
 export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
   item.decidedBy = target;
@@ -63,7 +63,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     }
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
-      // The mapped properties may be many times as large as the event, and are all that is sent of it.
+      // The mapped properties may be many times as large as the event, and are all of it that is sent.
       item.bytes = headBytes + work.written;
     }
   } catch (error) {
@@ -80,8 +80,8 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
 }
 
 /**
- * Whether the decision to send an event still holds: the version that took it is live, and its visitor was not erased and
- * has withdrawn nothing since. Asked when the event's turn has come, and before the first byte of its request is sent.
+ * Whether the decision to send an event still holds: its version is live, and its visitor was not erased and has
+ * withdrawn nothing since. Checked when the event's turn has come, and before the first byte of its request is sent.
  */
 export function isDecided(
   item: DispatchItem,
@@ -89,6 +89,6 @@ export function isDecided(
   { isErased, consent }: Pick<Deciding, 'isErased' | 'consent'>,
 ): boolean {
   if (target?.plan === undefined || item.decidedBy !== target || isErased(item.head)) return false;
-  // Of nearly every visitor nothing is known to be withdrawn.
+  // Nearly no visitor has withdrawn anything.
   return consent.lastWords(item.head) === undefined || target.plan.isConsented(item.head, item, consent);
 }

@@ -3,12 +3,12 @@ import type { DispatchPlan } from '../../../../shared/routing/dispatch-plan.ts';
 import type { PublishedDestination } from '../../../../shared/routing/published-destinations.ts';
 import type { NoticeFetch } from '../../../../shared/sources/sdk/notice-fetch.ts';
 
-/** A destination as it is published now: its rules and how to send to it, or why neither can be used. */
+/** A destination as published: its rules and its prepared kind, or why neither can be used. */
 export type DispatchTarget = {
   readonly destination: PublishedDestination;
   /** The account's number of the version. */
   readonly versionNumber: number;
-  /** Of a source whose notices are followed: what is sent asks for what they point to. */
+  /** Of a source whose notices are followed: how their content is requested. */
   readonly fetch?: NoticeFetch | undefined;
 } & (
   | { readonly plan: DispatchPlan; readonly prepared: OfferedDestination; readonly problem: undefined }

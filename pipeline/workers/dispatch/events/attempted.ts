@@ -1,10 +1,13 @@
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 
-/** How often an event was attempted before, and when first, in ms since the epoch; 0 and undefined for a fresh one. */
+/**
+ * Number of earlier attempts of an event, and time of the first, in ms since the epoch; 0 and undefined for a fresh
+ * one.
+ */
 export type Attempted = {
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
-  /** When the destination refused its key or token at this event last: see `RetryRecord`. */
+  /** The last time that the destination refused its key or token at this event: see `RetryRecord`. */
   readonly heldAtMs: number | undefined;
 };
 

@@ -2,11 +2,11 @@ import { encodeResolved, headOf, parseResolved } from '../../../../shared/contra
 import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 
-/** An event as it was read: its head, and where the rest of it stands, or the whole of it. */
+/** An event that was read: its head, and the place of the rest or the whole event. */
 export type ReadEvent = {
   readonly head: EventHead;
   readonly rest: FrameLine | ResolvedEvent;
-  /** About what it takes in a request, its visitor included. */
+  /** About its bytes in a request, with its visitor. */
   readonly bytes: number;
 };
 
@@ -26,7 +26,7 @@ export function lineOf({ rest }: Pick<ReadEvent, 'rest'>): string {
   return rest instanceof FrameLine ? rest.frame.lineAt(rest.index) : encodeResolved(rest);
 }
 
-/** Reads a line of a frame; undefined for one this build does not know. */
+/** Reads a line of a frame; undefined for a format that this build does not know. */
 export function readFrameLine(frame: ResolvedFrame, index: number): ReadEvent | undefined {
   try {
     const bytes = frame.bytesAt(index);
@@ -39,7 +39,7 @@ export function readFrameLine(frame: ResolvedFrame, index: number): ReadEvent | 
   }
 }
 
-/** Reads all of a line of a frame; undefined for one this build does not know. */
+/** Reads a whole line of a frame; undefined for a format that this build does not know. */
 export function readWholeLine(frame: ResolvedFrame, index: number): ResolvedEvent | undefined {
   try {
     return parseResolved(frame.lineAt(index));
@@ -48,7 +48,7 @@ export function readWholeLine(frame: ResolvedFrame, index: number): ResolvedEven
   }
 }
 
-/** An event that was parsed already, such as one of the retry log. */
+/** An event that is parsed already, as one of the retry log. */
 export function wholeEvent(resolved: ResolvedEvent, bytes: number): ReadEvent {
   return { head: headOf(resolved), rest: resolved, bytes };
 }

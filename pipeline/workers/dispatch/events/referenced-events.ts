@@ -10,16 +10,16 @@ import { streams } from '../../../../shared/nats/streams/topology.ts';
 import { readFrameLine } from './read-event.ts';
 import type { ReadEvent } from './read-event.ts';
 
-/** Where RETRY has an event: the sequence of its frame, and its line there. */
+/** The place of an event in RETRY: the sequence of its frame, and its line there. */
 export type RetryPlace = { readonly seq: number; readonly index: number };
 
-/** An event to read: by its origin in EVENTS, or the copy that its record in RETRY has. */
+/** An event to read: by its origin in EVENTS, or the copy in its record in RETRY. */
 export type WantedEvent = {
   readonly visitorId: string;
   /** See `eventKey`. */
   readonly key: string;
   readonly origin?: EventOrigin | undefined;
-  /** The event itself, or where RETRY has the record with it. */
+  /** The event itself, or the place of the record with it in RETRY. */
   readonly copy?: string | RetryPlace | undefined;
 };
 
@@ -27,14 +27,14 @@ export type LoadedEvent =
   | { readonly kind: 'event'; readonly event: ReadEvent }
   /** This build cannot read it. */
   | { readonly kind: 'unreadable'; readonly line: string }
-  /** EVENTS has it no more. */
+  /** EVENTS no longer has it. */
   | { readonly kind: 'gone' };
 
 const gone: LoadedEvent = { kind: 'gone' };
 
 /**
- * Reads the events that references point to. The frames read last, and those with events that have just failed, stay in
- * memory for all destinations of a thread: a first retry reads nothing, and a backlog reads each frame once.
+ * Reads the events of references. The last frames, and those with events that have just failed, stay in memory for all
+ * destinations of a thread: a first retry reads nothing, and a backlog reads each frame once.
  */
 export class ReferencedEvents {
   readonly #frames: LRUCache<string, ResolvedFrame, LogConnection>;
@@ -44,7 +44,7 @@ export class ReferencedEvents {
       maxSize: bytesMax,
       sizeCalculation: ({ bytes }) => bytes + 1,
       fetchMethod: (key, _, { context }) => readFrame(context, key),
-      // A frame that is kept while it is read is the same frame.
+      // A frame that is kept during its read is the same frame.
       ignoreFetchAbort: true,
     });
   }
@@ -54,7 +54,7 @@ export class ReferencedEvents {
     return this.#frames.calculatedSize;
   }
 
-  /** Keeps a frame of EVENTS some events of which will be read again. */
+  /** Keeps a frame of EVENTS with events that will be read again. */
   keep(seq: number, frame: ResolvedFrame): void {
     this.#frames.set(keyOf(streams.events, seq), frame);
   }
@@ -106,7 +106,7 @@ async function readFrame(connection: LogConnection, key: string): Promise<Resolv
   return data === undefined ? undefined : ResolvedFrame.open(data);
 }
 
-/** The event of a record that has it; all of a record that cannot be read. */
+/** The event in a record; the whole record where it cannot be read. */
 function copyIn(record: string): string {
   try {
     return parseRetryRecord(record).line ?? record;

@@ -18,16 +18,16 @@ export const countedNamesMax = 20;
 const sourcesMax = 20;
 const [namesCellsMax, sourcesCellsMax, answersCellsMax] = [4_096, 2_048, 2_048];
 
-/** Counts how the events of a destination move on, and how its requests are answered. */
+/** Counts how the events of a destination move between stages, and how its requests are answered. */
 export class DeliveryTables {
   readonly #tables: Readonly<Record<(typeof tableNames)[number], StepTable>>;
 
-  /** Begins with what was stored: all of it, and what had changed since. */
+  /** Begins with the stored counts: all of them, and those that had changed since. */
   constructor(hoursKept: number, nowMs: number, stored?: DeliveryCounts, changed?: DeliveryCounts) {
     const open = (name: (typeof tableNames)[number], rowsMax: number, cellsMax: number): StepTable =>
       new StepTable({ hoursKept, rowsMax, cellsMax, spareOf }, nowMs, stored?.[name], changed?.[name]);
     this.#tables = {
-      // One more row has the others.
+      // One more row for all other names.
       names: open('names', countedNamesMax + 1, namesCellsMax),
       sources: open('sources', sourcesMax + 1, sourcesCellsMax),
       answers: open('answers', 1, answersCellsMax),
@@ -43,19 +43,19 @@ export class DeliveryTables {
     sources.record(sourceId, column, receivedAtMs, nowMs);
   }
 
-  /** A request ended: after how many ms, and how many attempts of it were throttled. */
+  /** A request ended: its time in ms, and the number of its throttled attempts. */
   answered(tookMs: number, throttled: number, nowMs: number): void {
     const { answers } = this.#tables;
     answers.record(otherRow, answerColumn(tookMs), nowMs, nowMs);
     if (throttled > 0) answers.record(otherRow, throttledColumn, nowMs, nowMs, throttled);
   }
 
-  /** Whether all of it is to be written, not only what changed. */
+  /** Whether all counts are to be written, not only changed ones. */
   isAllDue(nowMs: number): boolean {
     return tableNames.some((name) => this.#tables[name].isAllDue(nowMs));
   }
 
-  /** All of it is about to be written: returns how to take that back. */
+  /** All counts are about to be written: returns a function that takes this back. */
   markStored(): () => void {
     const undo = tableNames.map((name) => this.#tables[name].markStored());
     return () => {
@@ -63,7 +63,7 @@ export class DeliveryTables {
     };
   }
 
-  /** Undefined where there is nothing of it. */
+  /** Undefined where there are no counts. */
   toCounts(which: 'all' | 'changed'): DeliveryCounts | undefined {
     const counted = tableNames.flatMap((name) => {
       const counts = this.#tables[name].toCounts(which);
@@ -75,7 +75,7 @@ export class DeliveryTables {
 
 export type CountedHead = Pick<EventHead, 'name' | 'sourceId' | 'receivedAtMs'>;
 
-/** Those without a reason, which are nearly all, are made once. */
+/** Moves without a reason, nearly all, are made once. */
 const columnsOf = Object.fromEntries(stages.map((from) => [from, new Map<MovedTo, string>()])) as Readonly<
   Record<Stage, Map<MovedTo, string>>
 >;

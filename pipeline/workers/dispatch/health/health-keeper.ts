@@ -23,30 +23,31 @@ export type HealthKeeperOptions = {
   readonly instanceId: string;
   /** Writes are at least this far apart, in ms. */
   readonly flushEveryMs: number;
-  /** How long what was counted is kept by the hour. */
+  /** How long hourly counts are kept. */
   readonly hoursKept: number;
-  /** What is settled. */
+  /** The settled part of the log. */
   readonly place: () => WrittenPlace;
-  /** Stores what is settled, once what was counted of it is stored. */
+  /** Stores the settled part, once its counts are stored. */
   readonly storePlace: (place: WrittenPlace) => Promise<void>;
-  /** How sending goes now; undefined before it has begun. */
+  /** The state of sending; undefined before it has begun. */
   readonly sending: () => SendingState | undefined;
-  /** Whether the log can be reached: as long as it cannot, nothing can be acknowledged either. */
+  /** Whether the log can be reached: otherwise nothing can be acknowledged either. */
   readonly isLogThere: () => boolean;
-  /** Called when an entry could not be written; it is written again. */
+  /** Called when an entry could not be written; the write is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
 const hourMs = 3_600_000;
-/** Minutes of the recent entry before they are moved to that of the past. */
+/** Minutes of the recent entry before they move to that of the past. */
 const recentMinutesMax = 30;
 
-/** How many events, and when they were resolved: at one time, or between two. */
+/** Skipped events: their number, and when they were resolved, at one time or between two. */
 export type Skipped = { readonly fromMs: number; readonly toMs?: number; readonly events: number };
 
 /**
- * The health window of one destination, stored before what it counts is acknowledged, as long as it can be stored. While
- * the bucket takes nothing though the log is there, nothing waits: a process that dies then repeats what it had not recorded.
+ * The health window of one destination, stored before the events that it counts are acknowledged, as long as it can be
+ * stored. While the bucket refuses though the log is reachable, nothing waits: a process that dies then repeats what it
+ * had not recorded.
  */
 export class HealthKeeper {
   readonly #options: HealthKeeperOptions;
@@ -57,11 +58,11 @@ export class HealthKeeper {
   #pastUntil: number;
   #isAccessRefused: boolean;
   #skipped: SkippedRanges;
-  /** What earlier builds recorded as skipped. */
+  /** Skipped ranges of earlier builds. */
   #missed: readonly MissedRange[];
   readonly #schedule: StoreSchedule;
 
-  /** Restores the window this instance stored last and goes on from there. */
+  /** Restores the last window of this instance and continues it. */
   static async open(options: HealthKeeperOptions): Promise<HealthKeeper> {
     const { bucket, destinationId, instanceId } = options;
     const key = recentHealthKey(destinationId, instanceId);
@@ -86,7 +87,7 @@ export class HealthKeeper {
   record(count: HealthCount, events: number): void {
     const nowMs = Date.now();
     this.#window.record(count, events, nowMs);
-    // Only a clock that was set back counts in the past.
+    // Only a clock that was set back counts in past minutes.
     this.#pastUntil = Math.min(this.#pastUntil, minuteOf(nowMs));
     if (count === 'succeeded') this.#schedule.hurry();
     this.moved();
@@ -98,30 +99,30 @@ export class HealthKeeper {
     this.moved();
   }
 
-  /** A request ended: after how many ms, and how many of its attempts were throttled. */
+  /** A request ended: its time in ms, and the number of its throttled attempts. */
   countAnswer(tookMs: number, throttled: number): void {
     this.#delivery.answered(tookMs, throttled, Date.now());
   }
 
-  /** Events were skipped that were resolved at a time, or between two times, in ms since the epoch. */
+  /** Events were skipped that were resolved at a time, or between two, in ms since the epoch. */
   skipped(reason: SkipReason, { fromMs, toMs = fromMs, events }: Skipped): void {
     this.#skipped = joinSkipped([this.#skipped, { [reason]: [[fromMs, Math.max(fromMs, toMs) + 1, events]] }]);
     this.moved();
   }
 
-  /** Whether the destination refuses its key or token: known again after a start, until it has been asked. */
+  /** Whether the destination refuses its key or token: remembered after a start, until a request shows it. */
   setAccessRefused(isRefused: boolean): void {
     if (isRefused === this.#isAccessRefused) return;
     this.#isAccessRefused = isRefused;
     this.moved();
   }
 
-  /** The place has changed: it is stored before long, though nothing waits for it. */
+  /** The position has changed: it is stored soon, though nothing waits for it. */
   moved(): void {
     this.#schedule.changed();
   }
 
-  /** Whether it cannot store what it has recorded. */
+  /** Whether its writes fail. */
   get isBehind(): boolean {
     return this.#schedule.isBehind;
   }
@@ -131,7 +132,7 @@ export class HealthKeeper {
     return this.#schedule.stored();
   }
 
-  /** Stores what is left. */
+  /** Stores the rest. */
   stop(): Promise<void> {
     return this.#schedule.stop();
   }

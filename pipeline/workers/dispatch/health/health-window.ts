@@ -1,6 +1,6 @@
 import type { HealthMinute, HealthRecord } from '../../../../shared/contracts/health-record.ts';
 
-/** What a dispatch attempt came to, as health counts it. */
+/** The result of an attempt in health counts. */
 export type HealthCount = 'succeeded' | 'failed' | 'stopped' | 'globalStop';
 
 export type HealthSums = Record<HealthCount, number>;
@@ -9,7 +9,7 @@ const minuteMs = 60_000;
 const hourMinutes = 60;
 const windowMinutes = 24 * hourMinutes;
 
-/** The minute since the epoch a time is in. */
+/** The minute of a time, since the epoch. */
 export function minuteOf(atMs: number): number {
   return Math.floor(atMs / minuteMs);
 }
@@ -17,8 +17,8 @@ export function minuteOf(atMs: number): number {
 type Bucket = { readonly minute: number; readonly sums: HealthSums };
 
 /**
- * Attempts of the trailing 24 hours in buckets of one minute, and those before by the hour; only steps in which something
- * happened take memory.
+ * Attempts of the last 24 hours in buckets of one minute, and earlier ones by the hour; only steps with attempts take
+ * memory.
  */
 export class HealthWindow {
   /** Oldest first. */
@@ -29,7 +29,7 @@ export class HealthWindow {
   #hoursUntil: number;
   #lastDispatchedAtMs: number | null;
 
-  /** Begins with what `record` holds, where there is one. Hours are kept for `hoursKept` before now. */
+  /** Begins with `record`, where there is one. Hours are kept for `hoursKept` before now. */
   constructor(hoursKept: number, record?: HealthRecord) {
     this.#hoursKept = hoursKept;
     this.#buckets = (record?.minutes ?? []).map(readMinute);
@@ -80,7 +80,7 @@ export class HealthWindow {
   }
 
   #bucketOf(minute: number): Bucket {
-    // Nearly always the last one; only a clock set back looks further.
+    // Nearly always the last one; only after a clock was set back an earlier one.
     let index = this.#buckets.length - 1;
     for (; index >= 0; index -= 1) {
       const bucket = this.#buckets[index];

@@ -5,7 +5,7 @@ import { dispatchedKey, encodeDispatched } from '../../../../shared/contracts/so
 /** When events of each source last reached a destination; shared by the dispatchers of a thread. */
 export type SourceActivity = {
   dispatched(sourceId: string, atMs: number): void;
-  /** Writes what is not written yet. */
+  /** Writes the unwritten times. */
   stop(): Promise<void>;
 };
 

@@ -7,18 +7,18 @@ type Counter = { count: number };
 
 export type StepTableOptions = {
   readonly hoursKept: number;
-  /** More become part of the row `otherRow`. */
+  /** Further names share the row `otherRow`. */
   readonly rowsMax: number;
-  /** The column that is counted in where there is no room for a new one; of few that there are. */
+  /** The column to count in where a new one has no room; one of few. */
   spareOf(column: string): string;
-  /** More cells are not kept: the oldest fine steps become hours sooner, then the oldest hours go. */
+  /** With more cells the oldest fine steps become hours sooner, then the oldest hours are removed. */
   readonly cellsMax: number;
 };
 
 const columnsMax = 128;
 /** Hours kept in fine steps. */
 const fineHours = 24;
-/** What is left of the cells where there are too many, so that this is not done again soon. */
+/** Fraction of the cells that is left after a removal, so that the next one is not soon. */
 const keptOfFull = 3 / 4;
 /** Changed cells before all of the table is written. */
 const changedMin = 64;
@@ -36,12 +36,12 @@ export class StepTable {
   #hoursUntil: number;
   #since: number;
   #cells = 0;
-  /** What was counted last: the next event is nearly always of the same step, and often of the same row. */
+  /** The last count: the next event is nearly always in the same step, and often in the same row. */
   #last: Last = nothing;
   #tidyAtMs = 0;
   #isMoved = false;
 
-  /** Begins with what was stored: all of it, and what had changed since. */
+  /** Begins with the stored counts: all of them, and those that had changed since. */
   constructor(options: StepTableOptions, nowMs: number, stored?: StepCounts, changed?: StepCounts) {
     const joined = joinStepCounts([stored, changed]);
     this.#options = options;
@@ -80,7 +80,7 @@ export class StepTable {
     if (step.step === number) this.#last = { step, row, column, counter: counted };
   }
 
-  /** The step of a time, an hour where the time is long ago; undefined where it is too long ago. */
+  /** The step of a time, an hour for an old time; undefined for one that is too old. */
   #find(number: number, nowMs: number): Step | undefined {
     const hour = Math.floor((number * fineStepMs) / hourMs);
     if (hour <= hourOf(nowMs) - this.#options.hoursKept) return undefined;
@@ -97,7 +97,7 @@ export class StepTable {
     return made;
   }
 
-  /** Whether so much has changed since `markStored` that all of it is to be written. */
+  /** Whether so much has changed since `markStored` that all counts are to be written. */
   isAllDue(nowMs: number): boolean {
     if (nowMs >= this.#tidyAtMs) this.#tidy(nowMs);
     if (this.#isMoved) return true;
@@ -106,7 +106,7 @@ export class StepTable {
     return changed > Math.max(changedMin, this.#cells / 4);
   }
 
-  /** All of it is about to be written: returns how to take that back. */
+  /** All counts are about to be written: returns a function that takes this back. */
   markStored(): () => void {
     const changed = this.#all().filter(({ isChanged }) => isChanged);
     const wasMoved = this.#isMoved;
@@ -118,7 +118,7 @@ export class StepTable {
     };
   }
 
-  /** All of it, or the steps that have changed since `markStored`; undefined where there are none. */
+  /** All counts, or the steps that have changed since `markStored`; undefined where there are none. */
   toCounts(which: 'all' | 'changed'): StepCounts | undefined {
     const fits = ({ isChanged }: Step): boolean => which === 'all' || isChanged;
     const [fine, hours] = [[...this.#fine.values()].filter(fits), [...this.#hours.values()].filter(fits)];
@@ -161,7 +161,7 @@ export class StepTable {
     return made;
   }
 
-  /** Once an hour, and where there are too many cells: what is a day old becomes hours, and the oldest hours go. */
+  /** Once an hour, and with too many cells: steps that are a day old become hours, and the oldest hours are removed. */
   #tidy(nowMs: number): void {
     const nowHour = hourOf(nowMs);
     this.#foldUntil(nowHour - fineHours);
@@ -201,7 +201,7 @@ export class StepTable {
     }
   }
 
-  /** Makes room for other rows and columns than those that no step has any more. */
+  /** Frees rows and columns that no step has any more. */
   #forgetNames(): void {
     const used = new Set<number>();
     for (const { cells } of this.#all()) for (const cell of cells.keys()) used.add(cell);
@@ -238,14 +238,14 @@ class Names {
     return this.#names[index] ?? '';
   }
 
-  /** The number of a name; undefined where it is new and there are `max` already. */
+  /** The index of a name; undefined where it is new and there are `max` already. */
   find(name: string, max: number): number | undefined {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
     return this.#indexes.size >= max ? undefined : this.indexOf(name);
   }
 
-  /** The number of a name, which is given one where it is new. */
+  /** The index of a name; a new name gets one. */
   indexOf(name: string): number {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;

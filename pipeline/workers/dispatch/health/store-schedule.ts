@@ -3,7 +3,7 @@ import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 export type StoreScheduleOptions = {
   /** Writes are at least this far apart, in ms. */
   readonly everyMs: number;
-  /** Stores what has changed. */
+  /** Stores the changes. */
   store(): Promise<void>;
   /** Whether the log can be reached: without it nothing can be acknowledged either. */
   isLogThere(): boolean;
@@ -12,24 +12,24 @@ export type StoreScheduleOptions = {
 };
 
 const retryMs = 500;
-/** The longest that acknowledgements wait for a write, in ms: health is kept beside delivery, not in front of it. */
+/** Acknowledgements wait this long for a write at most, in ms: delivery does not depend on health. */
 const waitMaxMs = 2_000;
 /**
- * While nothing is delivered, writes are so many times as far apart: what is not stored then is not sent twice for that. An
- * account may have very many destinations that fail.
+ * While nothing is delivered, writes are this many times as far apart: unwritten counts then cause no repeated
+ * delivery. An account may have very many failing destinations.
  */
 const failingPause = 4;
 
-/** Resolved once what it stands for is stored, or does not wait any more. */
+/** Settled once its changes are stored, or no longer awaited. */
 type Storing = { readonly stored: Promise<void>; resolve(): void };
 
 /**
- * Decides when changes are stored: soon where an acknowledgement waits for it, in a while otherwise. While the bucket
- * takes nothing though the log is there, nothing waits.
+ * Decides when changes are stored: soon where an acknowledgement waits, later otherwise. While the bucket refuses
+ * though the log is reachable, nothing waits.
  */
 export class StoreSchedule {
   readonly #options: StoreScheduleOptions;
-  /** What an acknowledgement waits for, and the next write covers. */
+  /** The changes that an acknowledgement waits for: the next write covers them. */
   #waiting: Storing | undefined;
   #isDirty = false;
   /** Whether something was delivered, or could not be stored, since the last write began. */
@@ -51,7 +51,7 @@ export class StoreSchedule {
     return this.#isBehind;
   }
 
-  /** Something has changed: it is stored before long, though nothing waits for it. */
+  /** Something has changed: it is stored soon, though nothing waits for it. */
   changed(): void {
     this.#isDirty = true;
     this.#schedule(true);
@@ -75,7 +75,7 @@ export class StoreSchedule {
     return this.#waiting.stored;
   }
 
-  /** Stores what is left. */
+  /** Stores the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -125,7 +125,7 @@ export class StoreSchedule {
     covered?.resolve();
   }
 
-  /** Acknowledgements would wait for as long as the bucket takes nothing. */
+  /** Acknowledgements would wait as long as the bucket refuses. */
   #goOnWithout(covered: Storing | undefined): void {
     this.#isBehind = true;
     covered?.resolve();
@@ -133,7 +133,7 @@ export class StoreSchedule {
     this.#waiting = undefined;
   }
 
-  /** What a write was to cover waits for the next one, with what has come since. */
+  /** Changes of a failed write wait for the next one, together with later ones. */
   #waitAgain(covered: Storing | undefined): void {
     if (covered === undefined) return;
     const since = this.#waiting;

@@ -27,7 +27,7 @@ export function drainParts(
 }
 
 type Closing = Draining & {
-  /** Ends the tries of what is being written to the log. */
+  /** Aborts the writes to the log. */
   readonly abort: AbortController;
   readonly opener: FrameOpener;
   readonly frameQuota: FrameQuota;
@@ -37,10 +37,10 @@ type Closing = Draining & {
   readonly lostHeads: Periodic | undefined;
 };
 
-/** How long the end may wait for the log to store the last counts, in ms. */
+/** The close waits this long for the log to store the last counts, in ms. */
 const storingMs = 1_000;
 
-/** Ends what is under way, and stores what is settled where the log takes it. Never rejects. */
+/** Ends the work in progress, and stores settled events where the log accepts them. Never rejects. */
 export async function closeParts(parts: Closing, { budget }: { readonly budget: RoundBudget }): Promise<void> {
   const { abort, opener, frameQuota, pullConsumer, sending, health, inbox, retries, visitorOrder, lostHeads } = parts;
   abort.abort(new Error('the dispatcher ended'));
@@ -53,6 +53,6 @@ export async function closeParts(parts: Closing, { budget }: { readonly budget: 
     inbox.handBackAll();
     await Promise.all([retries.stop(), visitorOrder?.stop(), lostHeads?.stop()]);
   };
-  // Without the log what is not stored yet is not acknowledged either, and comes again.
+  // Without the log, unstored events are not acknowledged either, and come again.
   await withDeadline(Promise.allSettled([storing()]), storingMs);
 }

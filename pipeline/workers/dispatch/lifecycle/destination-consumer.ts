@@ -11,13 +11,13 @@ export type DestinationConsumerOptions = {
 /** The durable consumer of one destination on its account's log. */
 export class DestinationConsumer implements DurableConsumer {
   readonly stream = streams.events;
-  /** As the destination's position. */
+  /** The destination's position is the reader's progress. */
   readonly placeIsKept = 'by-reader';
   readonly name: string;
   readonly filterSubject: string;
   readonly ackWaitMs: number;
   readonly ackPendingMax: number;
-  /** Of a destination without a position: what was resolved since it was first published is for it. */
+  /** Of a destination without a position: it gets the events resolved since it was first published. */
   startFrom: StartFrom = 'first';
 
   constructor({ destinationId, accountId, settings }: DestinationConsumerOptions) {

@@ -24,24 +24,24 @@ export type FlowControlOptions = {
   readonly sources: Sources;
   readonly skipAhead: SkipAhead;
   readonly retryQuota: RetryQuota;
-  /** Undefined where the destination keeps no order over failed attempts. */
+  /** Undefined where the destination has order `none`. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly limits: { readonly eventsHeldMax: number; readonly bytesHeldMax: number };
   readonly logger: Logger;
 };
 
-/** Frames that wait to be read while no more are asked for. */
+/** Frames that wait to be read before no more are requested. */
 const framesUnopenedMax = 16;
-/** Parked events of one visitor that are sent one after the other before the log is asked for more. */
+/** Parked events of one visitor that are sent one after the other before the log is read again. */
 const releasedTogetherMin = 16;
 const releasedTogetherMax = 256;
-/** Fresh events that may be parked in search of one a destination can be tried out with. */
+/** Fresh events that may be parked in search of one for a probe. */
 const parkedForProbeMax = 256;
 
 /** Takes events only while there is room for them and a destination to send them to. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
-  /** Used last: other settings may hold another key. */
+  /** The last settings used: others may hold another key. */
   #prepared: OfferedDestination | undefined;
   /** Why the destination cannot be sent to. */
   #problem: string | undefined;
@@ -54,7 +54,7 @@ export class FlowControl {
     return this.#problem !== undefined;
   }
 
-  /** Before events are taken: a destination that refused its key is asked again once its settings changed. */
+  /** Call it before events are taken: a destination that refused its key is probed again once its settings changed. */
   noteSettings(target: DispatchTarget | undefined): void {
     if (target?.prepared === this.#prepared) return;
     this.#prepared = target?.prepared;
@@ -71,14 +71,14 @@ export class FlowControl {
     const { sending, outbox, limits, settlement } = this.#options;
     if (outbox.parking >= parkedATurn) return false;
     if (sending.size >= limits.eventsHeldMax || sending.bytes >= limits.bytesHeldMax) return false;
-    // What is in memory may all come to the retry log.
+    // All events in memory may end up in the retry log.
     if (this.isRetryLogFull(sending.bytes + outbox.parkingBytes)) return false;
-    // While it is tried out, a search for an event of a visitor that does not wait would park all others.
+    // During a probe, the search for an event of a visitor without waiting events would park all others.
     if (!sending.gate.isBreakerClosed && settlement.parkedSinceOpening > parkedForProbeMax) return false;
     return prepared === undefined || sending.wantsFresh(prepared);
   }
 
-  /** Whether so much waits for another attempt that no fresh events are taken. */
+  /** Whether so many events wait for another attempt that no fresh ones are taken. */
   isRetryLogFull(heldBytes = 0): boolean {
     const { visitorOrder, retryQuota } = this.#options;
     return visitorOrder?.isFull() === true || retryQuota.isFull(heldBytes);
@@ -109,7 +109,7 @@ export class FlowControl {
     return inbox.unopened < framesUnopenedMax && hasMemory && !this.isRetryLogFull();
   }
 
-  /** Whether nothing rings when there is room in the retry log again. */
+  /** Whether nothing signals that the retry log has room again. */
   get isPaused(): boolean {
     const { visitorOrder, retryQuota } = this.#options;
     return visitorOrder?.isPaused === true || retryQuota.isPaused;

@@ -12,8 +12,8 @@ import { readPlace } from '../sources/dispatch-place.ts';
 import type { DispatchPlace } from '../sources/dispatch-place.ts';
 
 /**
- * What earlier builds have recorded with the health of a destination, of all instances. `isKnown`: something was recorded, be
- * it without a place.
+ * Positions that earlier builds stored with the health of a destination, of all instances. `isKnown`: there was health,
+ * with or without a position.
  */
 export async function readHealthPlaces(
   connection: LogConnection,
@@ -25,15 +25,15 @@ export async function readHealthPlaces(
     const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
     if (found === undefined) return { places, isKnown: seq > 1 };
     seq = found.seq + 1;
-    // None in an entry that was deleted.
+    // A deleted entry has none.
     const place = decodeHealthRecord(found.data)?.place;
     if (place !== undefined) places.push(readPlace(place));
   }
 }
 
 /**
- * Removes the place from the health of a destination that is gone, and what was counted by the names of its events. Counts of
- * attempts stay: they name nothing.
+ * Removes the position from the health of a deleted destination, and counts by names of events. Counts of attempts
+ * stay: they name nothing.
  */
 export async function forgetHealthPlaces(health: Bucket, destinationId: string): Promise<void> {
   for (const key of await health.keys(healthOfAll(destinationId))) {

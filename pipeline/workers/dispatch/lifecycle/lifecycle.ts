@@ -3,25 +3,25 @@ import { Wakeup } from '../../worker/wakeup.ts';
 /** How a dispatcher ends, unless it fails. */
 export type DispatcherEnd = 'stopped' | 'order changed';
 
-/** It goes from one to the next, and never back. */
+/** States in their order; none is entered twice. */
 type State =
   | 'running'
-  /** Takes nothing, sends what it has begun, and waits for answers. */
+  /** Takes nothing, sends what it has started, and waits for answers. */
   | 'draining'
-  /** Sends nothing, and stores what is settled. */
+  /** Sends nothing, and stores settled events. */
   | 'closing'
   | 'ended';
 
 export type LifecycleSteps = {
-  /** Takes nothing more. Called once, at the begin of draining. */
+  /** Takes nothing more. Called once, when draining begins. */
   drain(): Promise<void>;
-  /** Ends what is under way and stores what is settled. Never rejects. */
+  /** Ends the work in progress and stores settled events. Never rejects. */
   close(): Promise<void>;
 };
 
-/** The way of a dispatcher from running to its end. */
+/** The states of a dispatcher from running to its end. */
 export class Lifecycle {
-  /** Rejects when an error ended it. */
+  /** Rejects with the error that ended it. */
   readonly done: Promise<DispatcherEnd>;
   readonly #drained = new Wakeup();
   readonly #steps: LifecycleSteps;
@@ -50,7 +50,7 @@ export class Lifecycle {
     return this.#state === 'running' || this.#state === 'draining';
   }
 
-  /** Drains for at most `deadlineMs`, and closes. Called again it waits no longer. */
+  /** Drains for at most `deadlineMs`, then closes. A second call does not wait longer. */
   async end(end: DispatcherEnd, deadlineMs: number): Promise<void> {
     if (this.#state === 'running') {
       this.#state = 'draining';
@@ -59,7 +59,7 @@ export class Lifecycle {
     await this.#close(() => this.#resolve(end));
   }
 
-  /** All that was drained is settled. */
+  /** Everything drained is settled. */
   drained(): void {
     this.#drained.ring();
   }

@@ -32,16 +32,15 @@ type Claimed = {
 
 /**
  * The position of a destination in its account's log, owned by the dispatcher that claimed it last. Each claim raises
- * the term, and each write names the entry it replaces, so a dispatcher whose destination was claimed by another one
- * writes nothing any more.
+ * the term, and each write names the entry it replaces, so an earlier owner can no longer write.
  */
 export class OwnedPosition {
-  /** What was finished; undefined for nothing yet. */
+  /** The finished frames; undefined for none yet. */
   readonly finished: FinishedMessages | undefined;
-  /** Lines settled of frames that are not finished, by sequence. */
+  /** Settled lines of unfinished frames, by sequence. */
   readonly parts: Map<number, SettledPart>;
   readonly #options: PositionOptions;
-  /** Settles with the error once another dispatcher is found to have claimed the destination. */
+  /** Resolves once another dispatcher is found to have claimed the destination. */
   readonly taken: Promise<ConsumerTakenError>;
   #onTaken: (error: ConsumerTakenError) => void = () => undefined;
   #entry: DestinationPosition;
@@ -58,7 +57,9 @@ export class OwnedPosition {
     });
   }
 
-  /** Claims the position. `acked`: what the server has acknowledged of the destination's consumer, where there is one. */
+  /**
+   * Claims the position. `acked`: the server's acknowledged messages of the destination's consumer, where there is one.
+   */
   static async claim(options: PositionOptions, acked: FinishedMessages | undefined): Promise<OwnedPosition> {
     const { bucket, destinationId } = options;
     for (;;) {
@@ -74,7 +75,7 @@ export class OwnedPosition {
     }
   }
 
-  /** Whether an event was settled when this was claimed; true where no position was there. */
+  /** Whether an event was settled before this claim; true where there was no position. */
   hasSettled({ seq, line }: EventOrigin): boolean {
     if (this.finished === undefined) return true;
     const { upTo, above } = this.finished;
@@ -91,7 +92,7 @@ export class OwnedPosition {
     return this.#entry.sinceMs;
   }
 
-  /** Whether an earlier position is missing: found by this claim. */
+  /** Whether this claim found an earlier position missing. */
   get isLost(): boolean {
     return this.#entry.lostAtMs !== undefined && this.#entry.place === undefined;
   }
@@ -109,7 +110,7 @@ export class OwnedPosition {
         this.#revision = revision;
         return;
       }
-      // A write of its own without an answer may have been stored.
+      // Its own write, whose answer was lost, may have been stored.
       const found = await bucket.get(positionKey(destinationId));
       if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
         const error = new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
@@ -121,7 +122,9 @@ export class OwnedPosition {
   }
 }
 
-/** The union of what is recorded as finished: a record of any dispatcher, of this build or an earlier one, is true. */
+/**
+ * The union of all records of finished frames: a record of any dispatcher, of this build or an earlier one, is true.
+ */
 async function joinKnown(
   { connection, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
   before: DestinationPosition | undefined,
@@ -150,7 +153,10 @@ async function hasRetries(connection: LogConnection, destinationId: string): Pro
   return (await countBySubject(connection, streams.retry, retriesOfDestination(destinationId))).size > 0;
 }
 
-/** The destination was deleted: published again, it starts from the beginning. The entry stays, so that its absence is not read as a loss. */
+/**
+ * The destination was deleted: published again, it starts at that publication. The entry stays, so that its absence is
+ * not taken for a loss.
+ */
 export async function retirePosition(
   { positions, health }: { readonly positions: Bucket; readonly health: Bucket },
   destinationId: string,

@@ -1,6 +1,6 @@
 import type { Wakeup } from '../../worker/wakeup.ts';
 
-/** Rings at the end of this round of the event loop, once for all calls of the round. */
+/** Rings at the end of this round of the event loop, once for all calls. */
 export function ringOncePerRound(wakeup: Pick<Wakeup, 'ring'>): () => void {
   let isRinging = false;
   return () => {

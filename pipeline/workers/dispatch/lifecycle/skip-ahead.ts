@@ -24,16 +24,19 @@ export type SkipAheadOptions = {
   readonly logger: Logger;
 };
 
-/** So many sequences of the log are skipped by reading what they hold, so that the count is exact. */
+/** Up to this many sequences are skipped by reading them, so that the count is exact. */
 const readSkippedMax = 1_000;
 
-/** Skips what the account's log has up to a sequence, and records it: it waited too long, or takes room that others need. */
+/**
+ * Skips events of the account's log up to a sequence, and records them: they waited too long, or take room that others
+ * need.
+ */
 export class SkipAhead {
   readonly #options: SkipAheadOptions;
   /** 0 while nothing is skipped. */
   #upToSeq = 0;
   #reason: SkipReason = 'retention';
-  /** Whether some of it may be held. */
+  /** Whether skipped events may be in memory. */
   #mayHold = false;
 
   constructor(options: SkipAheadOptions) {
@@ -50,7 +53,7 @@ export class SkipAhead {
     return seq <= this.#upToSeq ? this.#reason : undefined;
   }
 
-  /** Called again with a sequence that is skipped already, it changes nothing. Never rejects. */
+  /** A call with a sequence that is skipped already changes nothing. Never rejects. */
   async skipTo(upToSeq: number, reason: SkipReason): Promise<void> {
     const { pullConsumer, inbox, isRunning, wake, logger, destinationId } = this.#options;
     const { upTo } = pullConsumer.finished;
@@ -60,7 +63,7 @@ export class SkipAhead {
     this.#mayHold = true;
     wake();
     if (upToSeq - upTo <= readSkippedMax) return;
-    // A thousand destinations that each fetched all of a long backlog would slow the log down for every account.
+    // A thousand destinations that each fetch a long backlog would slow the log down for every account.
     try {
       const fromMs = await this.#storedAfter(upTo);
       inbox.skippedFrames(await pullConsumer.skipTo(upToSeq), reason, { fromMs, toMs: Date.now() });
@@ -76,7 +79,7 @@ export class SkipAhead {
     return oldest?.storedAtMs ?? Date.now();
   }
 
-  /** Removes what is held of skipped frames and not in flight. */
+  /** Removes events of skipped frames that are in memory and not in flight. */
   removeHeld(): void {
     if (!this.#mayHold) return;
     this.#mayHold = false;
@@ -89,7 +92,7 @@ export class SkipAhead {
     inbox.skipUnread(upToSeq, reason);
   }
 
-  /** A frame after those that are skipped was opened. It waits with others where nothing can be sent. */
+  /** A frame after the skipped ones was opened. It waits with others where nothing can be sent. */
   caughtUp(): void {
     if (this.#upToSeq === 0) return;
     this.#upToSeq = 0;

@@ -2,7 +2,7 @@ import type { AnswerTimesMs } from '../../../../shared/contracts/health-record.t
 
 const kept = 64;
 
-/** How long a destination took to answer the last requests that were sent to it. */
+/** The answer times of the last requests to a destination. */
 export class AnswerTimes {
   readonly #timesMs = new Float64Array(kept);
   #count = 0;
@@ -12,7 +12,7 @@ export class AnswerTimes {
     this.#count += 1;
   }
 
-  /** Half of them took no longer, and 95 of 100; undefined before the first. */
+  /** Their median and 95th percentile; undefined before the first. */
   summary(): AnswerTimesMs | undefined {
     const sorted = this.#timesMs.slice(0, Math.min(this.#count, kept)).toSorted();
     if (sorted.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import type { Attempt } from './deliver.ts';
 
-/** What an attempt came to, as it is counted: few words that an operator can act on. */
+/** The outcome of an attempt as it is counted: one of few words that an operator can act on. */
 export const attemptOutcomes = [
   'delivered',
   'dropped',
@@ -17,10 +17,10 @@ export const attemptOutcomes = [
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /**
- * Sorts an attempt: `dropped` is what the platform took and threw away by a rule of its own; `refused` and `unavailable`
- * are what it said (never, or not now), `access_refused` that the key or token of the destination is no good, `throttled` that it was
- * asked too often; `timeout` and `connection` that there was no answer; `blocked` that its address may not be reached;
- * `unfit` that the event cannot be made into a request.
+ * Classifies an attempt. `dropped`: the platform accepted the event and discarded it by its own rule. `refused` and
+ * `unavailable`: its answer was never, or not now. `access_refused`: it refused the destination's key or token.
+ * `throttled`: it had too many requests. `timeout` and `connection`: there was no answer. `blocked`: its address may
+ * not be reached. `unfit`: the event cannot be made into a request.
  */
 export function attemptOutcome({ outcome, request, failure }: Attempt): AttemptOutcome {
   if (outcome.kind === 'delivered' || outcome.kind === 'dropped') return outcome.kind;

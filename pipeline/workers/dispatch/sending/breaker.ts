@@ -1,20 +1,23 @@
 /**
- * Whether a destination is asked at all. Closed: yes. Open: not before `untilMs`. Half-open: one request at a time is
- * let through to see whether it is back.
+ * Whether requests are made to a destination. Closed: yes. Open: not before `untilMs`. Half-open: one request at a time
+ * probes it.
  */
 export type BreakerState =
-  /** `sinceMs`: when the first of the failures in a row was; one that hung was all the while. */
+  /** `sinceMs`: time of the first of the consecutive failures; a request that hung counts from its start. */
   | { readonly kind: 'closed'; readonly failuresInARow: number; readonly sinceMs: number }
   | { readonly kind: 'open'; readonly untilMs: number; readonly timesOpened: number }
   | { readonly kind: 'half-open'; readonly timesOpened: number; readonly probing: boolean };
 
 export type BreakerLimits = {
-  /** Requests that fail one after the other, with no success between, before it opens, if that took `failingForMs`. */
+  /** Consecutive failures before it opens, if they took `failingForMs`. */
   readonly failuresToOpen: number;
   readonly failingForMs: number;
-  /** So many open it however quickly they came: by chance a destination that fails every other time never gets there. */
+  /**
+   * This many consecutive failures open it at once: a destination that fails every other time never reaches it by
+   * chance.
+   */
   readonly failuresToOpenAtOnce: number;
-  /** A failure that took so long counts as `hungCounts` of them: meanwhile events are held, and fail together with it. */
+  /** A failure that took this long counts as `hungCounts` failures: meanwhile events are held, and fail with it. */
   readonly hungMs: number;
   readonly hungCounts: number;
   readonly openMinMs: number;
@@ -31,7 +34,9 @@ export const breakerLimits: BreakerLimits = {
   openMaxMs: 60_000,
 };
 
-/** Of a destination that refuses its key or token: no request changes that, and one refusal may be of a single event. */
+/**
+ * For a destination that refuses its key or token: no request changes that, and one refusal may concern a single event.
+ */
 export const accessBreakerLimits = {
   failuresToOpen: 3,
   failingForMs: 0,
@@ -42,7 +47,7 @@ export const accessBreakerLimits = {
 
 export const closedBreaker: BreakerState = { kind: 'closed', failuresInARow: 0, sinceMs: 0 };
 
-/** Lets time pass: an open breaker whose time is over is half-open. */
+/** The state now: an open breaker whose time is over is half-open. */
 export function breakerAt(state: BreakerState, nowMs: number): BreakerState {
   if (state.kind !== 'open' || nowMs < state.untilMs) return state;
   return { kind: 'half-open', timesOpened: state.timesOpened, probing: false };
@@ -65,17 +70,17 @@ export function breakerStarted(state: BreakerState): BreakerState {
   return state.kind === 'half-open' ? { ...state, probing: true } : state;
 }
 
-/** What was started came to no request. */
+/** A started probe made no request. */
 export function breakerUnasked(state: BreakerState): BreakerState {
   return state.kind === 'half-open' ? { ...state, probing: false } : state;
 }
 
-/** A request that ended, by a clock that never goes back. */
+/** A request that ended, on a monotonic clock. */
 export type EndedRequest = { readonly ok: boolean; readonly startedMs: number; readonly endedMs: number };
 
 /**
- * A request ended. Answers to requests that were in flight when it opened change nothing unless they say that the
- * destination is up. `random` in [0, 1) spreads the times at which many breakers look again.
+ * A request ended. Answers to requests that were in flight when it opened change nothing unless they show that the
+ * destination is up. `random` in [0, 1) spreads the times at which many breakers probe again.
  */
 export function breakerEnded(
   state: BreakerState,

@@ -1,13 +1,13 @@
 /** How many requests to one destination may be in flight now. */
 export type ConcurrencyLimit = {
   readonly limit: number;
-  /** Up to here it grows quickly: nothing was found to be too much yet. */
+  /** Below this limit it grows quickly: no request was refused there yet. */
   readonly knownGood: number;
-  /** When it was cut last, on the clock the caller uses, in ms. */
+  /** When it was reduced last, on the caller's clock, in ms. */
   readonly cutAtMs: number;
 };
 
-/** Requests in flight before any of them was answered: a few events are not worth a connection each. */
+/** Requests in flight before the first answer: a few events are not worth a connection each. */
 const firstLimit = 4;
 
 export function openConcurrency(max: number): ConcurrencyLimit {
@@ -15,10 +15,10 @@ export function openConcurrency(max: number): ConcurrencyLimit {
 }
 
 /**
- * Slow start, then additive increase and multiplicative decrease, as TCP does (RFC 5681): a request that went well adds
- * one, so that a full round of them doubles the limit; once one was refused for coming too often, or got no answer in
- * time, the limit is halved, and from there a full round adds one. Requests that were under way when it was cut say
- * nothing of the new limit: one overload cuts once.
+ * Slow start, then additive increase and multiplicative decrease, as in TCP (RFC 5681): a successful request adds one,
+ * so that a full round doubles the limit; after a refusal for too many requests, or no answer in time, the limit is
+ * halved, and from there a full round adds one. Requests that were in flight at a reduction say nothing about the new
+ * limit: one overload reduces once.
  */
 export function adaptConcurrency(
   state: ConcurrencyLimit,

@@ -20,45 +20,46 @@ import { isJsonObject } from '../../../../shared/runtime/json.ts';
 import { failedExchange } from './failed-exchange.ts';
 import type { FailedExchange } from './failed-exchange.ts';
 
-/** What became of one event in one attempt. */
+/** The result of one attempt for one event. */
 export type Attempt = {
   readonly outcome: Outcome;
   readonly request?: RequestSummary;
   /** Why a request has no answer. */
   readonly failure?: Exclude<SendFailure, 'withdrawn'>;
-  /** Of an attempt that failed. */
+  /** Of a failed attempt. */
   readonly exchange?: FailedExchange | undefined;
 };
 
 /**
- * The attempts, one an event in order, and what the requests say about the destination itself. None for an event that was
- * not sent, since an earlier one of its visitor failed in the same go and is to be sent again, or the batch was not live
- * any more.
+ * The attempts, one an event in order, and what the requests showed about the destination. An event without an attempt
+ * was not sent: an earlier one of its visitor failed in the same batch and is to be sent again, or the batch was no
+ * longer live.
  */
 export type Delivered = {
   readonly attempts: readonly (Attempt | undefined)[];
   readonly requests: number;
-  /** It answers, whatever it says of the events. */
+  /** It answers, whatever the answers to the events. */
   readonly isUp: boolean;
-  /** It is asked more than it can take. */
+  /** It refuses requests for their number. */
   readonly isOverloaded: boolean;
   /** It refuses the destination's key or token. */
   readonly isAccessRefused: boolean;
 };
 
-/** Answers that may be the fault of one event among many. */
+/** Statuses that one event among many may cause. */
 const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
-/** A request of more events than these is not searched for the ones at fault before single ones were tried. */
+/** In a request of more events, single events are tried before the search for those at fault. */
 const searchedAtOnceMax = 8;
-/** How many single ones. */
+/** Number of single events tried. */
 const samples = 3;
 
 /**
- * Sends events in one request; in one a group, one after the other, should they be of several. Where the platform refuses a whole request for what may be one event in it, the halves are
- * tried by themselves, so that only the events at fault are refused: n events cost 2n - 1 requests where all are. Before
- * many are searched so, a few are tried alone; where it takes none of them, and says the same of each as of all, it is not
- * about the events, and all get that outcome. With order `visitor` what follows a failed event of the same visitor in a
- * later one of these requests is not sent. `isLive` is asked before each request: from the first false on none is sent.
+ * Sends events in one request, or in one request a group, one after the other. Where the platform refuses a whole
+ * request for what may be one event in it, the halves are tried by themselves, so that only the events at fault are
+ * refused: n events cost 2n - 1 requests where all are. Before a search among many, a few are tried alone; where the
+ * platform gives each of them the same answer as the whole, the events are not at fault, and all get that outcome. With
+ * order `visitor`, later events of a visitor whose event failed are not sent. `isLive` is called before each request:
+ * from the first false on none is sent.
  */
 export function deliver(
   prepared: OfferedDestination,
@@ -72,24 +73,24 @@ export function deliver(
   return deliverInTurn(delivering, events, splitGroups(groupOf, events));
 }
 
-/** What a batch is sent with. */
+/** The parameters of a batch's delivery. */
 type Delivering = {
   readonly prepared: OfferedDestination;
   readonly sender: Sender;
   readonly isLive: () => boolean;
 };
 
-/** What is known of a request that was refused as a whole while the events at fault are looked for. */
+/** The state of the search for the events at fault in a refused request. */
 type Search = {
-  /** The destination took an event: those it refuses are at fault themselves. */
+  /** The destination accepted an event: those it refuses are at fault themselves. */
   hasTaken: boolean;
-  /** What the last refusal of a single event looked like. */
+  /** The form of the last refusal of a single event. */
   refusal: string | undefined;
 };
 
 const newSearch = (): Search => ({ hasTaken: false, refusal: undefined });
 
-/** Parts of a batch, as indexes; those that depend on what became of others before them are made as they are needed. */
+/** Parts of a batch, as indexes; parts that depend on earlier results are made when needed. */
 type Parts = readonly (readonly number[])[] | ((attempts: (Attempt | undefined)[]) => Generator<readonly number[]>);
 
 /** Sends parts of a batch one after the other. */
@@ -123,7 +124,7 @@ async function deliverInTurn(
   return { attempts, ...said };
 }
 
-/** Sends events of one group. One promise more than the sender's own: nearly every request needs no other. */
+/** Sends events of one group. Without a further promise beside the sender's: nearly every request needs no other. */
 function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], search: Search): Promise<Delivered> {
   const { prepared, sender, isLive } = delivering;
   const request = build(prepared, events);
@@ -139,7 +140,7 @@ function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], 
   return Promise.resolve({ attempts, requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false });
 }
 
-/** What the answer means for each event; where it tells too little, what the halves come to. */
+/** The answer's meaning for each event; where it is unclear, the results of the halves. */
 function readResult(
   delivering: Delivering,
   events: readonly OutboundEvent[],
@@ -176,7 +177,7 @@ function readResult(
     const exchange = rows.some(isFailure) ? failedExchange(delivering.prepared, request, events, answer) : undefined;
     const attempts = rows.map((outcome) => ({ outcome, request: summary, ...(isFailure(outcome) && { exchange }) }));
     search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
-    // Some platforms say that they take nothing for now, or less, with a 400 or a 200, or row by row.
+    // Some platforms report with a 400 or a 200, or row by row, that they accept nothing for now, or less.
     const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
     const isThrottled = rows.some((outcome) => outcome.kind === 'retry' && outcome.isThrottled === true);
     const isAccessRefused = !isUp && rows.some(refusesAccess);
@@ -199,7 +200,7 @@ const isFailure = ({ kind }: Outcome): boolean => kind === 'retry' || kind === '
 
 const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
 
-/** Finds out which events of a refused request are at fault. What is too large is so for all of them, not for any. */
+/** Finds the events at fault in a refused request. A request that is too large is so for all its events. */
 async function searchCulprits(
   delivering: Delivering,
   events: readonly OutboundEvent[],
@@ -230,7 +231,7 @@ function halves(indexes: readonly number[]): readonly (readonly number[])[] {
   return [indexes.slice(0, middle), indexes.slice(middle)];
 }
 
-/** The first, the middle and the last event that no event of the same visitor stands before. */
+/** The first, the middle and the last event without an earlier event of its visitor. */
 function sampleOf(events: readonly OutboundEvent[]): readonly number[] {
   const seen = new Set<string>();
   const firsts = events.flatMap((event, index) => {
@@ -245,10 +246,7 @@ function sampleOf(events: readonly OutboundEvent[]): readonly number[] {
 
 const codeNames = ['code', 'error_code', 'errorCode', 'error_subcode', 'type', 'status', '__type', 'category'] as const;
 
-/**
- * What an answer says apart from what changes from one to the next, such as the id of a request: its status, and its codes
- * where it has some.
- */
+/** An answer without its varying parts, such as the id of a request: its status, and its codes where it has some. */
 function lookOf(answer: OutboundAnswer): string {
   const body = jsonAnswer(answer);
   const error = body?.['error'];
@@ -270,7 +268,7 @@ function both(first: Said, second: Said): Said {
   };
 }
 
-/** The request, or why there can be none: a payload a kind cannot make a request of is a fault of that event alone. */
+/** The request, or why there is none: a payload that a kind cannot make a request of is a fault of that event alone. */
 function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
   try {
     const request = prepared.buildRequest(events, Date.now());
@@ -282,8 +280,8 @@ function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): 
 }
 
 /**
- * Cuts a batch into the requests it takes, each as indexes into `events`: one group a request, as few requests as keep
- * the events of every visitor in order when the requests are sent one after the other.
+ * Divides a batch into requests, each as indexes into `events`: one group a request, and as few requests as keep the
+ * events of every visitor in order when they are sent one after the other.
  */
 export function splitGroups(
   groupOf: (event: OutboundEvent) => string,

@@ -22,12 +22,12 @@ export type TimedMetric = keyof typeof deliveryMetrics;
 
 /** The times of one thread's deliveries, in plain numbers. */
 export type DeliveryTimings = {
-  /** A type is there from when its first destination is. */
+  /** A type appears with its first destination. */
   of(destinationType: string): Readonly<Record<TimedMetric, BucketCounts>>;
   snapshot(): ThreadTimings;
 };
 
-/** As they cross to the main thread: by type of destination. */
+/** As sent to the main thread: by type of destination. */
 export type ThreadTimings = Readonly<Record<string, Readonly<Record<TimedMetric, BucketNumbers>>>>;
 
 export function createDeliveryTimings(): DeliveryTimings {

@@ -12,17 +12,20 @@ import { outboundHead } from '../../../../shared/destinations/sdk/event.ts';
 import { emailInText, readPlatformError } from '../../../../shared/destinations/sdk/platform-error.ts';
 import { authorized } from '../../../../shared/egress/oauth/authorized.ts';
 
-/** Held of each body until it is masked, in characters: a secret that the cut would split is replaced as a whole. */
+/**
+ * Characters of each body kept until it is masked: more than is stored, so that a secret at the cut is replaced as a
+ * whole.
+ */
 const heldCharsMax = 8 * 1024;
 const headersMax = 20;
 const headerCharsMax = 300;
 const urlCharsMax = 1_000;
 
-/** Headers of an answer that say how to go on or whom to ask. */
+/** Headers of an answer with the next steps, or an id for the platform's support. */
 const answerHeaders =
   /^(?:retry-after|content-type|location|www-authenticate|cf-ray)$|request-?id|correlation-?id|trace-?id|rate-?limit|-usage$/;
 
-/** A request that failed, and its answer. What is read of it is masked at the first reading: few readers need it. */
+/** A failed request and its answer. Masked at the first reading: few are ever read. */
 export class FailedExchange {
   #held: Held | undefined;
   #exchange: Exchange | undefined;
@@ -50,7 +53,9 @@ type Held = {
   readonly maskerOf: NonNullable<OfferedDestination['maskerOf']>;
 };
 
-/** Holds a bounded part of a failed request and its answer; undefined where no masker knows the destination's secrets. */
+/**
+ * Keeps a bounded part of a failed request and its answer; undefined where no masker knows the destination's secrets.
+ */
 export function failedExchange(
   { maskerOf }: Pick<OfferedDestination, 'maskerOf'>,
   request: OutboundRequest,
@@ -75,7 +80,7 @@ function heldAnswer({ status, headers, body }: OutboundAnswer): NonNullable<Held
   return { status, headers, body: ownCopy(body) ?? '', isCut: body.length > heldCharsMax };
 }
 
-/** A part of a string would keep the whole one in memory. */
+/** A substring would keep the whole string in memory. */
 function ownCopy(text: string | undefined): string | undefined {
   if (text === undefined || text.length <= heldCharsMax) return text;
   return Buffer.from(text.slice(0, heldCharsMax)).toString();
@@ -131,7 +136,7 @@ function boundedHeaders(headers: Readonly<Record<string, string>>): Record<strin
   );
 }
 
-/** The first bytes of a masked text, without a character that was cut, or a secret that was cut before it was masked. */
+/** The first bytes of a masked text, without an incomplete character or secret at its end. */
 function excerpt(
   masked: string,
   isCutBefore: boolean,
@@ -149,7 +154,7 @@ const tokenMember =
 const bearer = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g;
 
-/** Tokens by their form, where no setting names them: such as one that a platform issued. */
+/** Masks tokens by their form, which no setting names: such as one that a platform issued. */
 function withoutTokens(text: string): string {
   return text
     .replaceAll(tokenMember, `$1${secretMask}`)
@@ -157,7 +162,7 @@ function withoutTokens(text: string): string {
     .replaceAll(jwt, secretMask);
 }
 
-/** Of a request with events of several visitors: a dead letter of one must not hold the contact data of another. */
+/** For a request with events of several visitors: a dead letter of one must not hold the contact data of another. */
 function withoutContacts(text: string): string {
   return text
     .replaceAll(emailInText, '…@…')

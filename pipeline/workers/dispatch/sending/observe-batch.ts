@@ -13,7 +13,7 @@ type Observing = {
   readonly counts: Record<'requests', number>;
 };
 
-/** Measures a batch that has ended: its requests, how long they took, and how old the delivered events were. */
+/** Measures an ended batch: its requests, their times, and the age of the delivered events. */
 export function observeBatch(
   { timings, destinationType, answerTimes, health, counts }: Observing,
   { items, startedMs }: Batch,

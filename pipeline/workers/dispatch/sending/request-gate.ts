@@ -15,13 +15,13 @@ import type { Delivered } from './deliver.ts';
 import type { LaneChoice } from './next-lane.ts';
 import type { LaneClass } from '../sources/dispatch-item.ts';
 
-/** How long a probe waits for a fresh event to come from the log, once it may be made, in ms. */
+/** A probe waits this long for a fresh event from the log, once it may be made, in ms. */
 const freshProbeMs = 500;
 
-/** What a request that ended says of the destination. */
+/** What an ended request showed about the destination. */
 type GateReport = Pick<Delivered, 'requests' | 'isUp' | 'isOverloaded' | 'isAccessRefused'>;
 
-/** How long a destination that refuses its key or token is left alone: at first, and at most, in ms. */
+/** Pauses of a destination that refuses its key or token: the first, and the longest, in ms. */
 export type AccessRetry = { readonly minMs: number; readonly maxMs: number };
 
 /** Whether another request may be started: the limit on those in flight, and the breaker. */
@@ -33,7 +33,7 @@ export class RequestGate {
   #freshSinceRetried = Infinity;
   #breaker: BreakerState = closedBreaker;
   #isAccessRefused = false;
-  /** Until when the next probe is made with a fresh event only, by performance.now(). */
+  /** Until then the next probe uses a fresh event only, by performance.now(). */
   #freshProbeUntilMs = -Infinity;
 
   constructor(concurrency: number, accessRetry: AccessRetry) {
@@ -42,7 +42,7 @@ export class RequestGate {
     this.#concurrency = openConcurrency(concurrency);
   }
 
-  /** Requests that may be in flight at a time, as the destination has shown it can take. */
+  /** Requests that may be in flight, adapted to the destination. */
   get concurrency(): number {
     return Math.floor(this.#concurrency.limit);
   }
@@ -51,32 +51,32 @@ export class RequestGate {
     return this.#inFlight.fresh + this.#inFlight.retried;
   }
 
-  /** Whether the destination is left alone because it refuses its key or token. */
+  /** Whether the destination is paused because it refuses its key or token. */
   get isAccessRefused(): boolean {
     return this.#isAccessRefused;
   }
 
-  /** Has a destination that refused its key be asked at once, since it may have another by now. */
+  /** Probes a destination that refused its key now, since it may have another by now. */
   askAgain(): void {
     if (this.#isAccessRefused && this.#breaker.kind === 'open')
       this.#breaker = { ...this.#breaker, untilMs: -Infinity };
   }
 
-  /** Whether the destination is to be left alone for now. */
+  /** Whether no requests are made for now. */
   get isShut(): boolean {
     if (this.#breaker.kind === 'closed') return false;
     this.#breaker = breakerAt(this.#breaker, performance.now());
     return this.#breaker.kind === 'open';
   }
 
-  /** When more may be asked of it than now though nothing happens, by performance.now(); Infinity if never. */
+  /** When the limit rises without an answer, by performance.now(); Infinity if never. */
   get moreAtMs(): number {
     if (this.isBreakerClosed) return Infinity;
     if (this.#breaker.kind === 'open') return this.#breaker.untilMs;
     return this.#asking === 'a fresh probe' ? this.#freshProbeUntilMs : Infinity;
   }
 
-  /** Whether the destination is being tried out, one request at a time, after it was left alone. */
+  /** Whether the destination is being probed, one request at a time. */
   get isProbing(): boolean {
     return breakerAt(this.#breaker, performance.now()).kind === 'half-open';
   }
@@ -85,7 +85,7 @@ export class RequestGate {
     return this.#breaker.kind === 'closed';
   }
 
-  /** What the choice of the next lane depends on. */
+  /** The inputs for the choice of the next lane. */
   get turn(): Pick<LaneChoice, 'retriedInFlight' | 'freshSinceRetried' | 'asking'> {
     return {
       retriedInFlight: this.#inFlight.retried / this.concurrency,
@@ -100,7 +100,7 @@ export class RequestGate {
     return Math.max(0, Math.min(this.concurrency - this.inFlight, breakerRoom(this.#breaker)));
   }
 
-  /** Returns when it was, for `ended`. */
+  /** Returns the start time, for `ended`. */
   started(lane: LaneClass): number {
     this.#breaker = breakerStarted(this.#breaker);
     this.#inFlight[lane] += 1;
@@ -108,18 +108,18 @@ export class RequestGate {
     return performance.now();
   }
 
-  /** Returns whether this request's end opened the breaker. */
+  /** Returns whether the end of this request opened the breaker. */
   ended(lane: LaneClass, startedMs: number, said: GateReport): boolean {
     this.#inFlight[lane] -= 1;
     if (said.requests === 0) {
-      // Nothing was sent, so nothing was found out.
+      // Nothing was sent, so nothing was learned.
       this.#breaker = breakerUnasked(this.#breaker);
       return false;
     }
     const before = this.#breaker;
     const nowMs = performance.now();
     if (said.isUp || said.isOverloaded) {
-      // One that takes a part and says it is too much is up, and is asked less.
+      // A destination that accepts a part and reports too much is up, and gets fewer requests.
       const end = said.isOverloaded ? 'overloaded' : 'well';
       const at = { startedMs, endedMs: nowMs };
       this.#concurrency = adaptConcurrency(this.#concurrency, end, this.#concurrencyMax, at);
@@ -133,7 +133,7 @@ export class RequestGate {
     return true;
   }
 
-  /** What requests are made for now. */
+  /** The purpose of requests now. */
   get #asking(): LaneChoice['asking'] {
     if (this.isBreakerClosed) return 'as ever';
     return performance.now() < this.#freshProbeUntilMs ? 'a fresh probe' : 'a probe';

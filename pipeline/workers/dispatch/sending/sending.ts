@@ -15,26 +15,26 @@ export type SendingOptions = {
   readonly sender: Sender;
   /** Requests in flight, at most. */
   readonly concurrency: number;
-  /** How long a batch that is not full may wait for more while others are in flight, in ms. */
+  /** A batch that is not full may wait this long for more while others are in flight, in ms. */
   readonly lingerMs: number;
   readonly accessRetry: AccessRetry;
-  /** Of the events of one request, as the log has them with their visitors. */
+  /** Bytes of the events of one request, as the log has them with their visitors. */
   readonly requestBytesMax: number;
-  /** Whether what follows a failed event of its visitor may not be sent. */
+  /** Whether later events of a visitor may not be sent after a failed one. */
   readonly keepsOrder: boolean;
 };
 
-/** Events that travel together. `ended` and `release` follow once it is known what became of them. */
+/** Events that travel together. `ended` and `release` follow once their results are known. */
 export type Batch = {
   readonly lane: LaneClass;
   readonly items: readonly DispatchItem[];
-  /** About what they take in the request. */
+  /** About their bytes in the request. */
   readonly bytes: number;
-  /** It is to find out whether the destination is back. */
+  /** Whether it probes the destination. */
   readonly isProbe: boolean;
   /** By performance.now(). */
   readonly startedMs: number;
-  /** Rejects for a bug only. */
+  /** Rejects only on a bug. */
   readonly delivered: Promise<Delivered>;
 };
 
@@ -43,20 +43,20 @@ export type NextOptions = {
   readonly isPatient: boolean;
   /** Called for each event before it is put into a request; must not change the lanes. */
   readonly turnOf: (item: DispatchItem) => Turn;
-  /** Whether the decision to send an event of a batch still holds; asked before each request of it. */
+  /** Whether the decision to send an event of a batch still holds; called before each of its requests. */
   readonly isLive: (item: DispatchItem) => boolean;
 };
 
 /**
- * The events that wait to be sent, in a lane a visitor, and those being sent: when the next request may be made, and which events
- * it takes.
+ * The events that wait to be sent, in a lane a visitor, and events in flight: decides when the next request is made,
+ * and of which events.
  */
 export class Sending {
   readonly #options: SendingOptions;
   readonly #lanes = new VisitorLanes<DispatchItem>();
   readonly #gate: RequestGate;
   readonly answerTimes = new AnswerTimes();
-  /** Until when a batch that is not full waits for more, and whether one does. */
+  /** Until then a batch that is not full waits for more; undefined while none waits. */
   #lingerUntilMs: number | undefined;
   #isLingering = false;
   /** When the platform's rate limit allows the next request, by performance.now(). */
@@ -67,7 +67,7 @@ export class Sending {
     this.#gate = new RequestGate(options.concurrency, options.accessRetry);
   }
 
-  /** What requests and the destination's state depend on, to be looked at. */
+  /** The state of the limits on requests, to read. */
   get gate(): Omit<RequestGate, 'started' | 'ended' | 'askAgain'> {
     return this.#gate;
   }
@@ -83,7 +83,7 @@ export class Sending {
     };
   }
 
-  /** The destination has other settings: one that refused its key is asked at once. */
+  /** The destination has other settings: one that refused its key is probed now. */
   askAgain(): void {
     this.#gate.askAgain();
   }
@@ -93,20 +93,20 @@ export class Sending {
     return this.#lanes.size;
   }
 
-  /** About what these take in requests. */
+  /** About their bytes in requests. */
   get bytes(): number {
     return this.#lanes.bytes;
   }
 
-  /** When to ask for the next batch though nothing happens, by performance.now(). */
+  /** When the next batch may be due without a signal, by performance.now(). */
   get nextAtMs(): number {
     const lingerMs = this.#isLingering ? (this.#lingerUntilMs ?? Infinity) : Infinity;
     return Math.min(lingerMs, this.#gate.moreAtMs, this.#isRateLimited ? this.#allowedAtMs : Infinity);
   }
 
-  /** Whether too few fresh events are ready for the next request: those of later ones are read when these are sent. */
+  /** Whether too few fresh events are ready for the next request: events of later ones are read when these are sent. */
   wantsFresh(prepared: OfferedDestination): boolean {
-    // A batch of one group is picked out of many events.
+    // A batch of one group is chosen from many events.
     const requests = prepared.groupOf === undefined ? Math.min(1, this.#gate.room) : this.#gate.concurrency;
     return this.#lanes.readyCount('fresh') < requests * this.#eventsMax(prepared);
   }
@@ -130,7 +130,7 @@ export class Sending {
       };
       const items = this.#lanes.take(lane, limits, turnOf);
       if (items.length > 0) return this.#send(prepared, lane, items, isLive);
-      // Without one of the lane that has to stay, all of them have left, and the other lane may have some.
+      // Without an event that has to stay, all of the lane have left, and the other lane may have some.
       if (this.#lanes.readyCount(lane) > 0) return undefined;
     }
   }
@@ -160,17 +160,17 @@ export class Sending {
     return this.#gate.ended(lane, startedMs, delivered);
   }
 
-  /** All of the batch is on its way to where it belongs: what waited behind it may go. */
+  /** All events of the batch are settled or being stored: later events of their visitors may go. */
   release({ items }: Batch): void {
     this.#lanes.release(items);
   }
 
-  /** Takes out what is not in flight and fits, in order. */
+  /** Removes and returns events that match and are not in flight, in order. */
   remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     return this.#lanes.remove(fits);
   }
 
-  /** Takes out the events of a visitor that fit and wait for those in flight, in order. */
+  /** Removes and returns the events of a visitor that match and wait for those in flight, in order. */
   removeBehind(visitorId: string, fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     return this.#lanes.removeBehind(visitorId, fits);
   }
@@ -179,7 +179,7 @@ export class Sending {
     return this.#options.sender.close();
   }
 
-  /** Of a request: what finds out whether the destination is back is likely to fail, with all that travels in it. */
+  /** Events of a request: a probe is likely to fail, with every event in it. */
   #eventsMax({ batchEventsMax }: OfferedDestination): number {
     return this.#gate.isBreakerClosed ? batchEventsMax : 1;
   }

@@ -8,18 +8,18 @@ export type LaneItem = {
   readonly bytes: number;
 };
 
-/** What may be taken together. */
+/** The bounds of items taken together. */
 export type TakeLimits = {
   readonly itemsMax: number;
-  /** Of all of them; one that is larger goes by itself. */
+  /** Bytes of all items; a larger one goes by itself. */
   readonly bytesMax: number;
-  /** Whether only one of a visitor may. */
+  /** Whether a visitor may have only one of them. */
   readonly isOneEach: boolean;
 };
 
 /**
- * What becomes of an item whose turn it is: it is taken; it has been settled and leaves; or it stays, and nothing more is
- * taken for now.
+ * What happens with an item whose turn it is: it is taken; it has been settled and leaves; or it stays, and nothing
+ * more is taken for now.
  */
 export type Turn = 'take' | 'leave' | 'stay';
 
@@ -60,18 +60,18 @@ class Taking<Item extends LaneItem> {
   }
 }
 
-/** How far a batch looks for more of its group. */
+/** A batch searches this far for more items of its group. */
 const lookAheadMax = 1_024;
 const holesMax = 1_024;
 
 /**
  * The order in which events may be sent: events of one visitor one after the other, those of different visitors at the
- * same time. A batch takes following events of its visitors along, in order.
+ * same time. A batch takes the following events of its visitors along, in order.
  */
 export class VisitorLanes<Item extends LaneItem> {
-  /** Visitors with an event ready or in flight, and those that wait for it: mostly none, which takes no list. */
+  /** Visitors with an event ready or in flight, and their waiting events: usually none, which takes no list. */
   readonly #waiting = new Map<string, Item[] | undefined>();
-  /** Taken items leave a hole behind, so that nothing keeps them; the holes before the head go together. */
+  /** Taken items leave a hole, so that nothing refers to them; holes before the head are removed together. */
   readonly #ready: Record<LaneClass, (Item | undefined)[]> = { fresh: [], retried: [] };
   readonly #heads = { fresh: 0, retried: 0 };
   #size = 0;
@@ -82,7 +82,7 @@ export class VisitorLanes<Item extends LaneItem> {
     return this.#size;
   }
 
-  /** Of them. */
+  /** Their bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -106,8 +106,8 @@ export class VisitorLanes<Item extends LaneItem> {
   }
 
   /**
-   * Takes items that may travel in one request; each is given back with `release`. `turnOf` is asked about each item before
-   * its group and size are looked at, both of which it may change; it must not call the lanes.
+   * Takes items that may travel in one request; each is returned with `release`. `turnOf` is called for each item
+   * before its group and size are read, both of which it may change; it must not call the lanes.
    */
   take(lane: LaneClass, limits: TakeLimits, turnOf: (item: Item) => Turn = () => 'take'): Item[] {
     const taking = new Taking<Item>(limits, turnOf);
@@ -126,7 +126,7 @@ export class VisitorLanes<Item extends LaneItem> {
     return taking.items;
   }
 
-  /** The items of one `take` are done with: what waited behind them may go. */
+  /** The items of one `take` are finished: items that waited for them may go. */
   release(items: readonly Item[]): void {
     this.#forget(items);
     const [only] = items;
@@ -134,7 +134,7 @@ export class VisitorLanes<Item extends LaneItem> {
     else for (const visitorId of new Set(items.map((item) => item.visitorId))) this.#releaseVisitor(visitorId);
   }
 
-  /** Takes out the items of a visitor that fit and wait for those in flight; returns them in order. */
+  /** Removes and returns a visitor's items that match and wait for those in flight, in order. */
   removeBehind(visitorId: string, fits: (item: Item) => boolean): Item[] {
     const behind = this.#waiting.get(visitorId);
     if (behind === undefined) return [];
@@ -144,7 +144,7 @@ export class VisitorLanes<Item extends LaneItem> {
     return removed;
   }
 
-  /** Takes out every item that is not in flight and fits; returns them. */
+  /** Removes and returns every item that matches and is not in flight. */
   remove(fits: (item: Item) => boolean): Item[] {
     const removed: Item[] = [];
     const keep = (item: Item): boolean => {
@@ -175,14 +175,14 @@ export class VisitorLanes<Item extends LaneItem> {
     for (const { bytes } of items) this.#bytes -= bytes;
   }
 
-  /** No event of the visitor is ready or in flight any more: the next one is. */
+  /** No event of the visitor is ready or in flight: the next one becomes ready. */
   #releaseVisitor(visitorId: string): void {
     const next = this.#waiting.get(visitorId)?.shift();
     if (next === undefined) this.#waiting.delete(visitorId);
     else this.#ready[next.lane].push(next);
   }
 
-  /** Takes an item, and what follows it of its visitor as far as it may travel along. */
+  /** Takes an item, and following ones of its visitor as far as they may travel along. */
   #takeAlong(taking: Taking<Item>, item: Item): void {
     taking.add(item);
     if (!taking.mayFollow()) return;
@@ -198,7 +198,7 @@ export class VisitorLanes<Item extends LaneItem> {
     }
   }
 
-  /** Takes more of a group. Those skipped keep their place: the head always goes first. */
+  /** Takes more of a group. Skipped items keep their place: the head always goes first. */
   #takeGroup(taking: Taking<Item>, lane: LaneClass, group: string): void {
     const items = this.#readyItems(lane);
     const passed: Item[] = [];

@@ -1,6 +1,6 @@
 import type { ConsentLayer } from '../../../../shared/routing/consent/purpose-answer.ts';
 
-/** Counted by the names of purposes, and by the layers of consent. */
+/** Counted by names of purposes, and by layers of consent. */
 export const dispatcherNamedCounters = {
   consent_stops: {
     help: 'Events stopped because their visitor does not allow a purpose that the destination serves, by the first such purpose',
@@ -12,7 +12,7 @@ export const dispatcherNamedCounters = {
   },
 } as const;
 
-/** Purposes that a destination's stopped events are counted by; others are one. */
+/** Purposes with a count of a destination's stopped events; the others share one. */
 const purposesMax = 20;
 const otherPurposes = '_other';
 

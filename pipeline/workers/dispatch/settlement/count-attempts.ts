@@ -14,12 +14,14 @@ type AttemptRecords = {
   readonly observe: OutcomeObserver;
 };
 
-/** Made once: to make the name of a property takes longer than to count in it. */
+/** Made once: making the name of a property takes longer than counting. */
 const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, `attempts_${outcome}`])) as {
   readonly [Of in AttemptOutcome]: `attempts_${Of}`;
 };
 
-/** Counts the attempts of a batch, and reports those that delivered or dropped an event. Returns how many delivered one. */
+/**
+ * Counts the attempts of a batch, and reports those that delivered or dropped an event. Returns how many delivered one.
+ */
 export function countAttempts(
   { counts, health, sourceActivity, observe }: AttemptRecords,
   items: readonly DispatchItem[],
@@ -30,7 +32,7 @@ export function countAttempts(
   let dropped = 0;
   let failed = 0;
   let lastSourceId: string | undefined;
-  // In another form of loop V8 of Node 20 makes a list of each event and its place.
+  // In another form of loop V8 of Node 20 allocates a pair of each event and its index.
   let index = -1;
   for (const item of items) {
     index += 1;

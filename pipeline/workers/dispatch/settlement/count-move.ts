@@ -3,10 +3,10 @@ import { isParkedTier, isReplayTier } from '../../../../shared/contracts/events/
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
-/** Counts that an event moved on, before its line is settled; nothing where it stays in its stage. */
+/** Counts a move of an event, before its line is settled; nothing where it stays in its stage. */
 export function countMove(health: Pick<HealthKeeper, 'countMove'>, item: DispatchItem, to: MovedTo): void {
   const from = stageOf(item);
-  // What is not for the destination never came in.
+  // An event that is not for the destination never entered.
   if (from === to || (to === 'skipped' && (from === 'log' || from === 'replay'))) return;
   health.countMove(item.head, from, to);
 }

@@ -7,10 +7,10 @@ import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { LogWriter } from './log-writer.ts';
 import type { LogWriterOptions } from './log-writer.ts';
 
-/** A full stream is given more time than it takes retention to make room there. */
+/** With a full stream, tries take longer than retention needs to make room there. */
 const triesWhileFull = 10;
 const batchTimeoutMs = 5_000;
-/** What stands in a message beside the bytes that could not be read, at most. */
+/** Bytes of a message beside the unreadable bytes, at most. */
 const headBytesMax = 4_096;
 const lettersAtOnceMax = 256;
 const bytesAtOnceMax = 4 * 1024 ** 2;
@@ -22,9 +22,9 @@ type Waiting = {
 };
 
 /**
- * Keeps what a destination will not take, with the reason. Each letter is a message, so that it can be looked at and
- * removed by itself. Those of a destination that refuses all it gets come by the hundred: those that wait meanwhile are stored
- * in one batch.
+ * Stores events that a destination will not get, with the reason. Each letter is a message, so that it can be read and
+ * removed by itself. A destination that refuses everything makes hundreds: letters that wait meanwhile are stored in
+ * one batch.
  */
 export class DeadLetterWriter {
   readonly #options: LogWriterOptions;
@@ -40,9 +40,9 @@ export class DeadLetterWriter {
   }
 
   /**
-   * Settles once the log has it, or has refused it again and again: whether it has it. Rejects when the dispatcher ended
-   * before that. `readFrom` is the line that the event was read from: one that is read again, and ends so again, is kept
-   * once.
+   * Resolves once the log has stored it, or has refused it repeatedly: with whether it has it. Rejects when the
+   * dispatcher ended before. `readFrom` is the line that the event was read from: an event that is read again with the
+   * same result is stored once.
    */
   add(
     letter: Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string },
@@ -54,10 +54,10 @@ export class DeadLetterWriter {
     return this.#store(payload, `${readFrom}\n${eventId}\n${letter.attempts}`);
   }
 
-  /** Keeps bytes of the log this build cannot read, as many as fit into a message; settles as `add` does. */
+  /** Stores bytes of the log that this build cannot read, as many as fit into a message; settles as `add` does. */
   addUnreadable(data: Uint8Array, reason: string): Promise<boolean> {
     const { destinationId, connection } = this.#options;
-    // As text that stands for bytes it takes a third more. What does not fit would be tried for ever.
+    // As text the bytes take a third more. A message that does not fit would be tried for ever.
     const bytesMax = Math.floor(((connection.messageBytesMax - headBytesMax) * 3) / 4);
     const isCut = data.length > bytesMax;
     const kept = encodeUnreadable(destinationId, isCut ? `${reason} (cut)` : reason, data.subarray(0, bytesMax));
@@ -75,13 +75,13 @@ export class DeadLetterWriter {
 
   async #drain(): Promise<void> {
     this.#isDraining = true;
-    // Letters that are added in one go are stored in one go.
+    // Letters added together are stored together.
     await Promise.resolve();
     while (this.#waiting.length > 0) await this.#storeLetters(takeLetters(this.#waiting));
     this.#isDraining = false;
   }
 
-  /** Settles each of them; never rejects. */
+  /** Settles each letter; never rejects. */
   async #storeLetters(letters: readonly Waiting[]): Promise<void> {
     if (letters.length >= batchMessagesMin && (await this.#isStoredTogether(letters))) {
       this.#writer.accepted();
@@ -96,7 +96,7 @@ export class DeadLetterWriter {
     await Promise.allSettled(storing);
   }
 
-  /** One try. What it did not store, or may have, is published by itself: the ids say what is there already. */
+  /** One try. Letters that it did not store, or may have, are published one by one: their ids tell which are stored. */
   async #isStoredTogether(letters: readonly Waiting[]): Promise<boolean> {
     const { connection, onRetry } = this.#options;
     try {
@@ -104,7 +104,7 @@ export class DeadLetterWriter {
       await publishBatch(connection, messages, batchTimeoutMs);
       return true;
     } catch (error) {
-      // Another error is one of publishing each of them as well.
+      // Any other error would also occur when each is published.
       if (error instanceof PublishError) onRetry(error.reason, 1);
       return false;
     }

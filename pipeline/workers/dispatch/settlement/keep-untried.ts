@@ -16,7 +16,7 @@ export type KeepUntriedOptions = {
   readonly deadLetters: Pick<DeadLetterWriter, 'add' | 'addUnreadable'>;
   readonly health: Pick<HealthKeeper, 'skipped' | 'countMove'>;
   readonly observe: OutcomeObserver;
-  /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
+  /** Whether the event's visitor was erased after the event was received: then nothing of it is stored. */
   readonly isErased: (head: EventHead) => boolean;
   readonly counts: Record<
     'dead_letters' | 'dead_letters_unreadable' | 'dead_letters_set_aside' | 'erased' | 'missed_events',
@@ -26,10 +26,10 @@ export type KeepUntriedOptions = {
 
 const setAside = 'dead set_aside';
 
-/** Settles once it is a dead letter, or recorded as skipped. Called again with the same, the dead letter is kept once. */
+/** Settles once it is a dead letter, or recorded as skipped. A repeated call stores one dead letter. */
 export type KeepUntried = (untried: Untried) => Promise<void>;
 
-/** Keeps what no attempt is made of. */
+/** Stores events without an attempt. */
 export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
   return async (untried) => {
     const { deadLetters, counts } = options;
@@ -48,7 +48,7 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
         return;
       case 'gone':
         recordSkipped(options, 'event_removed', untried.receivedAtMs);
-        // Its name went with it.
+        // The name went with the event.
         options.health.countMove({ ...nameless, receivedAtMs: untried.receivedAtMs }, 'retrying', 'skipped');
         return;
       case 'quarantined frame':

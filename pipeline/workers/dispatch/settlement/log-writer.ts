@@ -7,15 +7,15 @@ import { crowdBackoff } from '../../../../shared/runtime/retry.ts';
 export type LogWriterOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
-  /** Ends all tries: the dispatcher has ended. */
+  /** Ends all tries when the dispatcher ends. */
   readonly signal: AbortSignal;
   onRetry(reason: PublishFailure, tries: number): void;
 };
 
-/** Tries at other failures than a full stream: with their pauses a minute and a half, or more. */
+/** Tries after other failures than a full stream: a minute and a half with their pauses, or more. */
 const othersMax = 24;
 
-/** Writes messages of one kind until the log has them, or has refused them again and again. */
+/** Writes messages of one kind until the log has stored them, or has refused them repeatedly. */
 export class LogWriter {
   readonly #options: LogWriterOptions;
   readonly #fullMax: number;
@@ -32,10 +32,10 @@ export class LogWriter {
     this.#isRefused = false;
   }
 
-  /** Returns the sequence; undefined where the log refused it. Rejects when the dispatcher ended before that. */
+  /** Returns the sequence; undefined where the log refused it. Rejects when the dispatcher ended before. */
   async write(message: OutgoingMessage): Promise<number | undefined> {
     const { connection, signal, onRetry } = this.#options;
-    // After a refusal all that waits would otherwise be tried as long, one message after the other.
+    // After a refusal each waiting message would otherwise be tried as long, one after the other.
     const limits = this.#isRefused ? { fullMax: 1, othersMax: 1 } : { fullMax: this.#fullMax, othersMax };
     const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(limits) };
     try {

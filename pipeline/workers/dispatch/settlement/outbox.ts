@@ -30,11 +30,11 @@ export type OutboxOptions = {
   readonly keepUntried: KeepUntried;
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
-  /** Undefined where the destination keeps no order over failed attempts. */
+  /** Undefined where the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
-  /** Keeps a frame of EVENTS in memory, some events of which will be read again. */
+  /** Keeps a frame of EVENTS in memory, as some of its events will be read again. */
   readonly keepFrame: (seq: number, frame: ResolvedFrame) => void;
-  /** Whether the event's visitor was erased after the event was received: nothing of it is stored. */
+  /** Whether the event's visitor was erased after the event was received: then nothing of it is stored. */
   readonly isErased: (head: EventHead) => boolean;
   readonly observe: OutcomeObserver;
   readonly counts: OutboxCounts;
@@ -59,8 +59,8 @@ export type OutboxCounts = Record<
 >;
 
 /**
- * Where an event is now: where it belongs; on its way there, until the promise settles; or where it waited before, in a
- * frame of parked events that is to be handed back.
+ * Where an event is now: settled; on its way, until the promise settles; or still in the frame of parked events that it
+ * came from, which is handed back.
  */
 export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 
@@ -68,15 +68,15 @@ const behindAnother = 'waits behind an earlier event of its visitor';
 const notSent = 'not sent yet: its request was not made';
 
 /**
- * What leaves a dispatcher other than to the destination: events that wait for another attempt go to the retry log, those
- * that are not to be tried again to the dead letters; all are counted in the health window and reported.
+ * Everything that leaves a dispatcher other than to the destination: events that wait for another attempt go to the
+ * retry log, events without another attempt to the dead letters; all are counted in the health window and reported.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
-  /** In the order they were parked in. */
+  /** In the order of parking. */
   readonly #parking: Parking[] = [];
   #parkingBytes = 0;
-  /** When the destination took an event last. */
+  /** When the destination last accepted an event. */
   #takenAtMs = -Infinity;
 
   constructor(options: OutboxOptions) {
@@ -84,9 +84,8 @@ export class Outbox {
   }
 
   /**
-   * Counts what became of each event of a batch and brings it where it goes next. Events without an attempt were not
-   * sent, since an earlier one of their visitor failed. `isProbe`: the request was to find out whether the destination is
-   * back.
+   * Counts the result of each event of a batch and stores the event where it goes next. Events without an attempt were
+   * not sent, since an earlier one of their visitor failed. `isProbe`: the request probed the destination.
    */
   settle(
     items: readonly DispatchItem[],
@@ -95,31 +94,30 @@ export class Outbox {
   ): readonly Whereabouts[] {
     const nowMs = Date.now();
     if (countAttempts(this.#options, items, attempts) > 0) this.#takenAtMs = nowMs;
-    // Only now: what is settled counts as recorded.
+    // Last, since a settled event counts as recorded.
     return items.map((item, index) => this.#moveOn(item, attempts[index], isProbe, nowMs));
   }
 
-  /** Keeps an event whose rules take too much work to decide about it. */
+  /** Stores an event whose rules take too much work as a dead letter. */
   deadLetterOverBudget(item: DispatchItem, reason: string): Promise<void> {
     item.frame.isStarted = true;
     this.#options.health.record('failed', 1);
     return this.#deadLetter(item, 'over_budget', { ...attemptsOf(item.attempted, Date.now()), reason });
   }
 
-  /** Parked events that the log has not been given yet. */
+  /** Parked events that are not being stored yet. */
   get parking(): number {
     return this.#parking.length;
   }
 
-  /** About what these take, in bytes. */
+  /** About their bytes. */
   get parkingBytes(): number {
     return this.#parkingBytes;
   }
 
   /**
-   * Puts an event behind the others of its visitor that wait, from now on; `storeNextParked` gives it to the log, after
-   * those that were parked before. Settles once the log has it. Very many may be parked at once, and each takes some time
-   * to write.
+   * Parks an event after the waiting events of its visitor; `storeNextParked` stores it, after those parked before.
+   * Settles once the log has it. Very many may be parked at once, and each takes some time to write.
    */
   park(
     item: DispatchItem,
@@ -140,7 +138,7 @@ export class Outbox {
     return stored;
   }
 
-  /** Gives the log the parked event that is next, if there is one. Returns about what it takes, in bytes. */
+  /** Starts to store the next parked event, if there is one. Returns about its bytes. */
   storeNextParked(): number {
     const parking = this.#parking.shift();
     if (parking === undefined) return 0;
@@ -150,7 +148,7 @@ export class Outbox {
     return bytes;
   }
 
-  /** Puts an event of the retry log back there: it may not be sent now, and nothing was tried. */
+  /** Puts an event of the retry log back: it may not be sent now, and no attempt was made. */
   putBack(item: DispatchItem): Promise<unknown> {
     this.#options.order?.waitsAgain(item);
     return this.#retryNow(item, 'switched off');
@@ -165,7 +163,7 @@ export class Outbox {
     observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
     const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
-    // What was parked before is known from the index: the log must never take this for it.
+    // An event that was parked before is known from the index: the log must never take this record for it.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
       if (at !== undefined) {
         countMove(health, item, 'waiting');
@@ -185,13 +183,13 @@ export class Outbox {
       return 'settled';
     }
     if (this.#options.isErased(item.head)) {
-      // What was on the wire counts as it ended; it is not tried again, and kept nowhere.
+      // A result of a request on the wire counts; the event is not tried again, and not stored.
       order?.done(item, item.follower);
       recordStop(this.#options, item, { kind: 'erased' });
       return 'settled';
     }
     if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, isProbe, nowMs);
-    // A version that brings an order sends in this way before the dispatcher that keeps none has ended.
+    // A version that starts an order sends like this until the dispatcher without order has ended.
     if (order === undefined) {
       return item.isReadable ? this.#retryNow(item, notSent) : this.#keepLine(item);
     }
@@ -229,7 +227,7 @@ export class Outbox {
     });
   }
 
-  /** Gives the log an event that waits for its next attempt; without room there it becomes a dead letter. */
+  /** Stores an event that waits for its next attempt; without room it becomes a dead letter. */
   #store(
     item: DispatchItem,
     tier: number,
@@ -251,14 +249,14 @@ export class Outbox {
     return stored;
   }
 
-  /** A parked event waits on where the log has it. */
+  /** A parked event waits on in its frame in the log. */
   #waitBehind(item: DispatchItem, order: VisitorOrder, attempted: Attempted, reason: string): Whereabouts {
     if (item.follower === undefined) return this.park(item, order, attempted, reason);
     item.follower.attempted = attempted;
     return 'waits on';
   }
 
-  /** Puts an event into the retry log that is due at once: nothing was tried. */
+  /** Stores an event in the retry log as due now: no attempt was made. */
   #retryNow(item: DispatchItem, reason: string): Promise<unknown> {
     const nowMs = Date.now();
     return this.#store(item, retryTier(0), { attempted: item.attempted, reason, notBefore: nowMs }, nowMs);
@@ -296,17 +294,17 @@ export class Outbox {
     return this.#options.keepUntried({ kind: 'unreadable line', data: item.line });
   }
 
-  /** The dead letters have no room for it either. It was resolved between the two times. */
+  /** The dead letters have no room either. The event was resolved between the two times. */
   #skip({ frame: { source }, head }: DispatchItem, firstAttemptAtMs: number): void {
     if (source.kind === 'log') recordSkipped(this.#options, 'dead_letters_full', source.message.storedAtMs);
     else recordSkipped(this.#options, 'dead_letters_full', head.receivedAtMs, firstAttemptAtMs);
   }
 }
 
-/** What a dead letter says of its event. */
+/** The fields of a dead letter about its event. */
 type AboutLetter = Pick<DeadLetter, 'attempts' | 'firstAttemptAt' | 'lastAttemptAt' | 'reason' | 'request'>;
 
-/** An event that was parked, until the log is given it. */
+/** A parked event that is not being stored yet. */
 type Parking = {
   readonly item: DispatchItem;
   readonly order: VisitorOrder;

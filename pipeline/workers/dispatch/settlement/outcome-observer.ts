@@ -3,7 +3,7 @@ import type { PurposeAnswer } from '../../../../shared/routing/consent/purpose-a
 import type { FailedExchange } from '../sending/failed-exchange.ts';
 import type { DecidingVersion } from '../sources/dispatch-item.ts';
 
-/** What became of an event at a destination so far, for the view of recent events. */
+/** The outcome of an event at a destination so far, for the view of recent events. */
 export type OutcomeNote = {
   readonly accountId: string;
   readonly eventId: string;
@@ -12,7 +12,7 @@ export type OutcomeNote = {
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
   readonly reason: string | undefined;
-  /** What decided about each purpose, of an event that consent stopped. */
+  /** The decision on each purpose, for an event that consent stopped. */
   readonly consent: readonly PurposeAnswer[] | undefined;
   /** The request of a failed attempt and its answer; undefined where none was made. */
   readonly exchange: FailedExchange | undefined;
@@ -46,7 +46,7 @@ export type OutcomeObserverOptions = {
   readonly noteOutcome: (note: OutcomeNote) => void;
 };
 
-/** Reports what became of events at this destination. */
+/** Reports the outcomes of events at this destination. */
 export function createOutcomeObserver({
   accountId,
   destinationId,

@@ -6,7 +6,7 @@ export type SkipRecords = {
   readonly health: Pick<HealthKeeper, 'skipped'>;
 };
 
-/** Counts an event as skipped that was resolved at a time, or between two, in ms since the epoch; health shows it. */
+/** Counts an event that was resolved at a time, or between two, in ms since the epoch, as skipped; health shows it. */
 export function recordSkipped(
   { counts, health }: SkipRecords,
   reason: SkipReason,

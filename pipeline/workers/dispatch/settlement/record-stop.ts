@@ -6,7 +6,7 @@ import { countConsentStop } from './consent-stops.ts';
 import { countMove } from './count-move.ts';
 import type { OutcomeObserver } from './outcome-observer.ts';
 
-/** Why no attempt is made of an event that is for the destination. */
+/** Why an event that is for the destination is not sent. */
 export type Stop = Extract<Exclusion, { readonly kind: 'stop' | 'global-stop' | 'no-consent' | 'erased' }>;
 
 export type StopRecords = {
@@ -41,7 +41,7 @@ export function recordStop({ counts, health, observe }: StopRecords, item: Dispa
   }
 }
 
-/** Purposes that are stored of a stop; denials first. */
+/** Purposes stored for a stop, at most; denials first. */
 const answersMax = 20;
 
 function answersOf({ answers }: Extract<Stop, { readonly kind: 'no-consent' }>): readonly PurposeAnswer[] {

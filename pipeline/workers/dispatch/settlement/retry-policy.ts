@@ -2,7 +2,7 @@ import type { Outcome } from '../../../../shared/destinations/sdk/destination.ts
 import { retryTier, retryTierDelaysMs } from '../../../../shared/contracts/events/retry-record.ts';
 import type { Attempted } from '../events/attempted.ts';
 
-/** Decides what becomes of an event whose attempt failed. Pure but for the random number in [0, 1). */
+/** Decides the next step of an event whose attempt failed. Pure but for the random number in [0, 1). */
 export type RetryPolicy = (failed: FailedAttempt, random: number) => NextStep;
 
 export type FailedAttempt = {
@@ -14,7 +14,7 @@ export type FailedAttempt = {
   readonly hasTakenOthers: boolean;
 };
 
-/** `attempted`: with the attempt that failed, where it counts. */
+/** `attempted`: including the failed attempt, where it counts. */
 export type NextStep = { readonly attempted: Attempted; readonly reason: string } & (
   | {
       /** `paused`: the destination refuses its key or token, which does not count as an attempt. */
@@ -26,15 +26,16 @@ export type NextStep = { readonly attempted: Attempted; readonly reason: string 
 );
 
 /**
- * Why an event became a dead letter: the destination refused it for good, no attempt was left, the retry log had no room,
- * the event cannot be read, its rules take more work than an event may, or threads died while they worked on its frame.
+ * Why an event became a dead letter: the destination refused it for good, no attempt was left, the retry log had no
+ * room, the event cannot be read, its rules take more work than an event may, or threads died while they worked on its
+ * frame.
  */
 export const deadLetterReasons = ['refused', 'exhausted', 'no_room', 'unreadable', 'over_budget', 'set_aside'] as const;
 export type DeadLetterReason = (typeof deadLetterReasons)[number];
 
 const backoffTiers = retryTierDelaysMs.length - 1;
 const firstDelayMinMs = 500;
-/** A platform that asks for more waits no longer than this, in ms. */
+/** A longer wait that a platform requests is shortened to this, in ms. */
 export const retryAfterMaxMs = 3_600_000;
 
 /**
@@ -48,7 +49,7 @@ export function createRetryPolicy(windowMs: number, pauseMs: number): RetryPolic
     const { reason } = outcome;
     const { firstAttemptAtMs = nowMs } = attempted;
     const counted = { ...attempted, attempts: attempted.attempts + 1, firstAttemptAtMs };
-    // A destination that accepts others refuses the event, whatever its answer says of the key.
+    // A destination that accepts others refuses this event, even if its answer names the key.
     const isRefused = outcome.kind === 'reject' || (outcome.refusesAccess === true && hasTakenOthers);
     if (isRefused) return { kind: 'dead letter', why: 'refused', attempted: counted, reason };
     if (outcome.refusesAccess === true) {
@@ -73,7 +74,7 @@ function backoffMs(tier: number, random: number): number {
   return Math.round(shortest + random * (longest - shortest));
 }
 
-/** The first tier whose waits are at least this long: a wait in a tier is never far from that of its neighbours. */
+/** The first tier with waits at least this long: waits in a tier are close to each other. */
 function tierFor(delayMs: number): number {
   const delay = retryTierDelaysMs.findIndex((longest) => longest >= delayMs);
   return retryTier(delay === -1 ? retryTierDelaysMs.length - 1 : delay);

@@ -1,34 +1,34 @@
-/** What a destination may have in the retry log, in bytes. */
+/** A destination's limits in the retry log, in bytes. */
 export type RetryLimits = {
-  /** Past it nothing is stored any more. */
+  /** Beyond it nothing is stored. */
   readonly bytesMax: number;
-  /** Past it no fresh events are taken. At most half of `bytesMax`. */
+  /** Beyond it no fresh events are taken. At most half of `bytesMax`. */
   readonly waitingMax: number;
-  /** Whether accounts together have as much there as they may. */
+  /** Whether accounts together have reached their limit there. */
   readonly isLogFilling: boolean;
 };
 
 export type RetryQuotaOptions = {
-  /** As things stand. */
+  /** The present limits. */
   readonly limits: () => RetryLimits;
-  /** Bytes of it that are counted elsewhere: parked events, and what is on its way to the log. */
+  /** Its bytes counted elsewhere: parked events, and records on their way to the log. */
   readonly otherBytes: () => number;
-  /** Reads what it has in the log, without what is parked, in bytes. */
+  /** Reads its bytes in the log, without parked events. */
   readonly measure: () => Promise<number>;
   readonly counts: Record<'retry_share_pauses', number>;
-  /** Called with an error of the log; what failed is done again. */
+  /** Called with an error of the log; the failed read is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
-/** A destination that took no fresh events takes them again below this part of what may wait. */
+/** A destination that took no fresh events takes them again below this fraction of the limit. */
 const resumeShare = 0.9;
-/** The count goes wrong where another process removes frames: while it seems full the log is asked, in ms. */
+/** The count is wrong after another process removed frames: while it seems full the log is asked this often, in ms. */
 const measureEveryMs = 30_000;
 
 /**
- * Counts the bytes one destination has in the retry log, which all accounts have in common. With so much waiting there as may, the
- * destination takes no fresh events: these wait in the log of its account. The rest of its limit is for what is in
- * memory by then, and for the second copy of an event between a failed retry and the removal of its earlier record.
+ * Counts the bytes of one destination in the retry log, which all accounts share. Past the limit of waiting events the
+ * destination takes no fresh events: these wait in its account's log. The rest of its quota is for events in memory by
+ * then, and for the second copy of an event between a failed retry and the removal of its earlier record.
  */
 export class RetryQuota {
   readonly #options: RetryQuotaOptions;
@@ -36,10 +36,10 @@ export class RetryQuota {
   #isFull = false;
   #measuredAtMs = performance.now();
   #isMeasuring = false;
-  /** What was stored and removed since the log was asked last, whose answer may or may not have it. */
+  /** Bytes stored and removed since the last question, whose answer may or may not include them. */
   #sinceAsked = 0;
 
-  /** `bytes`: what it has now, without what is parked. */
+  /** `bytes`: its present bytes, without parked events. */
   constructor(options: RetryQuotaOptions, bytes: number) {
     this.#options = options;
     this.#bytes = bytes;
@@ -49,7 +49,7 @@ export class RetryQuota {
     return this.#bytes + this.#options.otherBytes();
   }
 
-  /** What it may have in the log. */
+  /** Its limit in the log. */
   get bytesMax(): number {
     return this.#options.limits().bytesMax;
   }
@@ -65,8 +65,8 @@ export class RetryQuota {
   }
 
   /**
-   * Whether the log may be given so many bytes more. What takes the place of an earlier record may come even where a new version has
-   * made the limit less than what is there already, unless others need the room.
+   * Whether the log may get this many bytes more. A record that replaces an earlier one is allowed even where a new
+   * version has lowered the limit, unless others need the room.
    */
   hasRoom(bytes: number, isReplacement: boolean): boolean {
     const { bytesMax, isLogFilling } = this.#options.limits();
@@ -80,7 +80,7 @@ export class RetryQuota {
     return this.#isFull;
   }
 
-  /** Whether it has so much that no fresh events are to be taken, were `heldBytes` in memory to come to the log as well. */
+  /** Whether no fresh events are to be taken, if `heldBytes` in memory were stored as well. */
   isFull(heldBytes: number): boolean {
     const { waitingMax } = this.#options.limits();
     const { bytes } = this;
@@ -88,7 +88,7 @@ export class RetryQuota {
     if (isFull && !this.#isFull) this.#options.counts.retry_share_pauses += 1;
     this.#isFull = isFull;
     if (isFull) this.#measureWhenDue();
-    // However little may wait, one event at a time is taken.
+    // However low the limit, one event at a time is taken.
     return isFull || (bytes + heldBytes > 0 && bytes + heldBytes >= waitingMax);
   }
 
@@ -111,13 +111,13 @@ export class RetryQuota {
   }
 }
 
-/** What the retry log holds and has room for, as of the last look at it, in bytes. */
+/** Use and capacity of the retry log at the last measurement, in bytes. */
 export type RetryUse = {
-  /** What all accounts have there. */
+  /** Bytes of all accounts. */
   readonly used: number;
-  /** Infinity where the log names no limit. */
+  /** Infinity where the log has no limit. */
   readonly capacity: number;
-  /** Accounts that have something there. */
+  /** Accounts with bytes there. */
   readonly accounts: number;
   /** Destinations of the account's live version. */
   destinationsOf(accountId: string): number;
@@ -136,7 +136,7 @@ export function retryLimits(
 ): RetryLimits {
   const { capacity, used } = use;
   const quota = capacity * account;
-  // One that has nothing there yet is one more.
+  // An account without bytes there is one more.
   const reserved = Math.min(quota, (capacity * (1 - all)) / (use.accounts + 1));
   const free = capacity * all - used;
   const ofDestination = (bytes: number): number =>

@@ -2,7 +2,7 @@ import type { RetryRecord } from '../../../../shared/contracts/events/retry-reco
 import type { Attempted } from '../events/attempted.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
-/** The attempts of an event as its records name them. */
+/** The attempts of an event as its records store them. */
 export function attemptsOf(
   { attempts, firstAttemptAtMs: firstAttemptAt }: Attempted,
   lastAttemptAt: number,
@@ -13,10 +13,10 @@ export function attemptsOf(
 export const originOf = ({ origin }: DispatchItem): Pick<RetryRecord, 'origin'> =>
   origin === undefined ? {} : { origin };
 
-/** What an event waits for, and why. */
+/** The next attempt of an event, and the reason of the wait. */
 export type Wait = Pick<RetryRecord, 'reason' | 'request' | 'notBefore'> & { readonly attempted: Attempted };
 
-/** The record of an event that waits: it refers to the event, or holds it where EVENTS may have it no more. */
+/** The record of a waiting event: it refers to the event, or contains it where EVENTS may no longer have it. */
 export function retryRecordOf(item: DispatchItem, { attempted, ...wait }: Wait, nowMs: number): RetryRecord {
   const { head, bytesRead: bytes, origin, recorded } = item;
   const { visitorId, id: eventId, receivedAtMs: receivedAt } = head;

@@ -8,7 +8,7 @@ import { LogWriter } from './log-writer.ts';
 import type { LogWriterOptions } from './log-writer.ts';
 
 export type RetryWriterOptions = LogWriterOptions & {
-  /** Whether the destination may have so many bytes more in the log, beside those of `bytesWaiting`. */
+  /** Whether the destination may have this many bytes more in the log, beside those of `bytesWaiting`. */
   hasRoom(bytes: number, isReplacement: boolean): boolean;
   /** Called with each frame the log has stored. */
   onStored(
@@ -17,12 +17,12 @@ export type RetryWriterOptions = LogWriterOptions & {
   ): void;
 };
 
-/** Together with their pauses these last 2 s. */
+/** With their pauses these take 2 s. */
 const triesWhileFull = 5;
 
-/** What the events of a frame take when they are read back, in bytes. */
+/** Bytes of a frame's events when they are read back, at most. */
 const frameBytesMax = 256 * 1024;
-/** Of parked events: a frame leaves the log when all of it is settled. */
+/** For parked events: a frame leaves the log when all of it is settled. */
 const parkedFrameBytesMax = 128 * 1024;
 
 type Waiting = {
@@ -34,13 +34,13 @@ type Waiting = {
 };
 
 /**
- * Writes events that wait for another attempt to the retry log of one destination. Group commit: while a frame of a tier
- * is on its way to the log the next one grows, so a storm of failures costs few writes. The message id of a frame is its
- * own: the log recognises a try that is repeated, and never takes one frame for another, such as one that has left it.
+ * Writes events that wait for another attempt to the retry log of one destination. Group commit: while a frame of a
+ * tier is on its way to the log the next one grows, so a storm of failures costs few writes. Each frame has a random
+ * message id: the log recognises a repeated try, and never takes one frame for another, such as one that was removed.
  */
 export class RetryWriter {
   readonly #options: RetryWriterOptions;
-  /** The records that wait, of each tier that is being written. */
+  /** The waiting records of each tier that is being written. */
   readonly #tiers = new Map<number, Waiting[]>();
   readonly #writer: LogWriter;
   #bytesWaiting = 0;
@@ -56,9 +56,9 @@ export class RetryWriter {
   }
 
   /**
-   * Settles once the log has the record, or with undefined where it does not take it: the destination has no room there, or the
-   * log refused it again and again. Rejects when the dispatcher ended before that. `isReplacement`: an earlier record of the
-   * event leaves the log for it.
+   * Resolves once the log has the record, or with undefined where it refuses it: the destination has no room there, or
+   * the tries are used up. Rejects when the dispatcher ended before. `isReplacement`: the record replaces an earlier
+   * one of the event.
    */
   add(tier: number, record: RetryRecord, isReplacement: boolean): Promise<StoredRecord | undefined> {
     const line = encodeRetryRecord(record);

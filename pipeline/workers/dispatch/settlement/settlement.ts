@@ -18,7 +18,7 @@ import type { PendingWrites } from './pending-writes.ts';
 import { recordStop } from './record-stop.ts';
 import type { StopRecords } from './record-stop.ts';
 
-/** A request that has ended, and what became of its events. */
+/** An ended request, with the results of its events. */
 export type EndedBatch = { readonly batch: Batch; readonly delivered: Delivered };
 
 export type SettlementOptions = {
@@ -26,13 +26,13 @@ export type SettlementOptions = {
   readonly outbox: Outbox;
   readonly sending: Sending;
   readonly sources: Pick<Sources, 'remove'>;
-  /** Undefined where the destination keeps no order over failed attempts. */
+  /** Undefined where the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
   readonly health: Pick<HealthKeeper, 'record' | 'setAccessRefused' | 'countMove'>;
   readonly writes: PendingWrites;
   readonly keepUntried: KeepUntried;
   readonly observe: StopRecords['observe'];
-  /** Measures a request that has ended. */
+  /** Measures an ended request. */
   readonly observeBatch: (batch: Batch, delivered: Delivered) => void;
   /** The destination refuses its key or token, or accepts it again. */
   readonly onAccess: (isRefused: boolean) => void;
@@ -40,22 +40,22 @@ export type SettlementOptions = {
   readonly counts: StopRecords['counts'] & Record<'skipped' | 'already_waiting' | 'breaker_opened' | 'parked', number>;
 };
 
-/** What an event costs that goes to the retry log or the dead letters, beside its bytes. One that was delivered costs little. */
+/** Cost of an event that goes to the retry log or the dead letters, beside its bytes. A delivered one costs little. */
 const movedUnits = 4_000;
-/** What it costs to mask a failed request and its answer, once a request: some 100 µs. */
+/** Cost of masking a failed request and its answer, once a request: some 100 µs. */
 const exchangeUnits = 10_000;
-/** Parked events that the log is given in one turn: each takes some 40 µs, and a failure may park thousands at once. */
+/** Parked events stored in one turn: each takes some 40 µs, and a failure may park thousands at once. */
 export const parkedATurn = 32;
 
-/** Brings each event where its decision, or the answer to its request, says, and settles its line once it is there. */
+/** Stores each event where its decision or its answer requires, and settles its line once it is there. */
 export class Settlement {
   readonly #options: SettlementOptions;
-  /** Requests that have ended: very many may end at once, such as those to names that hang. */
+  /** Ended requests: very many may end at once, such as those to names that hang. */
   readonly #ended: EndedBatch[] = [];
   readonly #nextEnded: () => EndedBatch | undefined;
   readonly #storeNextParked: () => number | undefined;
   #isAccessRefused = false;
-  /** Events parked when the breaker opened last. */
+  /** Events parked before the breaker last opened. */
   #parkedAtOpening = 0;
 
   constructor(options: SettlementOptions) {
@@ -65,7 +65,7 @@ export class Settlement {
     this.#storeNextParked = paced(budget, () => outbox.storeNextParked());
   }
 
-  /** Events that were parked since the breaker opened last. */
+  /** Events parked since the breaker last opened. */
   get parkedSinceOpening(): number {
     return this.#options.counts.parked - this.#parkedAtOpening;
   }
@@ -131,13 +131,13 @@ export class Settlement {
     inbox.skip(item);
   }
 
-  /** Keeps what no attempt is made of. */
+  /** Stores events without an attempt. */
   keep({ untried, finish }: UntriedEvents): void {
     const { writes, keepUntried } = this.#options;
     writes.after(Promise.all(untried.map(keepUntried)), finish);
   }
 
-  /** Keeps an event whose line cannot be read after its head. */
+  /** Stores an event whose line cannot be read after its head. */
   keepUnreadable(item: DispatchItem): void {
     const { inbox, order, health } = this.#options;
     countMove(health, item, 'dead unreadable');
@@ -148,7 +148,7 @@ export class Settlement {
     this.keep({ untried: [{ kind: 'unreadable line', data: item.line }], finish });
   }
 
-  /** Puts an event that is to be sent into its lane, unless it has to wait for an earlier one of its visitor. */
+  /** Puts an event to be sent into its lane, unless it must wait for an earlier one of its visitor. */
   queue(item: DispatchItem): void {
     const { sending, order } = this.#options;
     const { source } = item.frame;
@@ -161,7 +161,7 @@ export class Settlement {
     sending.add(item);
   }
 
-  /** A retry that was not known to wait: events of its visitor that are in the lanes wait for it. */
+  /** A retry that was not known to wait: events of its visitor in the lanes wait for it. */
   #returned(returned: DispatchItem, order: VisitorOrder, { tier, seq }: { tier: number; seq: number }): void {
     if (!order.returned(returned, { tier, seq })) return;
     const isLater = (item: DispatchItem): boolean => item.visitorId === returned.visitorId && !order.isHead(item);
@@ -175,7 +175,7 @@ export class Settlement {
     if (place === 'next') return true;
     item.frame.isStarted = true;
     if (place === 'known') {
-      // It came a second time. Its line is settled once the log surely has the first.
+      // A second delivery. Its line is settled once the log surely has the first.
       counts.already_waiting += 1;
       writes.after(order.stored(item), () => inbox.settle(item));
     } else {
@@ -184,7 +184,7 @@ export class Settlement {
     return false;
   }
 
-  /** Events after those that failed do not go on. */
+  /** Parks the later events of visitors with a failed event. */
   #parkAfterFailed(): void {
     const { sending, order } = this.#options;
     if (order === undefined) return;
@@ -193,14 +193,14 @@ export class Settlement {
     }
   }
 
-  /** Has an event wait for an earlier one of its visitor; one that was released waits on where the log has it. */
+  /** Has an event wait for an earlier one of its visitor; a released one waits on in its frame in the log. */
   #park(item: DispatchItem, order: VisitorOrder): void {
     const { inbox, outbox, writes } = this.#options;
     if (item.follower === undefined) writes.after(outbox.park(item, order), () => inbox.settle(item));
     else inbox.handBack(item.frame);
   }
 
-  /** Gives the log parked events, some in a turn. Returns whether some are left. */
+  /** Stores parked events, some in a turn. Returns whether some are left. */
   storeParked(): boolean {
     const { outbox, budget } = this.#options;
     for (let stored = 0; stored < parkedATurn && outbox.parking > 0; stored += 1) {
@@ -211,13 +211,13 @@ export class Settlement {
     return outbox.parking > 0;
   }
 
-  /** Hands back the frames of which nothing was sent or counted. */
+  /** Hands back the frames without a sent or counted event. */
   handBackUnstarted(): void {
     const frames = this.#options.inbox.handBackUnstarted();
     if (frames.size > 0) this.#remove(({ frame }) => frames.has(frame));
   }
 
-  /** The destination is disabled: nothing more of what is held is sent. Retries wait until it is enabled. */
+  /** The destination is disabled: no event in memory is sent. Retries wait until it is enabled. */
   leaveAll(): void {
     const { inbox, outbox, counts, writes } = this.#options;
     this.handBackUnstarted();

@@ -15,43 +15,43 @@ import { notAttempted } from '../events/attempted.ts';
 import type { Attempted } from '../events/attempted.ts';
 import type { FrameInFlight } from './frames-in-flight.ts';
 
-/** What decides about events: the rules of a version, where they can be read. */
+/** The version that decides about events, where its rules can be read. */
 export type DecidingVersion = { readonly versionNumber: number; readonly plan: DispatchPlan | undefined };
 
-/** Fresh events have come from EVENTS, retried ones from the retry log. */
+/** Fresh events come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
-/** What the retry log records of an event beside its attempts. */
+/** The fields of an event's retry record beside its attempts. */
 export type Recorded = {
-  /** Where EVENTS has it; undefined where an earlier build put it into the retry log. */
+  /** Its place in EVENTS; undefined where an earlier build stored the record. */
   readonly origin: EventOrigin | undefined;
-  /** Whether its record has the event itself: EVENTS may have it no more. */
+  /** Whether its record contains the event: EVENTS may no longer have it. */
   readonly isCopied: boolean;
 };
 
 export const inFull: Consented = { isLimited: false, consentMode: undefined };
 
 /**
- * One event on its way to the destination. Of a fresh one only the head is read; its line becomes text for its request, is
- * parsed when a rule or a kind asks for more, and both are forgotten when the request is made: texts and trees of objects that
- * live as long as a request does are what garbage collection costs most for.
+ * One event on its way to the destination. Only the head of a fresh one is read; its line is decoded for its request,
+ * and parsed when a rule or a kind needs more. Both are forgotten when the request is made: texts and object trees that
+ * live as long as a request cost garbage collection most.
  */
 export class DispatchItem implements OutboundEvent, Subject {
   readonly frame: FrameInFlight;
-  /** Which line of its frame it is; undefined for one that was parked. */
+  /** Index of its line in its frame; undefined for a parked event. */
   readonly index: number | undefined;
   /** The attempts before this one. */
   readonly attempted: Attempted;
   /** Undefined for a fresh event. */
   readonly recorded: Recorded | undefined;
-  /** About what it takes in a request. */
+  /** About its bytes in a request. */
   bytes: number;
-  /** The version that its decision, mapped properties, size and group are from; undefined before it is decided. */
+  /** The version of its decision, mapped properties, size and group; undefined before it is decided. */
   decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
-  /** How it was decided to be sent. */
+  /** How it may be sent. */
   consented: Consented = inFull;
-  /** Set while the rules decide about it, and again for its request. */
+  /** Set while rules decide about it, and again for its request. */
   work: Work | undefined;
   group: string | undefined;
   readonly #read: ReadEvent;
@@ -101,20 +101,20 @@ export class DispatchItem implements OutboundEvent, Subject {
     return this.attempted.attempts;
   }
 
-  /** Undefined where it was not parked. */
+  /** Undefined for an event that was not parked. */
   get follower(): Follower | undefined {
     const { source } = this.frame;
     return source.kind === 'parked' ? source.follower : undefined;
   }
 
-  /** Where EVENTS has it; undefined where an earlier build put it into the retry log. */
+  /** Its place in EVENTS; undefined where an earlier build stored it in the retry log. */
   get origin(): EventOrigin | undefined {
     const { source } = this.frame;
     if (this.index === undefined || source.kind !== 'log') return this.recorded?.origin;
     return { seq: source.message.seq, line: this.index };
   }
 
-  /** The line it was read from. No other event has it, and read again it has the same. */
+  /** The line it was read from: unique, and the same when it is read again. */
   get readFrom(): string {
     const { source } = this.frame;
     switch (source.kind) {
@@ -127,7 +127,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     }
   }
 
-  /** Tells it apart from all other events of its visitor. */
+  /** Distinguishes it from all other events of its visitor. */
   get key(): string {
     return eventKey(this.head.id, this.origin);
   }
@@ -149,7 +149,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return (this.#parsed ??= parseResolved(this.line));
   }
 
-  /** Whether all of it can be read, not its head alone. */
+  /** Whether all of it can be read, not only its head. */
   get isReadable(): boolean {
     try {
       return this.resolved.v === 1;
@@ -176,12 +176,12 @@ export class DispatchItem implements OutboundEvent, Subject {
     return line === undefined ? undefined : (writer) => line.frame.writeEventJsonAt(writer, line.index, this.head);
   }
 
-  /** The request is made, and the event is hardly ever read again. */
+  /** The request is made, and the event is rarely read again. */
   forgetParsed(): void {
     this.#parsed = undefined;
   }
 
-  /** Undefined where the event came parsed. */
+  /** Undefined for an event that arrived parsed. */
   get #line(): FrameLine | undefined {
     const { rest } = this.#read;
     return rest instanceof FrameLine ? rest : undefined;

@@ -5,7 +5,7 @@ import { joinBits } from '../events/line-bits.ts';
 /** Lines of a frame that are settled. */
 export type SettledPart = { readonly seq: number; readonly storedAtMs: number; readonly lines: Uint8Array };
 
-/** What a dispatcher has settled in its account's log, as its position stores it. */
+/** The settled part of a dispatcher's account log, as its position stores it. */
 export type DispatchPlace = { readonly finished: FinishedMessages; readonly parts: readonly SettledPart[] };
 
 export function writePlace({ finished, parts }: DispatchPlace): WrittenPlace {

@@ -1,26 +1,26 @@
-/** What one dispatcher may hold where there are few. */
+/** Limits of one dispatcher on a thread with few. */
 export type FrameLimits = { readonly bytesMax: number; readonly framesAheadMax: number };
 
-/** What one dispatcher may hold. */
+/** The frames that one dispatcher may hold. */
 export type FrameQuota = {
-  /** With so many bytes of frames it takes no more. */
+  /** At this many bytes of frames it takes no more. */
   readonly bytesMax: number;
-  /** Frames it may have fetched and not begun: at most half of `bytesMax`, and one at least. */
+  /** Frames it may have fetched and not started: at most half of `bytesMax`, and one at least. */
   readonly framesAheadMax: number;
-  /** A frame of so many bytes was taken: the next ones are assumed to be like the last. */
+  /** A frame of this size was taken: the next ones are assumed to be like it. */
   note(bytes: number): void;
   leave(): void;
 };
 
-/** The size of a frame that is assumed before one was seen. */
+/** Assumed size of a frame before the first. */
 const bytesAtFirst = 64 * 1024;
-/** What the newest frame weighs against all before it, where it is smaller. */
+/** Weight of the newest frame against all before it, where it is smaller. */
 const newestWeight = 0.2;
 
 /**
- * The frames that each dispatcher of a thread may hold in memory: an equal part of what all may, so that a thread with a
- * thousand of them does not fetch a thousand times as much as one. An idle dispatcher keeps its part: new events come to
- * all destinations of an account at the same time.
+ * The frames that each dispatcher of a thread may hold in memory: an equal part of the thread's limit, so that a thread
+ * with a thousand of them does not fetch a thousand times as much as one. An idle dispatcher keeps its part: new events
+ * come to all destinations of an account at the same time.
  */
 export class FrameQuotas {
   readonly #bytesMax: number;

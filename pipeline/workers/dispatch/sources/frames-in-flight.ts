@@ -4,25 +4,28 @@ import type { Follower } from '../waiting/waiting-visitors.ts';
 import type { HeldRetries } from './retry-reader.ts';
 import type { LineBits } from '../events/line-bits.ts';
 
-/** Where a frame comes from, and goes back to: the account's log, a tier of the retry log, or a parked event of it. */
+/**
+ * The origin of a frame, to which it may be handed back: the account's log, a tier of the retry log, or a parked event
+ * of it.
+ */
 export type FrameSource =
   | { readonly kind: 'log'; readonly message: LogMessage }
   | { readonly kind: 'retry'; readonly frame: HeldRetries }
   | { readonly kind: 'parked'; readonly follower: Follower };
 
-/** A frame some of whose events are not settled yet. */
+/** A frame with unsettled events. */
 export type FrameInFlight = {
   readonly source: FrameSource;
   readonly bytes: number;
-  /** Events not settled yet. */
+  /** Unsettled events. */
   left: number;
-  /** Which of its lines are settled, a bit each; undefined as long as none is. Of a frame of the account's log. */
+  /** Its settled lines, a bit each; undefined while there are none. For a frame of the account's log. */
   settled: LineBits;
-  /** When the oldest event of it was accepted, in ms since the epoch, or the frame was stored as long as none is read. */
+  /** When its oldest event was accepted, in ms since the epoch, or the frame was stored as long as none is read. */
   sinceMs: number;
-  /** Whether an event of it was sent or counted: it is then finished here rather than handed back. */
+  /** Whether an event of it was sent or counted: then it is finished here rather than handed back. */
   isStarted: boolean;
-  /** Its place among the frames in flight; -1 when it is not, or no longer. */
+  /** Its index among the frames in flight; -1 when it is not one of them. */
   slot: number;
 };
 
@@ -31,7 +34,7 @@ export function seqOf({ source }: FrameInFlight): number {
   return source.kind === 'log' ? source.message.seq : 0;
 }
 
-/** Which log a frame is of, and where it is there: a parked event is one line of its frame. */
+/** The log of a frame, and its place there: a parked event is one line of its frame. */
 function locate({ source }: FrameInFlight): { readonly log: SuspectLog; readonly range: FrameRange } {
   switch (source.kind) {
     case 'log':
@@ -49,12 +52,12 @@ const rangeAt = (seq: number): FrameRange => ({ from: seq, to: seq });
 
 type Span = { frames: number; from: number; to: number };
 
-/** The frames in the dispatcher's hands; keeps the server from giving them out again meanwhile. */
+/** The frames that a dispatcher works on; the server does not deliver them again meanwhile. */
 export class FramesInFlight {
-  /** Not a Set: one with constant coming and going leaves copies in the old heap that keep what was in them. */
+  /** Not a Set: under constant change it leaves copies in the old heap that keep their entries. */
   readonly #frames: FrameInFlight[] = [];
   readonly #touchEveryMs: number;
-  /** Those of each log, and the sequences between which all lie that were in flight since none was. */
+  /** Those of each log, with the range of sequences of all frames in flight since there were none. */
   readonly #spans: Readonly<Record<SuspectLog, Span>> = {
     log: { frames: 0, from: 0, to: 0 },
     retry: { frames: 0, from: 0, to: 0 },
@@ -87,8 +90,8 @@ export class FramesInFlight {
   }
 
   /**
-   * What to suspect if the thread died now: the one that is there by itself; of several the sequences they lie between, for
-   * which of them it is only matters once one was by itself when a thread died. Undefined for none.
+   * The suspects if the thread died now: the only frame in flight, or the range of sequences of several, since which of
+   * them it is only matters once one was alone when a thread died. Undefined for none.
    */
   get atWork(): FramesAtWork | undefined {
     const [only, another] = this.#frames;
@@ -143,8 +146,8 @@ export class FramesInFlight {
   }
 
   /**
-   * Those nothing was done with. Those of the account's log that are older than one that was begun are not among them:
-   * what that one has of a visitor may go only after what they have.
+   * Frames that nothing was done with, except those of the account's log that are older than a started one: events of a
+   * visitor in that one may go only after theirs.
    */
   get unstarted(): ReadonlySet<FrameInFlight> {
     let newestBegun = 0;

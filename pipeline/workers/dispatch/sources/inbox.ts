@@ -21,11 +21,11 @@ import type { FrameOpener, OpenedFrame } from '../events/opened-frames.ts';
 export type InboxOptions = {
   readonly pullConsumer: PullConsumer;
   readonly retries: RetryReader;
-  /** Undefined where the destination keeps no order over failed attempts. */
+  /** Undefined where the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
-  /** What a frame has come to is stored with it before the frame is acknowledged. */
+  /** Stores a frame's results before the frame is acknowledged. */
   readonly health: HealthKeeper;
-  /** What earlier dispatchers had settled of frames they did not finish, by the sequence of the frame. */
+  /** Lines that earlier dispatchers had settled in unfinished frames, by the sequence of the frame. */
   readonly settledBefore: Map<number, SettledPart>;
   readonly frames: FramesInFlight;
   readonly opener: FrameOpener;
@@ -35,14 +35,14 @@ export type InboxOptions = {
   >;
 };
 
-/** A line of a frame that holds no event this build can read; or all of a frame, as it came, no line of which it can. */
+/** A line of a frame without an event that this build can read; or a whole frame without such a line. */
 export type UnreadableLine = {
   readonly frame: FrameInFlight;
   readonly index: number;
   readonly line: string | Uint8Array;
 };
 
-/** A record of the retry log whose event cannot be read, or is in EVENTS no more. */
+/** A record of the retry log whose event cannot be read, or is no longer in EVENTS. */
 export type UntriedRecord = {
   readonly frame: FrameInFlight;
   readonly index: number;
@@ -50,7 +50,7 @@ export type UntriedRecord = {
   readonly loaded: Exclude<LoadedRecord['loaded'], { readonly kind: 'event' }>;
 };
 
-/** Lines before `next` are read; there are none before the first is. */
+/** Lines before `next` are read; the lines are divided at the first read. */
 type UnopenedFrame = {
   readonly frame: FrameInFlight;
   readonly message: LogMessage;
@@ -61,15 +61,15 @@ type UnopenedFrame = {
 };
 
 /**
- * The frames of a dispatcher from when they are taken to when they are acknowledged, whether fresh ones of the account's
- * log, or of the retry log: opened into events as these are wanted, in flight until each event is settled, and then, once
- * health has stored that, acknowledged. What is handed back comes again.
+ * The frames of a dispatcher from their delivery to their acknowledgement, fresh ones of the account's log and those of
+ * the retry log: opened into events as these are wanted, in flight until each event is settled, and acknowledged once
+ * health has stored that. A frame that is handed back comes again.
  */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #frames: FramesInFlight;
   readonly #framesOpened = { frames: 0, events: 0 };
-  /** In flight, but not read to their ends: parsed events that wait would be copied around by every garbage collection. */
+  /** In flight, but not read to their ends: garbage collections would copy parsed events that wait. */
   #unopened: UnopenedFrame[] = [];
 
   constructor(options: InboxOptions) {
@@ -77,12 +77,12 @@ export class Inbox {
     this.#frames = options.frames;
   }
 
-  /** Frames taken and not read to their ends. */
+  /** Frames not read to their ends. */
   get unopened(): number {
     return this.#unopened.length;
   }
 
-  /** What a turn about the frames in flight is about. */
+  /** The frames in flight, for the record of a turn. */
   get atWork(): FramesAtWork | undefined {
     return this.#frames.atWork;
   }
@@ -96,7 +96,7 @@ export class Inbox {
     return this.#frames.all.length === 0;
   }
 
-  /** Whether a frame that was taken is neither settled nor handed back. */
+  /** Whether a frame is neither settled nor handed back. */
   isInFlight({ slot }: FrameInFlight): boolean {
     return slot >= 0;
   }
@@ -115,13 +115,13 @@ export class Inbox {
   take(message: LogMessage): void {
     this.#count(message);
     const settled = this.#settledOf(message);
-    // One count more than it has events: settled when all of them are read.
+    // One more than its events: settled when all of them are read.
     const frame = this.#frames.add({ kind: 'log', message }, 1, openedBytes(message.data), settled);
     const settledBefore = settled === undefined ? undefined : new Uint8Array(settled);
     this.#unopened.push({ frame, message, settledBefore, opened: undefined, next: 0 });
   }
 
-  /** Is done with a frame of the account's log without a look into it. */
+  /** Finishes a frame of the account's log without opening it. */
   pass(message: LogMessage): void {
     this.#count(message);
     this.#acknowledge({ kind: 'log', message });
@@ -142,7 +142,7 @@ export class Inbox {
     this.settle(item);
   }
 
-  /** Skips what was not read yet of frames up to a sequence. */
+  /** Skips the unread part of frames up to a sequence. */
   skipUnread(upToSeq: number, reason: SkipReason): void {
     const old = this.#unopened.filter(({ frame }) => seqOf(frame) <= upToSeq);
     if (old.length === 0) return;
@@ -159,7 +159,7 @@ export class Inbox {
     }
   }
 
-  /** Records frames that were skipped unread: they are counted with as many events as those before. */
+  /** Records frames that were skipped unread: they count with as many events as the frames before. */
   skippedFrames(frames: number, reason: SkipReason, { fromMs, toMs }: Omit<Skipped, 'events'>): void {
     const { counts, health } = this.#options;
     const opened = this.#framesOpened;
@@ -193,7 +193,7 @@ export class Inbox {
     return new DispatchItem(frame, event, follower.attempted, undefined, follower);
   }
 
-  /** The next event of the account's log, of the frames that were taken; each is to be settled. */
+  /** The next event of the taken frames of the account's log; each must be settled. */
   next(): DispatchItem | UnreadableLine | undefined {
     for (;;) {
       const [first] = this.#unopened;
@@ -214,18 +214,18 @@ export class Inbox {
     }
   }
 
-  /** The event is where it belongs, and that is worth a note to the next dispatcher. */
+  /** The event is settled, and the next dispatcher must know it. */
   settle({ frame, index }: Pick<DispatchItem, 'frame' | 'index'>): void {
     this.#options.health.moved();
     this.#settle(frame, index);
   }
 
-  /** The event is not for the destination: another look gives the same result. */
+  /** The event is not for the destination: a second decision gives the same result. */
   skip({ frame, index }: DispatchItem): void {
     this.#settle(frame, index);
   }
 
-  /** Hands back a frame nothing of which is settled. */
+  /** Hands back a frame without a settled event. */
   handBack(frame: FrameInFlight): void {
     if (!this.#frames.remove(frame)) return;
     const { source } = frame;
@@ -241,7 +241,7 @@ export class Inbox {
     }
   }
 
-  /** Hands back the frames nothing was done with, and says which. */
+  /** Hands back the frames that nothing was done with, and returns them. */
   handBackUnstarted(): ReadonlySet<FrameInFlight> {
     const unstarted = this.#frames.unstarted;
     for (const frame of unstarted) this.handBack(frame);
@@ -249,7 +249,7 @@ export class Inbox {
     return unstarted;
   }
 
-  /** Reads no more of the account's log: that is left to the next dispatcher. */
+  /** Reads no more of the account's log: the rest is left to the next dispatcher. */
   leaveUnopened(): void {
     this.#unopened = [];
   }
@@ -284,7 +284,7 @@ export class Inbox {
     this.#options.health.skipped(reason, { fromMs, events });
   }
 
-  /** What an earlier dispatcher had settled of a frame. */
+  /** The lines of a frame that an earlier dispatcher had settled. */
   #settledOf({ seq, storedAtMs }: LogMessage): LineBits {
     const { settledBefore } = this.#options;
     const part = settledBefore.get(seq);
@@ -293,7 +293,7 @@ export class Inbox {
     return part.storedAtMs === storedAtMs ? part.lines : undefined;
   }
 
-  /** One event of the frame is settled: the one of that line, or none when all were read. */
+  /** One event of the frame is settled: that of the line, or none when all were read. */
   #settle(frame: FrameInFlight, line: number | undefined): void {
     frame.left -= 1;
     if (frame.left > 0) {
@@ -305,7 +305,7 @@ export class Inbox {
 
   #finish(source: FrameSource): void {
     const { health, order } = this.#options;
-    // What is finished is stored before it is acknowledged.
+    // A finished frame is stored as such before it is acknowledged.
     if (source.kind === 'log') source.message.finish();
     if (source.kind === 'parked') order?.settled();
     const stored = health.stored();
@@ -328,7 +328,7 @@ export class Inbox {
   }
 }
 
-/** What is settled of the account's log, for the next dispatcher. */
+/** The settled part of the account's log, for the next dispatcher. */
 export function placeOf({ finished }: PullConsumer, frames: FramesInFlight): DispatchPlace {
   const parts = frames.all.flatMap(({ source, settled }) =>
     source.kind === 'log' && settled !== undefined

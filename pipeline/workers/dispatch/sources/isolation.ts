@@ -4,21 +4,21 @@ import type { Inbox } from './inbox.ts';
 
 export type IsolationOptions = {
   readonly inbox: Pick<Inbox, 'isEmpty' | 'isInFlight'>;
-  /** How long a frame waits until nothing else is in flight; then it is taken all the same, in ms. */
+  /** A frame waits this long until nothing else is in flight; then it is taken anyway, in ms. */
   readonly patienceMs: number;
-  /** Whether frames of the retry log are taken: what is in flight may not end otherwise. */
+  /** Whether frames of the retry log are taken: otherwise frames in flight may not end. */
   mayTake(): boolean;
 };
 
-/** How long the next frame that is watched waits for retries under way, which may be many one after the other, in ms. */
+/** The next suspected frame waits this long for running retries, which may be many one after the other, in ms. */
 export const aloneWithinMs = 1_000;
-/** How often to look whether what is in flight is done, in ms. */
+/** How often to check whether frames in flight are done, in ms. */
 const lookEveryMs = 5;
 
 /**
- * Has frames that are suspected of what befell an earlier dispatcher worked on each by itself: it is taken when nothing is
- * in flight, and nothing else is taken until it is done, so that what dies meanwhile died of it. Those that wait go first
- * before the next of them.
+ * Has frames that are suspected of an earlier dispatcher's death worked on one at a time: a frame is taken when nothing
+ * is in flight, and nothing else is taken until it is done, so that a death meanwhile is its fault. Other waiting
+ * frames go before the next suspect.
  */
 export class Isolation {
   readonly #options: IsolationOptions;
@@ -28,13 +28,15 @@ export class Isolation {
     this.#options = options;
   }
 
-  /** Calls `take` once no frame is worked on by itself. */
+  /** Calls `take` once no frame is worked on alone. */
   async beside(take: () => void): Promise<void> {
     while (this.#isolated !== undefined) await this.#isolated;
     take();
   }
 
-  /** Calls `take`, which returns what it has taken if it has, with nothing else in flight; settles when that is done. */
+  /**
+   * Calls `take`, which returns the frame that it took, if any, with nothing else in flight; settles when that is done.
+   */
   async alone(take: () => FrameInFlight | undefined): Promise<void> {
     while (this.#isolated !== undefined) await this.#isolated;
     const isolated = this.#isolate(take).finally(() => {

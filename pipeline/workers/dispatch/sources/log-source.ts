@@ -13,14 +13,14 @@ export type LogSourceOptions = {
   readonly quarantine: Quarantine;
   /** Why frames up to this sequence are skipped; undefined where they are not. */
   readonly skipReason: (seq: number) => SkipReason | undefined;
-  /** A frame was opened that is not skipped. */
+  /** A frame that is not skipped was opened. */
   readonly onFrame: () => void;
 };
 
-/** What a frame costs beside its events, in units of work: it is received, kept account of and acknowledged. */
+/** Cost of a frame beside its events, in units of work: to receive, record and acknowledge it. */
 export const frameUnits = 4_000;
 
-/** Opens frames of the account's log as they come; their events are read by `inbox.next`. Ends with the dispatcher. */
+/** Opens frames of the account's log as they arrive; `inbox.next` reads their events. Ends with the dispatcher. */
 export async function openLogFrames(host: SourceHost, options: LogSourceOptions): Promise<void> {
   const { pullConsumer, quarantine } = options;
   for (;;) {
@@ -30,7 +30,10 @@ export async function openLogFrames(host: SourceHost, options: LogSourceOptions)
   }
 }
 
-/** What is here is in flight at once: older frames that are handed back while newer ones are in flight would come after these. */
+/**
+ * All present frames are in flight at once: older frames that are handed back while newer ones are in flight would come
+ * after these.
+ */
 function openTogether(host: SourceHost, options: LogSourceOptions): void {
   const { pullConsumer, quarantine, skipReason, onFrame } = options;
   if (!host.isRunning()) return;
@@ -56,7 +59,7 @@ function openFrame(
   }
   const target = host.target();
   const skippedFor = skipReason(message.seq);
-  // A disabled destination moves on with its account and is sent nothing, then or later: a replay can send it.
+  // A disabled destination moves on with its account and never gets these events, unless by a replay.
   if (target?.destination.isEnabled === false) inbox.pass(message);
   else if (skippedFor !== undefined) inbox.skipFrame(message, skippedFor);
   else if (target?.prepared === undefined) inbox.refuse(message);

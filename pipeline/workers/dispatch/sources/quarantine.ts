@@ -8,22 +8,22 @@ import { Isolation, aloneWithinMs } from './isolation.ts';
 export type QuarantineOptions = {
   readonly suspicion: Suspicion;
   readonly inbox: Pick<Inbox, 'isEmpty' | 'hasLogFrames' | 'isInFlight'>;
-  /** The longest that a request may take, in ms. */
+  /** A request takes this long at most, in ms. */
   readonly requestMs: number;
   /** Whether frames of the retry log are taken. */
   readonly mayTakeRetries: () => boolean;
   readonly isRunning: () => boolean;
-  /** Called before a frame of the retry log is opened by itself: frames that wait for room there are handed back. */
+  /** Called before a frame of the retry log is opened alone: frames that wait for room there are handed back. */
   readonly makeRoom: () => void;
 };
 
-/** Frames of the account's log that are opened in one go. */
+/** Frames of the account's log that are opened together. */
 const framesPerTake = 16;
 /** How often to check whether a suspected frame is done, in ms. */
 const checkEveryMs = 20;
 
 /**
- * Opens the frames of a source so that a thread that dies again shows which frame it died of: frames suspected of an
+ * Opens the frames of a source so that another death of the thread shows which frame caused it: frames suspected of an
  * earlier death are opened one at a time, with nothing else in flight where that takes no longer than a request.
  */
 export class Quarantine {
@@ -39,17 +39,17 @@ export class Quarantine {
     this.#isWatching = suspicion.log.watched !== undefined;
   }
 
-  /** Whether a frame of the account's log goes to the dead letters, since threads died twice with it. */
+  /** Whether a frame of the account's log becomes dead letters, since threads died twice with it. */
   holdsFrame(seq: number): boolean {
     return isQuarantined(this.#options.suspicion.log, seq);
   }
 
-  /** The same of a frame of the retry log, or of one of its lines. */
+  /** The same for a frame of the retry log, or one of its lines. */
   holdsRetry(seq: number, line?: number): boolean {
     return isQuarantined(this.#options.suspicion.retry, seq, line);
   }
 
-  /** Whether a frame of the retry log is opened by itself. */
+  /** Whether a frame of the retry log is opened alone. */
   isSuspected(seq: number): boolean {
     return isWatched(this.#options.suspicion.retry, seq);
   }
@@ -64,7 +64,7 @@ export class Quarantine {
     this.#isWatching &&= newestSeq <= (this.#options.suspicion.log.watched?.to ?? 0);
   }
 
-  /** Opens frames of the account's log, once no frame is in flight by itself. */
+  /** Opens frames of the account's log, once no frame is in flight alone. */
   openFrames(open: () => void): Promise<void> {
     return this.#isolation.beside(open);
   }

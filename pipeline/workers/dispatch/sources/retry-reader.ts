@@ -21,7 +21,7 @@ import { referredTo } from '../events/held-references.ts';
 import type { HeldReferences } from '../events/held-references.ts';
 import type { LoadedEvent, ReferencedEvents } from '../events/referenced-events.ts';
 
-/** A frame of the retry log: where it is, its bytes there, and those of its events. */
+/** A frame of the retry log: its place, its bytes there, and those of its events. */
 export type HeldRetries = {
   readonly tier: number;
   readonly seq: number;
@@ -33,11 +33,11 @@ export type HeldRetries = {
 type StoredFrame = {
   readonly tier: number;
   readonly seq: number;
-  /** In the log. */
+  /** Bytes in the log. */
   readonly bytes: number;
-  /** Of its events, about. */
+  /** Bytes of its events, about. */
   readonly eventBytes: number;
-  /** Of a replay, and not of events that failed. */
+  /** Whether it belongs to a replay, not to failed events. */
   readonly isReplay: boolean;
   readonly content: Content<RetryRecord>;
 };
@@ -49,7 +49,7 @@ type Content<Of> =
 
 export type LoadedRecord = { readonly record: RetryRecord; readonly loaded: LoadedEvent };
 
-/** A frame that is due, with its events. It is the taker's until `finished` or `abandoned`. */
+/** A due frame with its events. The caller owns it until `finished` or `abandoned`. */
 export type RetryFrame = Omit<StoredFrame, 'content'> & { readonly content: Content<LoadedRecord> };
 
 export type RetryReaderOptions = {
@@ -57,13 +57,13 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   readonly events: ReferencedEvents;
   readonly references: HeldReferences;
-  /** Whether parked events are read like those that wait for a time: a destination without order sends them at once. */
+  /** Whether parked events are due like those that wait for a time: a destination without order sends them at once. */
   readonly isParkedDue: boolean;
-  /** What is finished of a tier, and stands behind a frame that is still held, takes no more of the log than this. */
+  /** Finished frames of a tier after one in use take at most this many bytes in the log. */
   readonly finishedBytesMax: () => number;
-  /** Called with the bytes of frames that have left the log, of those that failed. */
+  /** Called with the bytes of removed frames of failed events. */
   readonly onRemoved?: (bytes: number) => void;
-  /** Called with an error of the log; what failed is done again. */
+  /** Called with an error of the log; the failed work is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
@@ -81,28 +81,28 @@ type Tier = {
   readonly isReplay: boolean;
   readonly dueTimes: DueTimes;
   lastFrameMs: number;
-  /** Whether the log may hold something at or after `nextSeq`. */
+  /** Whether the log may have frames at or after `nextSeq`. */
   maybeMore: boolean;
   nextSeq: number;
-  /** Frames that were handed back so far: a read that was under way then is void. */
+  /** Frames handed back so far: a read in progress then is void. */
   handBacks: number;
-  /** The head of the tier, read and not taken; when it is due, is by the monotonic clock. */
+  /** The head of the tier, read and not taken; its due time is on the monotonic clock. */
   head: { readonly frame: StoredFrame; readonly dueAtMs: number } | undefined;
   readonly heldSeqs: Set<number>;
   heldBytes: number;
-  /** Finished and not yet removed from the log: their bytes, by sequence. */
+  /** Finished and not yet removed frames: their bytes, by sequence. */
   readonly finished: Map<number, number>;
   purgedBefore: number;
 };
 
 /**
- * Reads the retry log of one destination as its frames fall due. A tier is first-in first-out and its waits are alike,
- * so its head says when to look again. A frame stays in the log until `finished`, so nothing is lost with the process;
- * the log itself is the place kept: there is no consumer that would cost something while nothing waits.
+ * Reads the retry log of one destination as its frames fall due. A tier is first in, first out, and its waits are
+ * alike, so its head determines the next read. A frame stays in the log until `finished`, so nothing is lost with the
+ * process. There is no consumer, which would cost something while nothing waits: the log itself keeps the position.
  */
 export class RetryReader {
   readonly #options: RetryReaderOptions;
-  /** Made when something is stored in them: at most destinations nothing ever waits. */
+  /** Created with the first frame: most destinations never have any. */
   readonly #tiers = new Map<number, Tier>();
   readonly #wakeup = new Wakeup();
   #isOpen = false;
@@ -121,7 +121,7 @@ export class RetryReader {
     this.#wakeup.ring();
   }
 
-  /** Frames are only given out while open; at first it is closed. */
+  /** Frames are returned only while open; initially closed. */
   open(): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
@@ -136,7 +136,7 @@ export class RetryReader {
     return this.#isOpen;
   }
 
-  /** The frames that are due, one after the other as they are asked for; ends when it is stopped. */
+  /** The due frames, one after the other; ends with the stop. */
   async *due(): AsyncGenerator<RetryFrame, void, undefined> {
     let waitMs = Infinity;
     while (!this.#isStopped) {
@@ -156,13 +156,13 @@ export class RetryReader {
     }
   }
 
-  /** Whether a message was read and is not held any more: all of it is settled. */
+  /** Whether a message was read and all of it is settled. */
   hasFinished({ tier: number, seq }: { readonly tier: number; readonly seq: number }): boolean {
     const tier = this.#tiers.get(number);
     return tier !== undefined && seq < tier.nextSeq && !tier.heldSeqs.has(seq);
   }
 
-  /** All of the frame is settled: it may leave the log. */
+  /** All of the frame is settled: it may be removed. */
   finished(frame: HeldRetries): void {
     const tier = this.#release(frame);
     if (tier === undefined) return;
@@ -171,7 +171,7 @@ export class RetryReader {
     this.#beginPurging();
   }
 
-  /** Nothing was done with the frame: it is read again, and what was taken after it. */
+  /** Nothing was done with the frame: it and later ones are read again. */
   abandoned(frame: HeldRetries): void {
     const tier = this.#release(frame);
     if (tier === undefined) return;
@@ -244,7 +244,7 @@ export class RetryReader {
       tier.maybeMore = false;
       const { handBacks } = tier;
       const found = await this.#readNext(tier);
-      // Earlier frames came back meanwhile: what was found is not the head any more.
+      // Earlier frames came back meanwhile: the frame found is no longer the head.
       if (tier.handBacks !== handBacks) continue;
       if (found === undefined) return;
       tier.maybeMore = true;
@@ -277,7 +277,7 @@ export class RetryReader {
     return tier;
   }
 
-  /** Removes what is finished: everything before the oldest frame still held, and of the rest what takes much room. */
+  /** Removes finished frames: all before the oldest one in use, and later ones that take much room. */
   async #purge(): Promise<void> {
     for (const tier of this.#tiers.values()) {
       try {
@@ -325,7 +325,7 @@ function newTier(destinationId: string, number: number): Tier {
     number,
     subject: retrySubject(destinationId, number),
     isReplay: isReplayTier(number),
-    // What is replayed is due as soon as it is there.
+    // Replayed frames are due immediately.
     dueTimes: createDueTimes(retryTierDelaysMs[delayOfTier(number) ?? -1] ?? 0),
     lastFrameMs: -Infinity,
     maybeMore: false,
@@ -343,13 +343,13 @@ function hasRoom({ heldSeqs, heldBytes }: Tier): boolean {
   return heldSeqs.size < framesHeldMax && heldBytes < bytesHeldMax;
 }
 
-/** How long to wait before a tier is looked at again, unless something happens, in ms. */
+/** How long until a tier is read again without a signal, in ms. */
 function waitOf(tier: Tier): number {
-  // A frame that is finished rings.
+  // A finished frame signals.
   if (!hasRoom(tier)) return Infinity;
   const nowMs = performance.now();
   if (tier.head !== undefined) return Math.max(0, tier.head.dueAtMs - nowMs);
-  // A replay writes to its tier for a while, without an announcement of each frame.
+  // A replay writes to its tier for a while, without announcing each frame.
   if (!tier.isReplay || nowMs - tier.lastFrameMs > replayLingerMs) return Infinity;
   tier.maybeMore = true;
   return replayLookEveryMs;
@@ -369,23 +369,22 @@ function readContent(data: Uint8Array): Content<RetryRecord> {
   }
 }
 
-/** What cannot be read waits for nothing. */
+/** An unreadable frame is due immediately. */
 function dueAtMsOf({ dueTimes }: Tier, { content }: StoredFrame): number {
   const clock = { wallMs: Date.now(), monotonicMs: performance.now() };
   if (content.kind === 'unreadable') return clock.monotonicMs;
   return dueTimes.dueAtMs(Math.max(...content.records.map(({ notBefore }) => notBefore)), clock);
 }
 
-/** When the frames of one tier of the retry log fall due, by the monotonic clock. Ask in the order of the log. */
+/** When the frames of one tier of the retry log fall due, on the monotonic clock. Call it in the order of the log. */
 type DueTimes = {
   dueAtMs(notBeforeMs: number, clock: { readonly wallMs: number; readonly monotonicMs: number }): number;
 };
 
 /**
- * `notBefore` is a time of the wall clock as it was when the frame was written. Nothing waits in a tier for longer than
- * `delayMaxMs`, so a frame that seems to was written before the wall clock was set back, and is due at most
- * `delayMaxMs` after it was first seen. Those behind it keep their distance from it: waited for one after the other
- * they would take that long each.
+ * `notBefore` is on the wall clock of the time of writing. No frame in a tier waits longer than `delayMaxMs`, so a
+ * frame that seems to was written before the wall clock was set back, and is due at most `delayMaxMs` after its first
+ * read. Later frames keep their distance from it: otherwise each would wait that long after the one before.
  */
 export function createDueTimes(delayMaxMs: number): DueTimes {
   let first: { readonly notBeforeMs: number; readonly dueAtMs: number } | undefined;

@@ -15,11 +15,11 @@ export type RetrySourceOptions = {
   readonly inbox: Inbox;
   readonly retries: RetryReader;
   readonly quarantine: Quarantine;
-  /** Undefined where the destination keeps no order over failed attempts. */
+  /** Undefined where the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
 };
 
-/** Opens frames of the retry log, replays among them, as they fall due. Ends when the reader is stopped. */
+/** Opens frames of the retry log, replays included, as they fall due. Ends when the reader is stopped. */
 export async function openDueRetries(host: SourceHost, options: RetrySourceOptions): Promise<void> {
   const { retries, quarantine } = options;
   for await (const frame of retries.due()) {
@@ -27,12 +27,12 @@ export async function openDueRetries(host: SourceHost, options: RetrySourceOptio
   }
 }
 
-/** Whether events of the retry log can be sent: the destination may have been shut since they were read. */
+/** Whether events of the retry log can be sent: the breaker may have opened since they were read. */
 function takesRetries(host: SourceHost, { retries }: RetrySourceOptions): boolean {
   return host.isRunning() && retries.isOpen && host.target()?.plan !== undefined;
 }
 
-/** Returns what is in flight of it. */
+/** Returns the frame in flight. */
 function openRetryFrame(frame: RetryFrame, host: SourceHost, options: RetrySourceOptions): FrameInFlight | undefined {
   const { inbox, retries, quarantine } = options;
   const { content, seq } = frame;
@@ -56,7 +56,7 @@ function openRetryFrame(frame: RetryFrame, host: SourceHost, options: RetrySourc
   return undefined;
 }
 
-/** The next event of its visitor may go once it is kept. */
+/** The next event of its visitor may go once this one is stored. */
 function handUntried(
   { record, loaded, ...line }: UntriedRecord,
   host: SourceHost,
@@ -71,7 +71,7 @@ function handUntried(
   });
 }
 
-/** Later events of these visitors go on; a replay has none that wait for it. */
+/** Later events of these visitors continue; none wait for a replay. */
 function handQuarantined(
   frame: RetryFrame,
   records: readonly LoadedRecord[],
@@ -101,7 +101,7 @@ export async function openReleased(order: VisitorOrder, host: SourceHost, option
   for await (const events of order.released()) {
     const [first] = events;
     if (first === undefined) continue;
-    // Events after one that is opened by itself wait until it is done.
+    // Events after one that is opened alone wait until it is done.
     const isApart = events.some((event) => quarantine.isSuspected(seqOf(event)));
     const together = isApart ? [first] : events;
     for (const { follower } of events.slice(together.length)) order.giveBack(follower);
@@ -112,7 +112,7 @@ export async function openReleased(order: VisitorOrder, host: SourceHost, option
   }
 }
 
-/** Returns what is in flight of it. */
+/** Returns the frame in flight. */
 function openReleasedEvent(
   order: VisitorOrder,
   event: ReleasedEvent,

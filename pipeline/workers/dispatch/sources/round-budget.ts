@@ -9,11 +9,11 @@ export class RoundBudgets {
   readonly #roundUnitsMax: number;
   readonly #pace: CostBudget;
   readonly #accounts = new Map<string, Account>();
-  /** Accounts some of whose dispatchers wait, or have waited until now. */
+  /** Accounts with dispatchers that wait, or have waited until now. */
   readonly #waiting = new Set<Account>();
   #round = 0;
   #isRoundOpen = false;
-  /** Opens a round when the first of those that are held up by their pace may go on. */
+  /** Opens a round when the first account past its cost budget may continue. */
   #pacing: NodeJS.Timeout | undefined;
 
   constructor(roundUnitsMax: number, pace: CostBudget) {
@@ -21,7 +21,7 @@ export class RoundBudgets {
     this.#pace = pace;
   }
 
-  /** What one dispatcher uses of its account's budget. `goOn` wakes it: see `RoundBudget.wait`. */
+  /** One dispatcher's part in its account's budget. `goOn` wakes it: see `RoundBudget.wait`. */
   join(accountId: string, goOn: () => void): RoundBudget {
     const account = this.#accounts.get(accountId) ?? { id: accountId, members: 0, round: 0, spent: 0, queue: [] };
     this.#accounts.set(accountId, account);
@@ -75,7 +75,7 @@ export class RoundBudgets {
 
   /**
    * Wakes one dispatcher of each account, and the next one when that is done, as long as units are left. If all of a
-   * thousand were woken at once, most of them would find nothing left, round after round.
+   * thousand were woken at once, most would find nothing left, round after round.
    */
   #goOn(): void {
     let hasGone = false;
@@ -104,7 +104,7 @@ export class RoundBudgets {
 
 /** The budget of an account, as one of its dispatchers uses it. */
 export type RoundBudget = {
-  /** Whether the account has something left. What it began may exceed that by one event. */
+  /** Whether the account has units left. Its last event may exceed them. */
   mayWork(): boolean;
   spend(units: number): void;
   /** Calls `goOn` in a later round, after the dispatchers of the account that have waited longer. */
@@ -113,7 +113,7 @@ export type RoundBudget = {
   leave(): void;
 };
 
-/** What the dispatchers of an account have spent together in a round, and those that wait, in turn. */
+/** Units that the dispatchers of an account have spent in a round, and the waiting ones, in turn. */
 type Account = {
   readonly id: string;
   members: number;

@@ -1,21 +1,21 @@
 import type { Taken } from './untried.ts';
 
-/** What sources look at of the live version: whether the destination is enabled, and whether it can be sent to. */
+/** The fields of the live version that sources read: whether the destination is enabled, and can be sent to. */
 export type DestinationState = {
   readonly destination: { readonly isEnabled: boolean };
   readonly plan: object | undefined;
   readonly prepared: object | undefined;
 };
 
-/** What a source needs of its dispatcher. */
+/** The interface of a source to its dispatcher. */
 export type SourceHost = {
   target(): DestinationState | undefined;
   isRunning(): boolean;
-  /** Queues what was taken for the dispatcher, and wakes it. */
+  /** Queues taken events for the dispatcher, and wakes it. */
   hand(taken: Taken): void;
-  /** Spends units of the account's part of the round. */
+  /** Spends units of the account's round budget. */
   spend(units: number): void;
-  /** Records what is in flight, before it is worked on. */
+  /** Records the frames in flight, before work on them. */
   beginTurn(): void;
   wake(): void;
 };

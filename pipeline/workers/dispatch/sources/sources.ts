@@ -10,13 +10,12 @@ export type SourcesOptions = LogSourceOptions &
   RetrySourceOptions & { readonly host: Omit<SourceHost, 'hand'>; fail(error: unknown): void };
 
 /**
- * The sources of a dispatcher's events, each read by a task of its own: the account's log, retries and replays as they
- * fall due, and events that waited for an earlier one of their visitor. Their frames are in flight from when they are
- * opened.
+ * The sources of a dispatcher's events, each read by a separate task: the account's log, retries and replays as they
+ * fall due, and events that waited for an earlier one of their visitor. Their frames are in flight once opened.
  */
 export class Sources {
   readonly #options: SourcesOptions;
-  /** Opened and not taken yet; bounded by what the readers of the retry log give out. */
+  /** Opened and not yet taken; bounded by the readers of the retry log. */
   #queue: Taken[] = [];
 
   constructor(options: SourcesOptions) {
@@ -37,12 +36,12 @@ export class Sources {
     if (order !== undefined) openReleased(order, host, this.#options).catch(fail);
   }
 
-  /** Whether all that was opened of the retry log is taken. */
+  /** Whether all opened events of the retry log are taken. */
   get isEmpty(): boolean {
     return this.#queue.length === 0;
   }
 
-  /** The next event to decide, or what cannot be tried; events of the account's log only where these are wanted. */
+  /** The next event to decide, or one that cannot be tried; events of the account's log only where these are wanted. */
   take(wantsFresh: boolean): Taken | undefined {
     return this.#queue.shift() ?? (wantsFresh ? this.#takeFresh() : undefined);
   }
@@ -54,7 +53,7 @@ export class Sources {
     return { untried: [{ kind: 'unreadable line', data: read.line }], finish: () => inbox.settle(read) };
   }
 
-  /** Removes events that are opened and not taken yet. */
+  /** Removes opened events that are not yet taken. */
   remove(fits: (item: DispatchItem) => boolean): readonly DispatchItem[] {
     const removed = this.#queue.filter((taken) => taken instanceof DispatchItem).filter(fits);
     if (removed.length > 0) this.#queue = this.#queue.filter((taken) => !removed.some((one) => one === taken));

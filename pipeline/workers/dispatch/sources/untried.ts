@@ -7,7 +7,7 @@ import type { LoadedEvent } from '../events/referenced-events.ts';
 import type { RetryPlace } from '../events/referenced-events.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 
-/** What is known of a quarantined event of the retry log. */
+/** A quarantined event of the retry log. */
 export type QuarantinedEvent = {
   readonly readFrom: RetryPlace | undefined;
   readonly attempted: Attempted;
@@ -16,13 +16,13 @@ export type QuarantinedEvent = {
   readonly origin: EventOrigin | undefined;
 };
 
-/** What a log holds and no attempt is made of. */
+/** An item of a log without an attempt. */
 export type Untried =
-  /** A line of the log that holds no event this build can read, or all of a frame no line of which it can. */
+  /** A line of the log without an event that this build can read, or a whole frame without such a line. */
   | { readonly kind: 'unreadable line'; readonly data: string | Uint8Array }
   /** A frame of the retry log that this build cannot read. */
   | { readonly kind: 'unreadable frame'; readonly data: Uint8Array; readonly problem: string }
-  /** A reference to an event that EVENTS has no more: retention needed its room. */
+  /** A reference to an event that is no longer in EVENTS: retention needed its room. */
   | { readonly kind: 'gone'; readonly receivedAtMs: number }
   /** A frame of the account's log with which threads died twice. */
   | { readonly kind: 'quarantined frame'; readonly message: Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'> }
@@ -32,7 +32,7 @@ export type Untried =
 /** `finish` is called once all of it is a dead letter, or recorded as skipped. */
 export type UntriedEvents = { readonly untried: readonly Untried[]; finish(): void };
 
-/** What a source hands to the dispatcher. */
+/** Everything that a source hands to the dispatcher. */
 export type Taken = DispatchItem | UntriedEvents;
 
 /** A reference whose event cannot be tried. */

@@ -11,18 +11,18 @@ export type LostHeadsOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
   readonly order: Pick<VisitorOrder, 'heads' | 'isStoring' | 'dropLost'>;
-  /** Whether the reader of the retry log has finished a message: nothing comes of it any more. */
+  /** Whether the reader of the retry log has finished a message, so that it is never sent again. */
   readonly isFinished: (place: HeadPlace) => boolean;
   readonly everyMs: number;
-  /** Called with how many heads were lost, when some were. */
+  /** Called with the number of lost heads, when there are some. */
   readonly onLost: (heads: number) => void;
   readonly warn: (error: unknown) => void;
 };
 
 /**
- * Checks that every event that others of its visitor wait for has a message in the retry log, or is on its way there:
- * otherwise they would wait for ever. A tier is first in, first out, so a message before the oldest one is gone. One that
- * was never stored is lost where two checks find it so.
+ * Checks that every event that others of its visitor wait for has a message in the retry log, or is being stored:
+ * otherwise they would wait for ever. A tier is first in, first out, so a message before the oldest one is gone. A head
+ * that was never stored is lost where two checks find it so.
  */
 export function watchLostHeads({ order, isFinished, everyMs, onLost, warn, ...log }: LostHeadsOptions): Periodic {
   let unplacedBefore = new Set<Head>();
@@ -43,7 +43,7 @@ export function watchLostHeads({ order, isFinished, everyMs, onLost, warn, ...lo
   return every(everyMs, () => check().catch(warn));
 }
 
-/** Infinity for a tier that holds nothing. */
+/** Infinity for an empty tier. */
 async function oldestSeq(
   { connection, destinationId }: Pick<LostHeadsOptions, 'connection' | 'destinationId'>,
   tier: number,

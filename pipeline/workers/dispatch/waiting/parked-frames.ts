@@ -15,18 +15,18 @@ export type ParkedFramesOptions = {
   readonly connection: LogConnection;
   readonly destinationId: string;
   readonly references: HeldReferences;
-  /** Called with an error of the log; what failed is done again. */
+  /** Called with an error of the log; the failed work is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
-/** How often finished frames are removed, and what is settled of the others is recorded. */
+/** How often finished frames are removed, and settled events of the others recorded. */
 const workEveryMs = 1_000;
 
 type ParkedFrame = { left: number; readonly bytes: number; readonly settled: number[] };
 
 /**
- * The frames of parked events in the retry log of one destination. Many visitors share one, so a frame leaves the log when
- * nothing in it waits any more.
+ * The frames of parked events in the retry log of one destination. Many visitors share one, so a frame leaves the log
+ * once none of its events waits.
  */
 export class ParkedFrames {
   readonly #options: ParkedFramesOptions;
@@ -51,7 +51,7 @@ export class ParkedFrames {
     return this.#bytes;
   }
 
-  /** Frames that left the log so far. */
+  /** Number of removed frames. */
   get removals(): number {
     return this.#removals;
   }
@@ -60,12 +60,12 @@ export class ParkedFrames {
     return this.#frames.has(seq) || this.#finished.has(seq);
   }
 
-  /** Every frame up to a sequence is known: `readNext` goes on after it. */
+  /** Every frame up to a sequence is known: `readNext` continues after it. */
   scanned(seq: number): void {
     this.#scannedSeq = Math.max(this.#scannedSeq, seq);
   }
 
-  /** The log has a frame of so many parked events. Called again it changes nothing. */
+  /** The log has a frame with this many parked events. A repeated call changes nothing. */
   stored(seq: number, records: number, bytes: number): void {
     if (this.knows(seq)) return;
     this.#frames.set(seq, { left: records, bytes, settled: [] });
@@ -78,7 +78,7 @@ export class ParkedFrames {
     return readNext(connection, streams.retry, retrySubject(destinationId, parkedTier), this.#scannedSeq + 1);
   }
 
-  /** An event of a frame does not wait any more. */
+  /** An event of a frame no longer waits. */
   finished({ seq, index }: RetryPlace): void {
     const frame = this.#frames.get(seq);
     if (frame === undefined) return;
@@ -98,7 +98,7 @@ export class ParkedFrames {
     return this.#notes.isSettled(place);
   }
 
-  /** Reads what was settled when the process before this one ended. */
+  /** Reads the events that the previous process had settled. */
   async readNote(): Promise<void> {
     if (!(await this.#notes.read())) return;
     this.#isNoteStale = true;
@@ -116,9 +116,9 @@ export class ParkedFrames {
 
   async #work(): Promise<void> {
     try {
-      // First the note: what is removed needs none.
+      // First the note: removed frames need none.
       if (this.#isNoteStale) await this.#writeNote();
-      // One by one: what another process may have parked meanwhile stays.
+      // One by one: frames that another process may have parked meanwhile stay.
       await deleteMessages(this.#options.connection, streams.retry, this.#finished, (seq) => {
         this.#finished.delete(seq);
         this.#removals += 1;

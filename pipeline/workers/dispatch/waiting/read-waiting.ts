@@ -26,7 +26,7 @@ import type { WaitingVisitors } from './waiting-visitors.ts';
 
 type Index = { readonly waiting: WaitingVisitors; readonly frames: ParkedFrames };
 
-/** Whether EVENTS hands an event out again: the position that was claimed does not have it as settled. */
+/** Whether EVENTS delivers an event again: it is not settled in the claimed position. */
 export type ComesAgain = (origin: EventOrigin) => boolean;
 
 type RetryLog = {
@@ -38,8 +38,8 @@ type RetryLog = {
 };
 
 /**
- * Reads the retry log of a destination, before anything is sent: the frames of EVENTS it refers to, and where
- * the destination keeps an order, which visitors wait for what.
+ * Reads the retry log of a destination, before anything is sent: the frames of EVENTS that it refers to and, where the
+ * destination keeps an order, which visitors wait for which events.
  */
 export async function readWaiting(log: RetryLog, index: Index | undefined): Promise<void> {
   const { connection, destinationId, tiersStored, references, comesAgain } = log;
@@ -61,15 +61,15 @@ export async function readWaiting(log: RetryLog, index: Index | undefined): Prom
   const { waiting, frames } = index;
   await Promise.all(backOffTiers.map((tier) => readTier(tier, (message) => takeHeads(tier, message, waiting))));
   await Promise.all([...eventTiers].filter(isReplayTier).map((tier) => readTier(tier, () => undefined)));
-  // Only now: what is in both was being moved, and waits where it was moved to.
+  // Last: an event in both places was being moved, and waits in its new place.
   if (tiersStored.has(settledNoteTier)) await frames.readNote();
   for (const tier of parkedTiers)
     await readTier(tier, (message) => takeParkedFrame(message, waiting, frames, comesAgain));
 }
 
 /**
- * Takes a frame of parked events into the index. Returns the visitors they are of. An event that comes again from EVENTS does
- * not wait here: the one it waited for may never have been stored, and comes again before it.
+ * Adds a frame of parked events to the index. Returns their visitors. An event that comes again from EVENTS does not
+ * wait here: the one it waited for may never have been stored, and comes again before it.
  */
 export function takeParkedFrame(
   { seq, data }: StoredMessage,

@@ -11,13 +11,13 @@ import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import type { RetryPlace } from '../events/referenced-events.ts';
 
-/** What one note holds at most; it has to fit into a message. */
+/** Settled events of one note, at most, so that it fits into a message. */
 const settledEventsMax = 50_000;
 const noteTimeoutMs = 5_000;
 
 /**
- * Notes in the retry log of a destination: which lines of frames of parked events are settled. A frame leaves the log as a
- * whole; without a note its settled events would be sent again after a restart. The newest note holds for all frames.
+ * Notes in the retry log of a destination with the settled lines of frames of parked events. A frame leaves the log as
+ * a whole; without a note its settled events would be sent again after a restart. The newest note covers all frames.
  */
 export class SettledNotes {
   readonly #connection: LogConnection;
@@ -31,7 +31,7 @@ export class SettledNotes {
     this.#subject = retrySubject(destinationId, settledNoteTier);
   }
 
-  /** Reads what was settled when the process before this one ended. Returns whether there is a note. */
+  /** Reads the events that the previous process had settled. Returns whether there is a note. */
   async read(): Promise<boolean> {
     for (;;) {
       const found = await readNext(this.#connection, streams.retry, this.#subject, (this.#seqs.at(-1) ?? 0) + 1);
@@ -46,7 +46,7 @@ export class SettledNotes {
     return this.#before.get(seq)?.includes(index) === true;
   }
 
-  /** Replaces the notes by one of the frames, by sequence, that have settled lines. */
+  /** Replaces the notes by one for all frames, by sequence, with settled lines. */
   async write(frames: Iterable<readonly [seq: number, frame: { readonly settled: readonly number[] }]>): Promise<void> {
     const settled = new Map<number, readonly number[]>();
     let events = 0;

@@ -7,18 +7,18 @@ import type { ComesAgain } from './read-waiting.ts';
 import type { LoadedEvent, WantedEvent } from '../events/referenced-events.ts';
 import type { Follower, HeadPlace, ParkedAs, StoredRecord, WaitingHead, WaitingVisitors } from './waiting-visitors.ts';
 
-/** What may wait for a destination to keep the order of its visitors. */
+/** Bounds of the events that wait for the order of their visitors. */
 export type OrderLimits = {
-  /** Visitors with an event that failed. */
+  /** Visitors with a failed event. */
   readonly visitorsMax: number;
-  /** Events behind those. */
+  /** Events that wait for those. */
   readonly eventsMax: number;
-  /** Bytes they take in the retry log. */
+  /** Their bytes in the retry log. */
   readonly bytesMax: number;
 };
 
 export type VisitorOrderOptions = {
-  /** The index of waiting events, and the frames of the retry log it points into. */
+  /** The index of waiting events, and their frames in the retry log. */
   readonly waiting: WaitingVisitors;
   readonly frames: ParkedFrames;
   readonly comesAgain: ComesAgain;
@@ -26,11 +26,11 @@ export type VisitorOrderOptions = {
   readonly counts: Record<'order_pauses' | 'parked_lost' | 'retries_lost', number>;
   /** Reads parked events. */
   readonly load: (wanted: readonly WantedEvent[]) => Promise<readonly LoadedEvent[]>;
-  /** Called with an error of the log; what failed is done again. */
+  /** Called with an error of the log; the failed work is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
-/** A parked event whose turn has come: it is the taker's until `finished` or `giveBack`. */
+/** A parked event whose turn has come: the caller owns it until `finished` or `giveBack`. */
 export type ReleasedEvent = {
   readonly follower: Follower;
   readonly loaded: LoadedEvent;
@@ -39,20 +39,20 @@ export type ReleasedEvent = {
 /** Released events in the lanes, or on their way there. */
 const releasedMax = 1_024;
 const errorWaitMs = 1_000;
-/** A destination that was full takes fresh events again below this share of each limit. */
+/** A destination that was full takes fresh events again below this fraction of each limit. */
 const resumeShare = 0.9;
 
 /**
  * Keeps the events of every visitor in order over failed attempts: while one waits for its next attempt, the others are
- * parked in the retry log, in a tier of their own, and come from there when their turn has come. This is the account of
- * who waits for what; its callers bring the events where they go.
+ * parked in the retry log, in a separate tier, and come from there when their turn has come. This keeps account of the
+ * waiting events; its callers store and send them.
  */
 export class VisitorOrder {
   readonly #options: VisitorOrderOptions;
   readonly #wakeup = new Wakeup();
   /** Visitors whose next events may be released. */
   readonly #ready = new Set<string>();
-  /** Visitors with events that wait again since this was asked last. */
+  /** Visitors with a newly failed event since the last call. */
   readonly #failed: string[] = [];
   /** Events on their way to the log, by visitor and key. */
   readonly #storing = new Map<string, Promise<unknown>>();
@@ -81,12 +81,12 @@ export class VisitorOrder {
     return this.#options.frames.bytes;
   }
 
-  /** Whether no fresh events are taken, as things were looked at last. */
+  /** Whether no fresh events are taken, as of the last check. */
   get isPaused(): boolean {
     return this.#isFull;
   }
 
-  /** Whether so much waits that no fresh events are to be taken. */
+  /** Whether so many events wait that no fresh ones are taken. */
   isFull(): boolean {
     const { waiting, frames, limits, counts } = this.#options;
     const share = Math.max(
@@ -101,8 +101,8 @@ export class VisitorOrder {
   }
 
   /**
-   * Where an event that may be sent has its place: it goes `next`, or `behind` the waiting events of its visitor, or it is
-   * `known`, since it came a second time while it waits. Earlier builds wrote down the id alone.
+   * The place of an event that may be sent: `next`, `behind` the waiting events of its visitor, or `known`, since it
+   * waits already and came a second time. Earlier builds stored the id alone.
    */
   placeOf(event: EventOfVisitor & { readonly head: { readonly id: string } }): 'next' | 'behind' | 'known' {
     const { waiting } = this.#options;
@@ -116,7 +116,7 @@ export class VisitorOrder {
     return this.#options.waiting.isHead(visitorId, key);
   }
 
-  /** An event comes back from its wait. Returns whether it was not known: another process has put it there. */
+  /** An event returns from its wait. Returns whether it was unknown: then another process has stored it. */
   returned({ visitorId, key }: EventOfVisitor, place: HeadPlace): boolean {
     const { waiting } = this.#options;
     if (waiting.isHead(visitorId, key)) return false;
@@ -125,7 +125,7 @@ export class VisitorOrder {
     return true;
   }
 
-  /** An attempt failed and is to be made again. Returns whether the event is the one its visitor waits for. */
+  /** An attempt failed and is to be repeated. Returns whether the visitor waits for this event. */
   failed({ visitorId, key }: EventOfVisitor, follower: Follower | undefined): boolean {
     const { waiting } = this.#options;
     this.#failed.push(visitorId);
@@ -134,17 +134,17 @@ export class VisitorOrder {
     return true;
   }
 
-  /** An event was not tried, for the sake of another one of its visitor. */
+  /** An event was not tried because of an earlier one of its visitor. */
   passedOver({ visitorId }: EventOfVisitor): void {
     this.#failed.push(visitorId);
   }
 
-  /** The visitors of events that failed or were skipped since the last call: their later events do not go on. */
+  /** The visitors of events that failed or were skipped since the last call: their later events must wait. */
   takeFailed(): readonly string[] {
     return this.#failed.length === 0 ? this.#failed : this.#failed.splice(0);
   }
 
-  /** The event was put back where it waits, and nothing was tried. */
+  /** The event was put back into its place, without an attempt. */
   waitsAgain({ visitorId, key }: EventOfVisitor): void {
     this.#options.waiting.addHead(visitorId, key);
   }
@@ -154,12 +154,12 @@ export class VisitorOrder {
     this.#options.waiting.placeHead(visitorId, key, place);
   }
 
-  /** Puts an event behind all others of its visitor; `parked` says where the log has it. */
+  /** Puts an event after all others of its visitor; `parked` is its place in the log. */
   park({ visitorId, key }: EventOfVisitor, as: ParkedAs): Follower {
     return this.#options.waiting.park(visitorId, key, as);
   }
 
-  /** An event that was put there is kept elsewhere, before the log had it. */
+  /** A parked event was stored elsewhere before the log had it. */
   unpark(follower: Follower): void {
     this.#options.waiting.unpark(follower);
     this.#offer(follower.visitorId);
@@ -171,7 +171,7 @@ export class VisitorOrder {
     this.#offer(follower.visitorId);
   }
 
-  /** The event is not tried any more, whatever became of it: the next one of its visitor may go. */
+  /** The event is not tried any more, whatever its result: the next one of its visitor may go. */
   done(event: EventOfVisitor, follower: Follower | undefined): void {
     const { waiting } = this.#options;
     if (waiting.size === 0) return;
@@ -179,19 +179,19 @@ export class VisitorOrder {
     this.#offer(event.visitorId);
   }
 
-  /** The events that others wait for, and where this process knows them to be. */
+  /** The events that others wait for, with their known places. */
   heads(): readonly WaitingHead[] {
     return [...this.#options.waiting.heads()];
   }
 
-  /** Whether the log is being written the event. */
+  /** Whether the event is being stored. */
   isStoring(event: EventOfVisitor): boolean {
     return this.#storing.has(keyOf(event));
   }
 
   /**
-   * The log does not have a head where it was. Unless the head was settled or moved since, it is counted as lost, and
-   * the events that wait for it go on. Returns whether that was so.
+   * The log does not have a head in its place. Unless the head was settled or moved since, it is counted as lost, and
+   * the events that wait for it continue. Returns whether that was so.
    */
   dropLost({ visitorId, key, place }: Pick<WaitingHead, 'visitorId' | 'key' | 'place'>): boolean {
     const { waiting, counts } = this.#options;
@@ -202,7 +202,7 @@ export class VisitorOrder {
     return true;
   }
 
-  /** The log is being written an event. */
+  /** An event is being stored. */
   storing(event: EventOfVisitor, stored: Promise<unknown>): void {
     const key = keyOf(event);
     this.#storing.set(key, stored);
@@ -212,12 +212,12 @@ export class VisitorOrder {
     stored.then(forget, forget);
   }
 
-  /** Settles once the log has the event, if it is on its way there. */
+  /** Settles once the log has the event, if it is being stored. */
   async stored(event: EventOfVisitor): Promise<void> {
     await this.#storing.get(keyOf(event));
   }
 
-  /** Parked events may be sent, so many of a visitor at a time; at first they may not. */
+  /** Parked events may be sent, this many of a visitor at a time; initially they may not. */
   open(releasedTogetherMax: number): void {
     this.#releasedTogetherMax = releasedTogetherMax;
     if (this.#isOpen) return;
@@ -230,8 +230,8 @@ export class VisitorOrder {
   }
 
   /**
-   * Parked events whose turn has come, those of a visitor all at once: one that fails has those behind it given back.
-   * Ends when it is stopped.
+   * Parked events whose turn has come, those of a visitor together: when one fails, those after it are given back. Ends
+   * with the stop.
    */
   async *released(): AsyncGenerator<readonly ReleasedEvent[], void, undefined> {
     const { waiting, warn } = this.#options;
@@ -255,7 +255,7 @@ export class VisitorOrder {
     }
   }
 
-  /** Whether a released event may still go: its visitor may wait for an earlier one again by now. */
+  /** Whether a released event may still go: its visitor may wait for an earlier one again. */
   mayGo({ visitorId }: Follower): boolean {
     return !this.#options.waiting.hasHead(visitorId);
   }
@@ -271,20 +271,20 @@ export class VisitorOrder {
     if (place !== undefined) this.#options.frames.finished(place);
   }
 
-  /** A released event is kept elsewhere, and never sent. */
+  /** A released event was stored elsewhere, and is never sent. */
   drop(follower: Follower): void {
     this.settled();
     this.done(follower, follower);
     this.finished(follower);
   }
 
-  /** A released event waits on. */
+  /** A released event waits again. */
   giveBack(follower: Follower): void {
     this.settled();
     this.#putBack(follower);
   }
 
-  /** Takes up events that a previous dispatcher parked after this one had read the log. */
+  /** Adds events that a previous dispatcher parked after this one had read the log. */
   takeUpParked(): void {
     this.#takingUp ??= this.#takeUp().finally(() => {
       this.#takingUp = undefined;
@@ -310,7 +310,7 @@ export class VisitorOrder {
           frames.scanned(found.seq);
           continue;
         }
-        // It may be one of this process that is being stored, or was removed since it was read.
+        // It may be one that this process is storing, or that was removed since it was read.
         if (this.#storing.size > 0 || frames.removals !== removals) return;
         for (const visitorId of takeParkedFrame(found, waiting, frames, comesAgain)) this.#offer(visitorId);
       }

@@ -2,7 +2,7 @@ import type { EventOrigin } from '../../../../shared/contracts/events/event-orig
 import type { Attempted } from '../events/attempted.ts';
 import type { RetryPlace } from '../events/referenced-events.ts';
 
-/** Where the log has a record: the line `index` of the frame `seq`, which has `records` in all. */
+/** The place of a record in the log: the line `index` of the frame `seq`, which has `records` in all. */
 export type StoredRecord = {
   readonly seq: number;
   readonly index: number;
@@ -10,27 +10,27 @@ export type StoredRecord = {
   readonly bytes: number;
 };
 
-/** An event that is parked: it waits behind an earlier one of its visitor. */
+/** A parked event: it waits for an earlier one of its visitor. */
 export type Follower = {
   readonly visitorId: string;
-  /** Of the event, among those of its visitor: see `eventKey`. */
+  /** The event among those of its visitor: see `eventKey`. */
   readonly key: string;
-  /** Its turn among all that were parked; those of one visitor go in this order. */
+  /** Its turn among all parked events; those of one visitor go in this order. */
   readonly turn: number;
   /** Undefined until the log has it. */
   place: RetryPlace | undefined;
-  /** The attempts made of it. */
+  /** Its earlier attempts. */
   attempted: Attempted;
-  /** Where EVENTS has it, or had it; undefined in what earlier builds wrote. */
+  /** Its place in EVENTS; undefined in records of earlier builds. */
   readonly origin: EventOrigin | undefined;
-  /** Whether its record has the event itself. */
+  /** Whether its record contains the event. */
   readonly isCopied: boolean;
 };
 
-/** Of a parked event, where EVENTS has it and what was tried. */
+/** A parked event's place in EVENTS and its attempts. */
 export type ParkedAs = Pick<Follower, 'attempted' | 'origin' | 'isCopied'>;
 
-/** Which message of the retry log has an event that waits for its next attempt. */
+/** The message of the retry log with an event that waits for its next attempt. */
 export type HeadPlace = { readonly tier: number; readonly seq: number };
 
 /** An event that failed and waits for its next attempt, or is being tried again. */
@@ -40,7 +40,7 @@ export type Head = {
   place: HeadPlace | undefined;
 };
 
-/** A head as things stand. */
+/** A head with its present place. */
 export type WaitingHead = {
   readonly visitorId: string;
   readonly key: string;
@@ -51,37 +51,37 @@ export type WaitingHead = {
 type Waiting = {
   /** Nearly always one. */
   readonly heads: Head[];
-  /** Events that were parked and are on their way. */
+  /** Parked events that were released and are not settled. */
   readonly released: Follower[];
-  /** Those that wait, in order, from `first` on. */
+  /** Waiting events in order, from `first` on. */
   parked: Follower[];
   first: number;
-  /** Keys of `parked`, once they are too many to look through. */
+  /** Keys of `parked`, once they are too many for a scan. */
   keys: Set<string> | undefined;
 };
 
-/** From so many parked events of a visitor on their keys are kept apart. */
+/** With this many parked events a visitor gets a set of their keys. */
 const lookThroughMax = 32;
-/** Released events leave a hole behind; the holes go together. */
+/** Released events leave holes, which are removed together. */
 const holesMax = 256;
 
 /**
- * The visitors of a destination that wait, and their waiting events. A visitor waits from the moment an attempt of one of its
- * events fails until that event, its head, and all that were parked behind it are settled. Meanwhile every other event
- * of it is parked. Without a head that waits the parked ones are released, a few at a time and in order; one that fails
- * then is the head, and those released behind it are parked again.
+ * The waiting visitors of a destination, with their events. A visitor waits from the moment an attempt of one of its
+ * events fails until that event, its head, and all events parked after it are settled. Meanwhile every other event of
+ * it is parked. Without a waiting head the parked ones are released, a few at a time and in order; one that fails then
+ * is the head, and those released after it are parked again.
  */
 export class WaitingVisitors {
   readonly #visitors = new Map<string, Waiting>();
   #parked = 0;
   #turns = 0;
 
-  /** Visitors that wait. */
+  /** Number of waiting visitors. */
   get size(): number {
     return this.#visitors.size;
   }
 
-  /** Events parked, those on their way included. */
+  /** Number of parked events, released ones included. */
   get parked(): number {
     return this.#parked;
   }
@@ -94,7 +94,7 @@ export class WaitingVisitors {
     return this.#visitors.has(visitorId);
   }
 
-  /** Whether the event waits already, in whatever way: it may have come a second time. */
+  /** Whether the event waits already: it may have come a second time. */
   knows(visitorId: string, key: string): boolean {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return false;
@@ -115,20 +115,20 @@ export class WaitingVisitors {
     return (this.#visitors.get(visitorId)?.heads.length ?? 0) > 0;
   }
 
-  /** The event waits for its next attempt; one that was released is no follower any more. */
+  /** The event waits for its next attempt; a released one is no follower any more. */
   addHead(visitorId: string, key: string, follower?: Follower): void {
     const waiting = this.#of(visitorId);
     if (follower !== undefined) this.#dropReleased(waiting, follower);
     if (!this.isHead(visitorId, key)) waiting.heads.push({ key, place: undefined });
   }
 
-  /** The log has the event that waits for its next attempt; before, another message may have had it. */
+  /** The log has the event that waits for its next attempt; an earlier message may have had it. */
   placeHead(visitorId: string, key: string, place: HeadPlace): void {
     const head = this.#headOf(visitorId, key);
     if (head !== undefined) head.place = place;
   }
 
-  /** Where the log has it; undefined for an event that does not wait, or is not stored yet. */
+  /** Its place in the log; undefined for an event that does not wait, or is not stored yet. */
   placeOfHead(visitorId: string, key: string): HeadPlace | undefined {
     return this.#headOf(visitorId, key)?.place;
   }
@@ -139,7 +139,7 @@ export class WaitingVisitors {
     }
   }
 
-  /** Parks an event behind all others of its visitor. */
+  /** Parks an event after all others of its visitor. */
   park(visitorId: string, key: string, { attempted, origin, isCopied }: ParkedAs, place?: RetryPlace): Follower {
     const turn = (this.#turns += 1);
     const follower = { visitorId, key, turn, place, attempted, origin, isCopied };
@@ -150,7 +150,7 @@ export class WaitingVisitors {
     return follower;
   }
 
-  /** An event that the log does not have yet does not wait any more. */
+  /** Removes an event that the log does not have yet. */
   unpark(follower: Follower): void {
     const { visitorId, key } = follower;
     const waiting = this.#visitors.get(visitorId);
@@ -162,7 +162,7 @@ export class WaitingVisitors {
     this.#forgetIfOver(visitorId, waiting);
   }
 
-  /** Whether the next events of a visitor may go: none is before them, and the log has the first. */
+  /** Whether the next events of a visitor may go: no event is before them, and the log has the first. */
   canRelease(visitorId: string): boolean {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined || waiting.heads.length > 0 || waiting.released.length > 0) return false;
@@ -187,7 +187,7 @@ export class WaitingVisitors {
     return [...waiting.released];
   }
 
-  /** A released event is parked again, where it was. */
+  /** Parks a released event again, in its old place. */
   giveBack(follower: Follower): void {
     const waiting = this.#visitors.get(follower.visitorId);
     const at = waiting?.released.indexOf(follower) ?? -1;
@@ -199,7 +199,7 @@ export class WaitingVisitors {
     waiting.keys?.add(follower.key);
   }
 
-  /** The event is where it belongs, and not tried any more: a head, or one that was released. */
+  /** The event is settled: a head, or a released one. */
   settle(visitorId: string, key: string, follower?: Follower): void {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined) return;
