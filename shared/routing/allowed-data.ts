@@ -1,10 +1,10 @@
 import { isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
 
-/** Which properties of an event may leave, as it is published. */
+/** A published entry: an event and the properties that may leave. */
 export type AllowedData = { readonly name: string; readonly properties: readonly string[] };
 
-/** What of an event's properties may leave. */
+/** Keeps the properties of an event that may leave. */
 export type LimitData = (eventName: string, properties: JsonObject) => JsonObject;
 
 /** Stands for every event. */
@@ -40,7 +40,7 @@ function compileList(paths: readonly string[]): Limit {
     if (dot === -1 || whole.has(path.slice(0, dot))) continue;
     within.set(path.slice(0, dot), [...(within.get(path.slice(0, dot)) ?? []), path.slice(dot + 1)]);
   }
-  // A name may have dots of its own.
+  // A name may contain dots.
   const named = new Set(paths);
   const inner = new Map([...within].map(([name, rest]) => [name, compileList(rest)]));
   return (from) => {

@@ -1,11 +1,11 @@
-/** A name that may go on, and where to. */
+/** A published entry: an event name and its destinations. */
 export type AllowedEvent = { readonly name: string; readonly destinationIds: readonly string[] };
 
 /**
- * Which event names go to a destination, or, where none is given, to any destination there may be. An account that has
- * published no allowed event (`isLimited` false) lets everything through to every destination; with at least one, be it
- * one that cannot be read, a name goes to the destinations listed with it. Names match without case; the service's own
- * events, which begin with `$`, always pass.
+ * Decides which event names go to a destination or, where none is given, to any destination. An account without allowed
+ * events (`isLimited` false) sends every event to every destination; with at least one, readable or not, a name goes to
+ * the destinations listed with it. Names match without case; the service's own events, which begin with `$`, always
+ * pass.
  */
 export function compileAllowedEvents(
   allowedEvents: readonly AllowedEvent[],

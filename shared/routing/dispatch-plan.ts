@@ -22,7 +22,7 @@ import { PlanError } from './values/plan-error.ts';
 import type { Predicate } from './predicate/predicate.ts';
 import { compilePredicate } from './predicate/predicate.ts';
 
-/** What is to become of one event at one destination. */
+/** The decision about one event at one destination. */
 export type Decision =
   /** Not for this destination: no dispatch, not counted in health. */
   | { readonly kind: 'skip'; readonly rule: SkipRule }
@@ -33,15 +33,15 @@ export type Decision =
   /** Its visitor does not allow a purpose that the destination serves. */
   | NoConsent
   /**
-   * As a mapping rule says or, without one, as it is. `limitedBy`: for limited use only; why it is stopped where the platform
-   * cannot take it so.
+   * As a mapping rule maps it or, without one, unchanged. `limitedBy`: for limited use only, and the reason to stop it
+   * where the platform cannot limit it.
    */
   | {
       readonly kind: 'send';
       readonly ruleId?: string;
       readonly mapped?: MappedEvent;
       readonly limitedBy?: NoConsent | undefined;
-      /** What its visitor allows of the consent types that the destination passes on. */
+      /** The visitor's answers for the consent types that the destination passes on. */
       readonly consentMode?: ConsentMode | undefined;
     };
 
@@ -59,19 +59,19 @@ type MappedEvent = {
 
 export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integrations';
 
-/** What a dispatcher needs of its account's live version, compiled once a revision. */
+/** The part of its account's live version that a dispatcher needs, compiled once a revision. */
 export type DispatchPlan = {
   readonly destination: PublishedDestination;
-  /** `subject` is the event with that head; it is looked at only where there are rules that do. */
+  /** `subject` is the event with that head; only rules that read it need it. */
   decide(head: EventHead, subject: Subject, now?: ConsentNow): Decision;
-  /** Whether consent still allows to send an event as it was decided to be sent. */
+  /** Whether consent still allows to send an event as decided. */
   isConsented(head: EventHead, subject: Subject & Consented, now: ConsentNow): boolean;
 };
 
-/** How an event was decided to be sent: for limited use or in full, and with which consent types. */
+/** How an event may be sent: for limited use or in full, and with which consent types. */
 export type Consented = { readonly isLimited: boolean; readonly consentMode: ConsentMode | undefined };
 
-/** What a destination's kind has a say in. */
+/** The facts of a kind that the plan uses. */
 export type PlannedKind = {
   /** The names that senders use for its platform. */
   readonly namesElsewhere: readonly string[];
@@ -110,8 +110,9 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
 };
 
 /**
- * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and what is sent.
- * Throws PlanError when the destination or a rule cannot be read or understood: sending without it might send what it should have stopped.
+ * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and the mapping.
+ * Throws PlanError when the destination or a rule cannot be read: without it an event might be sent that it should have
+ * stopped.
  */
 export function compileDispatchPlan(
   config: DispatchRules,
@@ -163,7 +164,7 @@ export function compileDispatchPlan(
   };
 }
 
-/** Undefined without the setting. Throws PlanError where its key cannot be used. */
+/** Undefined without the setting. Throws PlanError for an invalid key. */
 function encryptionOf({ id, accountId, settings }: PublishedDestination): EncryptValue | undefined {
   const pem = settings['encryptionKey'];
   if (typeof pem !== 'string' || pem === '') return undefined;
@@ -175,7 +176,7 @@ function encryptionOf({ id, accountId, settings }: PublishedDestination): Encryp
   }
 }
 
-/** For who asks about an event without sending it. */
+/** For callers that do not send the event. */
 const nothingWithdrawn: ConsentNow = {
   lastWords: () => undefined,
   onUnreadable: () => undefined,
@@ -186,7 +187,7 @@ function withoutConsent({ answers }: ConsentVerdict): NoConsent {
   return { kind: 'no-consent', purpose: answers.find(({ isGranted }) => !isGranted)?.purpose ?? '', answers };
 }
 
-/** Whether an account has published allowed events at all: one that cannot be read allows nothing, and is one. */
+/** Whether an account has published allowed events: an unreadable one allows nothing, and counts. */
 export function limitsEvents({ collections, unreadable }: Pick<DispatchRules, 'unreadable'> & AllowedEvents): boolean {
   return collections.allowedEvents.length > 0 || unreadable.some(({ collection }) => collection === 'allowedEvents');
 }
@@ -205,7 +206,7 @@ function refuseUnreadable(
 
 const cannotBeRead = 'cannot be read by this build';
 
-/** Whether a rule that cannot be read may stop events of a destination. */
+/** Whether an unreadable rule may stop events of a destination. */
 function mayBeAbout(
   { collection, entity, isDefaulted }: UnreadableEntity,
   destinationId: string,
@@ -245,7 +246,7 @@ export function compileGlobalDispatch(centers: readonly GlobalDispatchCenter[], 
 
 type Compiled = { readonly name: string; readonly priority: number; readonly holds: Predicate };
 
-/** One category, or none where it says nothing of this destination. */
+/** One category; undefined where it does not concern this destination. */
 function compileCategory(
   { name, priority, destinationIds, logic }: Category,
   destinationId: string,

@@ -1,13 +1,12 @@
 import type { PublishedDestination } from './published-destinations.ts';
 
-/** Answers that are remembered: senders say one of a few things. */
+/** Remembered answers, at most: senders use few different ones. */
 const rememberedMax = 1_000;
 
 /**
- * Whether an event may go to this destination by what its sender says of destinations (`integrations` of Segment's and
- * RudderStack's libraries): `false` excludes it, by the destination's name, its kind or a name that the kind's platform has
- * elsewhere, and `All: false` excludes every destination that is not named. Names count without case, spaces and what
- * stands in brackets.
+ * Whether an event may go to this destination by its sender's wish (`integrations` of Segment's and RudderStack's
+ * libraries): `false` excludes it, by the destination's name, its kind or a name that other services give the platform,
+ * and `All: false` excludes every destination that is not named. Names match without case, spaces and text in brackets.
  */
 export function compileIntegrations(
   { name, type }: Pick<PublishedDestination, 'name' | 'type'>,

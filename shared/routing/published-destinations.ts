@@ -1,7 +1,7 @@
 import type { UnreadableEntity } from '../contracts/config/account-config.ts';
 import type { JsonObject } from '../runtime/json.ts';
 
-/** A destination as the account's live version has it. Secret settings are still sealed. */
+/** A destination in the account's live version, with its secret settings still sealed. */
 export type PublishedDestination = {
   readonly id: string;
   readonly accountId: string;
@@ -13,7 +13,7 @@ export type PublishedDestination = {
   /** Undefined: every source. */
   readonly limitedToSourceIds: ReadonlySet<string> | undefined;
   readonly hashingSalt: string | undefined;
-  /** The field that keeps this build from reading it: it is there, and is sent nothing until it can be read. */
+  /** The field that this build cannot read: the destination gets nothing until it can. */
   readonly unreadable: string | undefined;
 };
 
@@ -27,14 +27,17 @@ type Destination = {
   readonly hashingSalt: string | null;
 };
 
-/** What destinations are found in: an account's live version. */
+/** The part of a live version with destinations. */
 export type DestinationsConfig = {
   readonly accountId: string;
   readonly collections: { readonly destinations: readonly Destination[] };
   readonly unreadable: readonly UnreadableEntity[];
 };
 
-/** The destinations of an account's live version, with those that this build cannot read: their place in the log is kept. */
+/**
+ * The destinations of an account's live version, including those that this build cannot read: their position in the log
+ * is kept.
+ */
 export function publishedDestinations(config: DestinationsConfig): PublishedDestination[] {
   const { accountId, collections } = config;
   return [...collections.destinations.map((entity) => readDestination(accountId, entity)), ...lostDestinations(config)];
@@ -71,7 +74,7 @@ function readDestination(accountId: string, entity: Destination): PublishedDesti
     name: name ?? '',
     isEnabled: status === 'Enabled',
     settings: settings ?? {},
-    // An empty list limits nothing, as the field's description promises.
+    // An empty list limits nothing, as the field's description states.
     limitedToSourceIds:
       limitedToSourceIds === null || limitedToSourceIds.length === 0 ? undefined : new Set(limitedToSourceIds),
     hashingSalt: hashingSalt || undefined,

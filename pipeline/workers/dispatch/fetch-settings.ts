@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox';
 import { graphApi } from '../../../shared/destinations/facebook/graph-api.ts';
 import { text } from '../../../shared/runtime/variables.ts';
 
-/** Where the content of notices is fetched, by the type of the source; the provider's address for the others. */
+/** Where what notices point to is fetched, by the type of the source; the provider's own address for the others. */
 export type FetchUrls = Readonly<Record<string, string>>;
 
 export const fetchEnv = {

@@ -9,7 +9,7 @@ import type { ConsentLayer, PurposeAnswer } from './purpose-answer.ts';
 import { isCovered, regionCode, regionOf } from './region.ts';
 import type { Region } from './region.ts';
 
-/** A purpose as it is published. */
+/** A published purpose. */
 export type ConsentSetting = {
   readonly name: string;
   readonly isEnabled: boolean;
@@ -19,23 +19,23 @@ export type ConsentSetting = {
   readonly signals: SignalSettings | null;
 };
 
-/** A visitor's last word on a name: when it was said, in ms since the epoch. */
+/** A visitor's last decision on a name, and its time, in ms since the epoch. */
 export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 
 /** By lower-case name. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
-/** What is known of consent now, beside what the event's line says. */
+/** What is known of consent now, beyond the event's line. */
 export type ConsentNow = {
-  /** By lower-case name; undefined where the visitor has withdrawn nothing that is known of. */
+  /** By lower-case name; undefined where the visitor has withdrawn nothing. */
   lastWords(head: EventHead): LastWords | undefined;
-  /** A consent of the event is there and cannot be read. */
+  /** The event has a consent that cannot be read. */
   onUnreadable(): void;
-  /** Where an address is, as far as that is known. */
+  /** The region of an address, as far as it is known. */
   regionOf(address: string): Region;
 };
 
-/** How an event may be used: `limited` where nothing denies but a signal by which its visitor opted out. */
+/** The permitted use of an event: `limited` where nothing denies except a signal by which its visitor opted out. */
 export type ConsentVerdict = {
   readonly use: 'full' | 'limited' | 'none';
   /** Of each purpose of the destination, by name. */
@@ -44,16 +44,16 @@ export type ConsentVerdict = {
 
 export type JudgeConsent = (head: EventHead, subject: Subject, now: ConsentNow) => ConsentVerdict;
 
-/** Answers that are remembered: senders say one of a few things. */
+/** Remembered answers, at most: senders use few different ones. */
 const rememberedMax = 1_000;
 const noWords: ConsentWords = {};
 
 /**
- * Compiles the purposes that a destination serves; undefined where it serves none, and its events are not asked for
- * consent. Of each purpose the first of these decides that says anything: the event, its visitor, signals, and the
- * purpose's default where its regions cover the visitor. Within one of them a denial wins. What was granted so must not
- * have been withdrawn since. `rule`: whether all purposes must be granted, or one is enough. `allowsLimited`: whether the
- * destination takes events for limited use.
+ * Compiles the purposes that a destination serves; undefined where it serves none, and its events need no consent. For
+ * each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's default where
+ * its regions cover the visitor. Within a layer a denial wins. A grant must not have been withdrawn since. `rule`:
+ * whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination accepts events for
+ * limited use.
  */
 export function compileConsent(
   settings: readonly ConsentSetting[],
@@ -82,11 +82,11 @@ type AskPurposes = (
   asksWithoutOptOuts?: boolean,
 ) => {
   readonly answers: readonly PurposeAnswer[];
-  /** The event itself says that one purpose is enough. */
+  /** The event states that one purpose suffices. */
   readonly allowsAny: boolean;
 };
 
-/** Compiles the enabled ones of these purposes, which are asked in the order of their names; undefined where there are none. */
+/** Compiles the enabled purposes, in the order of their names; undefined where there are none. */
 export function compilePurposes(settings: readonly ConsentSetting[]): AskPurposes | undefined {
   const purposes = settings
     .filter(({ isEnabled }) => isEnabled)
@@ -119,7 +119,7 @@ type Purpose = {
   readonly signals: SignalSettings;
   readonly segment: readonly string[];
   readonly rudderstack: readonly string[];
-  /** Every name that a visitor's consent may have it under. */
+  /** Every name under which a visitor's consent may have it. */
   readonly names: readonly string[];
   readonly defaultsToGranted: boolean;
   readonly regions: readonly string[] | null;
@@ -135,8 +135,8 @@ function compilePurpose({ name, defaultState, regions, signals }: ConsentSetting
 }
 
 /**
- * `asksWithoutOptOuts`: an opt-out signal is named only where all else would grant, so that a signal never sends what would
- * be stopped without it.
+ * `asksWithoutOptOuts`: an opt-out signal is reported only where everything else would grant, so that a signal never
+ * sends an event that would be stopped without it.
  */
 function answer(purpose: Purpose, said: Said, asksWithoutOptOuts: boolean): PurposeAnswer {
   const given = answerThen(purpose, said, false);
@@ -152,7 +152,7 @@ function unlessWithdrawn(purpose: Purpose, given: PurposeAnswer, said: Said): Pu
   return { purpose: purpose.name, isGranted: false, layer: 'withdrawal' };
 }
 
-/** By what the line of the event says. */
+/** The answer from the event's line. */
 function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): PurposeAnswer {
   const { name, signals, names, regions, defaultsToGranted } = purpose;
   const { subject, own, visitor, now, lastWords } = said;
@@ -161,7 +161,7 @@ function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): Purp
     own[consentMarks.gpc] === true ||
     context['gpc'] === true ||
     keepsGpc(subject) ||
-    // It came on while the event waited.
+    // The signal was turned on while the event waited.
     lastWords?.get(consentMarks.gpc)?.isDenial === true;
   if (signals.gpc === 'always' && !ignoresOptOuts && (hasGpc || gppHasGpc(context))) {
     return { purpose: name, isGranted: false, layer: 'signal', detail: 'gpc' };
@@ -186,7 +186,9 @@ function keepsGpc({ visitor }: Subject): boolean {
   return isJsonObject(consent) && consent[consentMarks.gpc] === true;
 }
 
-/** What the visitor's properties say, else the address of the event: that of a calling server is not kept as such. */
+/**
+ * The region of the visitor's properties, else of the event's address; a calling server's address is not the visitor's.
+ */
 function whereabouts({ visitor, event }: Subject, now: ConsentNow): Region {
   const said = regionOf(visitor);
   const address = event.context['ip'];
@@ -199,7 +201,7 @@ function answerOfEvent({ key, segment, rudderstack }: Purpose, own: ConsentWords
   return wordOf(ids, own);
 }
 
-/** Of several names a denial wins; undefined where none is said. */
+/** Of several names a denial wins; undefined where there is no decision. */
 function wordOf(names: readonly string[], words: ConsentWords): boolean | undefined {
   let word: boolean | undefined;
   for (const name of names) {
@@ -209,8 +211,8 @@ function wordOf(names: readonly string[], words: ConsentWords): boolean | undefi
 }
 
 /**
- * Whether the visitor's last word on a purpose is a denial that came after what granted it. What an event itself grants is
- * as old as the event; any other grant of a visitor is older than its last word.
+ * Whether the visitor's last decision on a purpose is a denial later than the grant. A grant by the event is as old as
+ * the event; any other grant of a visitor is older than its last decision.
  */
 function isWithdrawn({ names }: Purpose, layer: ConsentLayer, { head, subject, lastWords }: Said): boolean {
   if (lastWords === undefined) return false;

@@ -8,8 +8,8 @@ import type { ConsentNow, ConsentSetting } from './compile-consent.ts';
 export type FindConsentMode = (head: EventHead, subject: Subject, now: ConsentNow) => ConsentMode;
 
 /**
- * Compiles what purposes say of Google's consent types, of those that a destination passes on: whether it serves a purpose
- * or not. Of several purposes with one type all must be granted. Undefined where no purpose has one of them.
+ * Compiles the purposes' answers for the Google consent types that a destination passes on, whether it serves the
+ * purposes or not. All purposes of a type must be granted. Undefined where no purpose has one of the types.
  */
 export function compileConsentMode(
   settings: readonly ConsentSetting[],
@@ -21,7 +21,7 @@ export function compileConsentMode(
   });
   if (named.length === 0) return undefined;
   return (head, subject, now) => {
-    // Strings that cannot be read are counted where the purposes of a destination are asked.
+    // Unreadable strings are counted where the purposes of a destination are judged.
     const asked: ConsentNow = {
       lastWords: (of) => now.lastWords(of),
       regionOf: (address) => now.regionOf(address),
@@ -36,7 +36,7 @@ export function compileConsentMode(
   };
 }
 
-/** Whether two say the same. */
+/** Whether two modes are equal. */
 export function isSameMode(one: ConsentMode | undefined, other: ConsentMode | undefined): boolean {
   return googleConsentTypes.every((type) => one?.[type] === other?.[type]);
 }

@@ -6,7 +6,7 @@ import type { PurposeAnswer } from './purpose-answer.ts';
 import { readTcString } from './tc-string.ts';
 import type { TcConsent } from './tc-string.ts';
 
-/** Which signals speak for a purpose, as it is published. One that is not listed is not read. */
+/** The signals of a published purpose. Others are not read. */
 export type SignalSettings = {
   readonly segment?: readonly string[] | undefined;
   readonly rudderstack?: readonly string[] | undefined;
@@ -17,7 +17,7 @@ export type SignalSettings = {
   /** Words of `gppOptOuts`. */
   readonly gpp?: readonly string[] | undefined;
   readonly gpc?: string | undefined;
-  /** Words of `googleConsentTypes`: no signal, but what the purpose's answer is passed on as. */
+  /** Words of `googleConsentTypes`: not a signal, but the types as which the purpose's answer is passed on. */
   readonly googleConsentMode?: readonly string[] | undefined;
 };
 
@@ -28,29 +28,29 @@ type TcfSettings = {
   readonly segment?: string | undefined;
 };
 
-/** Signals by which a browser or device opts out. The others are answers that a visitor gave, or did not give, in a dialog. */
+/** Signals by which a browser or device opts out. The others are a visitor's answers in a dialog. */
 const optOutSignals: ReadonlySet<string> = new Set(['gpc', 'gpp', 'us_privacy']);
 
 const isOptOutSignal = (signal: string): boolean => optOutSignals.has(signal);
 
-/** Whether an opt-out signal denies, and nothing more specific. */
+/** Whether an opt-out signal denies, and no other answer does. */
 export function isOptOut({ isGranted, layer, detail }: PurposeAnswer): boolean {
   return !isGranted && layer === 'signal' && detail !== undefined && isOptOutSignal(detail);
 }
 
-/** What signals answer, and the signal that decided: `gpc`, or the property of the event's context that carries it. */
+/** The answer of signals, and the deciding signal: `gpc`, or the property of the event's context with it. */
 export type SignalAnswer = { readonly isGranted: boolean; readonly signal: string };
 
-/** What an event carries: what its context says, and whether its visitor has Global Privacy Control on. */
+/** The signals of an event: its context, and whether its visitor has Global Privacy Control on. */
 export type CarriedSignals = {
   readonly context: Readonly<Record<string, unknown>>;
   readonly hasGpc: boolean;
 };
 
 /**
- * What signals say of a purpose: a denial wins, and of several the one that is no opt-out; undefined where none of those
- * that its settings list is there. One that is there and cannot be read is no consent, and is reported. `ignoresOptOuts`
- * asks what the others say.
+ * The answer of signals for a purpose: a denial wins, and of several denials the one that is no opt-out; undefined
+ * where the event has none of the listed signals. An unreadable signal is no consent, and is reported. `ignoresOptOuts`
+ * leaves opt-outs out.
  */
 export function answerBySignals(
   signals: SignalSettings,
@@ -71,7 +71,7 @@ export function answerBySignals(
     try {
       take(say(read(value)), as);
     } catch {
-      // The libraries throw errors of any kind for what they cannot read.
+      // The libraries throw various errors for unreadable strings.
       onUnreadable();
       take(false, `${key}, unreadable`);
     }
@@ -103,7 +103,7 @@ export function answerBySignals(
   return answer;
 }
 
-/** Whether a GPP string of the event carries Global Privacy Control. One that cannot be read is the signals' to report. */
+/** Whether a GPP string of the event has Global Privacy Control. An unreadable one is reported by the signals. */
 export function gppHasGpc(context: Readonly<Record<string, unknown>>): boolean {
   const text = context['gpp'];
   if (typeof text !== 'string' || text === '') return false;
@@ -121,7 +121,7 @@ function allows({ purposes, vendors = [], segment }: TcfSettings, consent: TcCon
   return purposes.every((id) => given?.has(id) === true) && vendors.every((id) => consent.vendors.has(id));
 }
 
-/** Of several categories each must be allowed; undefined where none is named. */
+/** Each of several categories must be allowed; undefined where none is named. */
 function wordOf(names: readonly string[], categories: Categories): boolean | undefined {
   const words = names.map(categories).filter((word) => word !== undefined);
   return words.length === 0 ? undefined : words.every(Boolean);
@@ -141,10 +141,10 @@ function textOf(value: unknown): string {
   return value;
 }
 
-/** Strings of a page's visitors are the same again and again, and take up to half a millisecond to read. */
+/** Visitors of a page have few different strings, and reading one takes up to half a millisecond. */
 const rememberedMax = 1_000;
 
-/** Reads texts, and remembers what it read last. */
+/** Reads texts, and remembers the last results. */
 function remember<Read>(readText: (text: string) => Read): { read(text: unknown): Read } {
   const known = new Map<string, Read>();
   return {

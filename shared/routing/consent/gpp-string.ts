@@ -22,8 +22,8 @@ const fieldOf: Readonly<Record<GppOptOut, string>> = {
 const optedOut = 1;
 
 /**
- * Reads a string of the Global Privacy Platform: the sections that apply, or all of them where none is said to
- * (github.com/InteractiveAdvertisingBureau/Global-Privacy-Platform). Throws for what is none.
+ * Reads a string of the Global Privacy Platform: the applicable sections, or all where none is named
+ * (github.com/InteractiveAdvertisingBureau/Global-Privacy-Platform). Throws for any other text.
  */
 export function readGppString(text: string, applicable: ReadonlySet<number>): GppAnswers {
   if (text.length > consentStringCharactersMax) throw new RangeError('the consent string is too long');
@@ -39,9 +39,9 @@ export function readGppString(text: string, applicable: ReadonlySet<number>): Gp
     if (id === europe) tcString = sections[index];
     else if (id === usPrivacy && isUsPrivacyOptOut(sections[index] ?? '')) optOuts.add('saleOptOut');
     else if (id > usPrivacy) {
-      // Only what is asked for is decoded: fields of fixed lengths.
+      // Decodes only the needed fields, which have fixed lengths.
       const name = Sections.SECTION_ID_NAME_MAP.get(id);
-      // One that the library does not know yet cannot be asked.
+      // The library does not know the section yet.
       if (name === undefined) throw new RangeError('a section is not known');
       const section = model.getSection(name) as Readonly<Record<string, unknown>>;
       for (const optOut of gppOptOuts) if (section[fieldOf[optOut]] === optedOut) optOuts.add(optOut);
@@ -51,11 +51,11 @@ export function readGppString(text: string, applicable: ReadonlySet<number>): Gp
   return { optOuts, gpc, tcString };
 }
 
-/** More sections than there are, and ids beyond those there may be. */
+/** More sections, and higher ids, than the platform has. */
 const sectionsMax = 64;
 const sectionIdMax = 1_000;
 
-/** The ids of the sections. The library would list a range of any length, so none that is too long gets there. */
+/** The ids of the sections. The library would list a range of any length, so a too long one never reaches it. */
 function readHeader(text: string): readonly number[] {
   const bits = new Bits(text);
   if (bits.number(0, 6) !== 3 || bits.number(6, 6) !== 1) throw new RangeError('not a GPP string of version 1');
@@ -89,7 +89,7 @@ function fibonacciNumber(bits: Bits, start: number): { readonly value: number; r
   }
 }
 
-/** Whether a US Privacy string such as `1YYN` says that the visitor has opted out of sale. Throws for any other text. */
+/** Whether a US Privacy string such as `1YYN` opts out of sale. Throws for any other text. */
 export function isUsPrivacyOptOut(text: string): boolean {
   if (!/^1[YN-]{3}$/i.test(text)) throw new RangeError('not a US Privacy string');
   return text[2]?.toUpperCase() === 'Y';

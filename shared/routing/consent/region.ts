@@ -9,7 +9,7 @@ const groups: Readonly<Record<string, ReadonlySet<string>>> = {
   EEA: new Set([...european, 'IS', 'LI', 'NO']),
 };
 
-/** Where a visitor is, in codes of ISO 3166; '' where that is not known. */
+/** A visitor's region in codes of ISO 3166; '' where it is unknown. */
 export type Region = { readonly country: string; readonly state: string };
 
 export const unknownRegion: Region = { country: '', state: '' };
@@ -30,7 +30,7 @@ export function regionOf(visitor: Readonly<Record<string, unknown>>): Region {
   return { country: country.toUpperCase(), state: /^[a-z0-9]{1,3}$/i.test(state) ? state.toUpperCase() : '' };
 }
 
-/** Whether a visitor is in one of these regions, or may be: what is not known counts as covered. */
+/** Whether a visitor is in one of these regions, or may be: an unknown region counts as covered. */
 export function isCovered(regions: readonly string[], { country, state }: Region): boolean {
   if (country === '') return true;
   return regions.some((region) => {

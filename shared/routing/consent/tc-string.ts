@@ -1,6 +1,6 @@
 import { Bits } from './bits.ts';
 
-/** What a visitor consents to by a string of the Transparency and Consent Framework. */
+/** A visitor's consent in a string of the Transparency and Consent Framework. */
 export type TcConsent = {
   readonly purposes: ReadonlySet<number>;
   readonly vendors: ReadonlySet<number>;
@@ -8,11 +8,11 @@ export type TcConsent = {
   readonly publisherPurposes: ReadonlySet<number> | undefined;
 };
 
-/** A string with every vendor there is takes a fifth of it. */
+/** A string with every vendor takes a fifth of it. */
 export const consentStringCharactersMax = 8_192;
 
-// Places of the core segment: github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework, "Consent
-// string and vendor list formats v2".
+// Positions in the core segment: github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework,
+// "Consent string and vendor list formats v2".
 const version = { at: 0, bits: 6 };
 const purposes = { at: 152, count: 24 };
 const vendorIdMax = { at: 213, bits: 16 };

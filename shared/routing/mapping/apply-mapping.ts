@@ -12,7 +12,7 @@ import { compileTemplate } from './template.ts';
 
 export const mappedPropertiesMax = 500;
 
-/** A rule of a destination, as it is published or is about to be stored. */
+/** A mapping rule of a destination, published or about to be stored. */
 export type MappingRule = {
   readonly priority: number;
   readonly isEnabled: boolean;
@@ -20,13 +20,13 @@ export type MappingRule = {
   readonly action: string;
   readonly eventName: string | null;
   readonly mappings: readonly MappingRow[];
-  /** What becomes of the properties that no row names: they are left out, or stay as they are. */
+  /** Whether properties that no row names are left out, or stay as they are. */
   readonly others: string;
 };
 
 type MappingRow = { readonly property: string; readonly map: string; readonly modification?: string | null };
 
-/** What the mapping rules of a destination make of an event; `ruleId` names the rule that decided. */
+/** The result of a destination's mapping rules for an event; `ruleId` is the deciding rule. */
 export type MappingOutcome =
   | {
       readonly kind: 'send';
@@ -39,7 +39,7 @@ export type MappingOutcome =
   /** No rule applies: the destination's own default payload. */
   | { readonly kind: 'default' };
 
-/** Maps the same event again, of which the texts of numbers were kept: the number that a property copies keeps its text. */
+/** Maps the same event again with the texts of its numbers: a copied number keeps its text. */
 export type RemakeProperties = (subject: Subject) => JsonObject;
 
 export type ApplyMappings = (subject: Subject) => MappingOutcome;
@@ -73,15 +73,15 @@ export function compileMappings(
   };
 }
 
-/** What keeps a mapping rule from compiling: the first problem, or none. For a check before it is stored. */
+/** The first problem of a mapping rule, or none: for a check before it is stored. */
 export function checkMappingRule(rule: MappingRule): readonly RuleProblem[] {
   return problemsOf(() => compileRule(rule, anyHiding, ''));
 }
 
-/** What values are hashed and encrypted with. */
+/** Salt and encryption for hidden values. */
 type Hiding = { readonly salt: string; readonly encrypt: EncryptValue | undefined };
 
-/** For a check of a rule by itself, whichever its destination is. */
+/** For a check of a rule without its destination. */
 const anyHiding: Hiding = { salt: '', encrypt: () => '' };
 
 const ownProperties: RemakeProperties = ({ event }) => event.event_properties;
@@ -118,7 +118,7 @@ function compilePayload({ eventName, mappings, others }: MappingRule, hiding: Hi
   };
 }
 
-/** Puts the mapped properties together; undefined where there are no rows. */
+/** Builds the mapped properties; undefined where there are no rows. */
 function compileRows(
   rows: readonly MappingRow[],
   hiding: Hiding,
@@ -142,9 +142,12 @@ function compileRows(
   };
 }
 
-/** Compiles what copies an object without some properties. Objects on the way to one are copies, so that it can be set there. */
+/**
+ * Compiles a copy of an object without some properties. Objects on the way to one are copied as well, so that it can be
+ * set there.
+ */
 function compileOmission(names: readonly string[]): (from: JsonObject) => MutableProperties {
-  // A name may have dots of its own.
+  // A name may contain dots.
   const omitted = new Set(names);
   const within = new Map<string, string[]>();
   for (const name of names) {
@@ -193,10 +196,10 @@ function compileRow({ property, map, modification }: MappingRow, { salt, encrypt
 const propertyCharactersMax = 250;
 const propertySegmentsMax = 10;
 
-/** Properties being put together for a destination. */
+/** Properties that are being built for a destination. */
 export type MutableProperties = { [name: string]: unknown };
 
-/** `text` is that of a number which a double does not give back. */
+/** `text` is the digits of a number that a double does not give back. */
 type SetProperty = (properties: MutableProperties, value: unknown, text?: string) => void;
 
 /**
@@ -229,7 +232,7 @@ export function compileProperty(name: string, field: string): SetProperty {
 
 const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
-/** Throws PlanError where one property would be the value another one nests in: `user` and `user.email`. */
+/** Throws PlanError where one property would be the value that contains another: `user` and `user.email`. */
 export function checkNoOverlap(names: readonly string[], fieldOf: (index: number) => string): void {
   const taken = new Set(names);
   for (const [index, name] of names.entries()) {

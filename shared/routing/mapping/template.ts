@@ -9,7 +9,7 @@ export const templatePlaceholdersMax = 100;
 export type Template = {
   /** The value: of the property's own type where the template is exactly one placeholder, else text. */
   render(subject: Subject): unknown;
-  /** The text of a number that the template leads to, where it is one placeholder and the text was kept. */
+  /** The digits of the number that the template leads to, where it is one placeholder and the digits were kept. */
   numberText(subject: Subject): string | undefined;
   /** Always text; `encode` writes the placeholders' values, so that they fit a URL, a header or JSON around them. */
   renderText(subject: Subject, encode?: (value: unknown) => string): string;

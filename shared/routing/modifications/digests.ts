@@ -8,7 +8,7 @@ export function md5(text: string): string {
   return hash('md5', text, 'hex');
 }
 
-/** A value as a modification changes it: undefined leaves it out. */
+/** A modification of a text; undefined leaves the value out. */
 export type ChangeText = (text: string, salt: string) => string | undefined;
 
 /** SHA-256 or MD5 of the text as it is, the salt before it. Empty text has no hash: every empty value would share it. */

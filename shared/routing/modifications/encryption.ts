@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 /** Encrypts a value for a destination, as the value of one of its properties. */
 export type EncryptValue = (value: unknown, property: string) => string;
 
-/** A key that values cannot be encrypted for. The message says what is wrong. */
+/** A key that cannot encrypt values. The message names the fault. */
 export class EncryptionKeyError extends Error {
   readonly code = 'encryption_key';
 }
@@ -33,11 +33,14 @@ export type EncryptionOptions = {
   readonly publicKey: KeyObject;
   readonly accountId: string;
   readonly destinationId: string;
-  /** Ms of a clock that does not go back. */
+  /** Monotonic clock, in ms. */
   now?(): number;
 };
 
-/** A data key serves so long, and so many values: a random nonce must not occur twice under one key (NIST SP 800-38D). */
+/**
+ * A data key serves this long, and this many values: a random nonce must not occur twice under one key (NIST SP
+ * 800-38D).
+ */
 const dataKeyMs = 3_600_000;
 const dataKeyValuesMax = 2 ** 31;
 const keyBytes = 32;

@@ -100,7 +100,7 @@ function redact(value: unknown): unknown {
   return value === undefined || value === null ? value : 'REDACTED';
 }
 
-/** Of what is not text: numbers and booleans are changed as text, anything else is left out. */
+/** Numbers and booleans are changed as text; any other value that is no text is left out. */
 function disguising(summary: string, change: ChangeText): Modification {
   return { summary, change: (value, salt) => changeEach(value, (item) => disguise(item, change, salt)) };
 }
@@ -111,13 +111,13 @@ function disguise(value: unknown, change: ChangeText, salt: string): unknown {
   return text === undefined ? undefined : change(text, salt);
 }
 
-/** What is not text stays as it is. */
+/** A value that is no text stays as it is. */
 function recasing(example: string, change: (text: string) => string): Modification {
   const recase = (item: unknown): unknown => (typeof item === 'string' ? change(item) : item);
   return { summary: `Writes text in ${example}`, change: (value) => changeEach(value, recase) };
 }
 
-/** A list of which nothing is left is left out. */
+/** A list without remaining items is left out. */
 function changeEach(value: unknown, change: Modify): unknown {
   if (!Array.isArray(value)) return change(value);
   const changed = value.map(change).filter((item) => item !== undefined);

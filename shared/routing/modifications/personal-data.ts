@@ -39,7 +39,7 @@ export function normalisePhone(text: string, country?: string): string | undefin
   return !hasPrefix && /^[2-9]\d{2}[2-9]\d{6}$/.test(digits) ? `1${digits}` : digits;
 }
 
-/** A number as it is dialled within its country, by the numbering plans of libphonenumber. */
+/** A number as dialled within its country, by the numbering plans of libphonenumber. */
 function nationalPhone(text: string, country: string): string | undefined {
   const defaultCountry = country.toUpperCase();
   if (!isSupportedCountry(defaultCountry)) return undefined;

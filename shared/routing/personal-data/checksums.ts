@@ -66,7 +66,7 @@ export function isIban(text: string): boolean {
 const weighted = (digits: string, weights: readonly number[]): number =>
   weights.reduce((sum, weight, index) => sum + weight * Number(digits[index]), 0);
 
-/** By what a number looks like without its separators. Each is a check of the country's own rule. */
+/** By the form of a number without its separators. Each has the check of its country. */
 const nationalIds: readonly (readonly [form: RegExp, isValid: (id: string) => boolean])[] = [
   // USA, social security number.
   [/^\d{9}$/, (id) => !/^(000|666|9)/.test(id) && id.slice(3, 5) !== '00' && id.slice(5) !== '0000'],
@@ -99,7 +99,7 @@ const nationalIds: readonly (readonly [form: RegExp, isValid: (id: string) => bo
   [/^[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]$/, () => true],
 ];
 
-/** Whether a text may be a national id. Random digits often pass: only to be asked with a name that says so. */
+/** Whether a text may be a national id. Random digits often pass: use it only with a name that suggests one. */
 export function isNationalId(text: string): boolean {
   const id = text.replaceAll(/[ .\-/]/g, '').toUpperCase();
   return nationalIds.some(([form, isValid]) => form.test(id) && isValid(id));

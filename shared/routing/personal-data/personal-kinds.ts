@@ -1,4 +1,4 @@
-/** Kinds of personal data that are looked for. */
+/** Kinds of personal data that are searched for. */
 export const personalKinds = [
   'email',
   'phone',

@@ -4,13 +4,18 @@ import { isCardNumber, isIban, isNationalId } from './checksums.ts';
 import { isOfNumber, kindOfName } from './name-kind.ts';
 import type { PersonalKind } from './personal-kinds.ts';
 
-/** What is looked at of a value. */
+/** Characters of a value that are checked. */
 export const charactersMax = 256;
 
-/** What one value shows. `byName` is of the property's name alone, `byShape` of the value, with the name as a hint. */
+/**
+ * The kinds that one value suggests. `byName`: by the property's name alone; `byShape`: by the value, with the name as
+ * a hint.
+ */
 export type ValueKinds = { readonly byName: PersonalKind | undefined; readonly byShape: PersonalKind | undefined };
 
-/** What the name of a property and a value of it look like. `nowYear`: for dates of birth. Each check is linear in the value. */
+/**
+ * The kinds that a property's name and value suggest. `nowYear`: for dates of birth. Each check is linear in the value.
+ */
 export function kindsOf(name: string, value: unknown, nowYear: number): ValueKinds {
   const byName = kindOfName(name);
   const text = typeof value === 'number' ? String(value) : value;

@@ -8,7 +8,7 @@ import { operandItemsMax, operandTextMax, pathCharactersMax } from '../values/ru
 export type Condition = {
   readonly property: string;
   readonly operator: OperatorName;
-  /** Text, a number, true, false, null or a list, as the operator takes it; left out where it takes none. */
+  /** Text, a number, true, false, null or a list, depending on the operator; left out where it has none. */
   readonly value?: Scalar | readonly Scalar[];
 };
 
@@ -44,8 +44,8 @@ const condition = Type.Object(
 const joined = { minItems: 1, maxItems: logicNodesMax };
 
 /**
- * A logic as documents describe it. It checks the outermost level only: nesting is judged by `checkLogic`, which walks
- * no deeper than it may and names the field that is wrong. A collection that takes a logic uses both.
+ * A logic as documents describe it. It checks the outermost level only: `checkLogic` checks nested levels within its
+ * depth limit and names the wrong field. A collection with a logic uses both.
  */
 export const logicSchema = Type.Object(
   {

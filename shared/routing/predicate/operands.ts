@@ -6,11 +6,11 @@ import type { Span } from '../values/value-forms.ts';
 /** One value a condition may compare with. */
 export type Scalar = string | number | boolean | null;
 
-/** What a condition's value is: each is read by the function of its name below, an expression as a regular one. */
+/** The kinds of a condition's value: each is read by the function with its name below. */
 export const operandKinds = ['nothing', 'value', 'text', 'number', 'date', 'list', 'range', 'expression'] as const;
 export type OperandKind = (typeof operandKinds)[number];
 
-/** What IsBetween compares with; both ends belong to it. */
+/** The operand of IsBetween; both ends are included. */
 export type Range =
   | { readonly kind: 'numbers'; readonly low: number; readonly high: number }
   | { readonly kind: 'instants'; readonly startMs: number; readonly endMs: number };
@@ -21,7 +21,7 @@ export function scalarOperand(value: unknown, field: string): Scalar {
   throw new PlanError(field, 'must be text, a number, true, false or null');
 }
 
-/** Text with something in it: an empty one would hold for everything. */
+/** Text that is not empty: an empty one would hold for everything. */
 export function textOperand(value: unknown, field: string): string {
   const scalar = scalarOperand(value, field);
   const text = scalar === null ? '' : String(scalar);

@@ -1,4 +1,4 @@
-/** Every operator, as rules name it. What each does is in `operators.ts`, which compiles and is not loaded for a schema. */
+/** Every operator, as rules name it. Their implementation in `operators.ts` is not loaded with schemas. */
 export const operatorNames = [
   'Is',
   'IsNot',

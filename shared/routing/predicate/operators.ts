@@ -8,9 +8,9 @@ import { isFalsyForm, numberForm, spanForm, textForm } from '../values/value-for
 export type Operator = {
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** What the condition's `value` is; where it is nothing, it is not looked at: it may be anything or absent. */
+  /** The kind of the condition's `value`; an operator without one ignores it. */
   readonly takes: OperandKind;
-  /** What it costs to compare a text of so many characters with the value, in units of work. */
+  /** The cost of comparing a text of so many characters with the value, in units of work. */
   unitsOf(value: unknown): (characters: number) => number;
   /** Reads the condition's value once. Throws PlanError naming `field` where the value does not fit. */
   compile(value: unknown, field: string): Test;
@@ -125,21 +125,21 @@ function asking(summary: string, test: Test): Operator {
   return { summary, takes: 'nothing', unitsOf: readUnits, compile: () => test };
 }
 
-/** Characters that are compared as fast as one is looked up in a table. */
+/** Characters compared in the time of one table look-up. */
 const comparedTogether = 16;
 
-/** A text is read once, at most. */
+/** A text is read once at most. */
 function readUnits(): (characters: number) => number {
   return (characters) => 1 + characters / comparedTogether;
 }
 
-/** At worst the value is compared at each place of the text. */
+/** At worst the value is compared at each position of the text. */
 function searchUnits(value: unknown): (characters: number) => number {
   const length = lengthOf(value);
   return (characters) => 1 + characters * (1 + Math.min(length, characters) / comparedTogether);
 }
 
-/** The same with the parts exchanged. */
+/** The same with value and text exchanged. */
 function foundInUnits(value: unknown): (characters: number) => number {
   const lengths = (Array.isArray(value) ? value : [value]).map(lengthOf);
   const whole = lengths.reduce((sum, length) => sum + length, 0);
@@ -274,7 +274,7 @@ function isWithin(range: Range): Test {
   }
 }
 
-/** Holds wherever the test does not, except that a missing property passes neither. */
+/** Holds where the test does not, except that a missing property passes neither. */
 function unless(test: Test): Test {
   return (actual) => actual !== undefined && !test(actual);
 }

@@ -6,7 +6,7 @@ import type { RuleProblem } from '../values/plan-error.ts';
 import { compilePropertyPath } from '../values/property-path.ts';
 import type { Subject } from '../values/property-path.ts';
 
-/** Whether a logic holds for an event and its visitor. Total, and without effect. */
+/** Whether a logic holds for an event and its visitor. Total, and without side effects. */
 export type Predicate = (subject: Subject) => boolean;
 
 /**
@@ -22,7 +22,7 @@ export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
   });
 }
 
-/** What is wrong with a logic, for a check before it is stored: the first problem, or none. */
+/** The first problem of a logic, or none: for a check before it is stored. */
 export function checkLogic(logic: unknown, field = 'logic'): readonly RuleProblem[] {
   return problemsOf(() => compilePredicate(logic, field));
 }
@@ -97,7 +97,7 @@ function compileCondition(condition: unknown, field: string, { expressions }: Bu
   };
 }
 
-/** Of a list each item is compared. */
+/** Each item of a list is compared. */
 function unitsOfValue(actual: unknown, unitsOf: (characters: number) => number): number {
   if (typeof actual === 'string') return unitsOf(actual.length);
   if (!Array.isArray(actual)) return unitsOf(0);

@@ -11,7 +11,7 @@ import { JudgedEnvelope, startsOf } from './judged-envelope.ts';
 import { compilePlanPath } from './plan-path.ts';
 import { compileRuleType } from './rule-types.ts';
 
-/** A rule, as it is published. */
+/** A published rule. */
 export type PlanRule = {
   readonly id: string;
   readonly isEnabled: boolean;
@@ -23,7 +23,7 @@ export type PlanRule = {
   readonly action: string;
 };
 
-/** An event of the plan, as it is published. */
+/** A published event of the plan. */
 export type PlannedEvent = {
   readonly id: string;
   readonly name: string;
@@ -37,7 +37,7 @@ export type PlannedEvent = {
   }[];
 };
 
-/** What becomes of an event or a property that breaks a rule. */
+/** The action for an event or a property that breaks a rule. */
 export type PlanAction = (typeof planActions)[number];
 export type PlanSeverity = (typeof planSeverities)[number];
 
@@ -48,7 +48,7 @@ export type TrackingPlanRules = {
   readonly settings: PublishedPlanSettings;
 };
 
-/** Rules that no entity stands for. */
+/** Rules without an entity. */
 export const builtInRules = {
   unknownEvent: 'unknown-event',
   unknownProperty: 'unknown-property',
@@ -62,42 +62,45 @@ export type Hit = {
   readonly rule: string;
   readonly action: PlanAction;
   readonly severity: PlanSeverity;
-  /** Path of the property it is about; undefined where that is the event, or each of `places` has its own name. */
+  /** Path of the property; undefined where the rule concerns the event, or each of `places` has its own name. */
   readonly property: string | undefined;
-  /** What broke it, with the values as they were sent; empty where something is missing. */
+  /** The places that broke it, with the values as sent; empty where a value is missing. */
   readonly places: readonly Place[];
 };
 
 export type PlanVerdict = {
-  /** `pass`: it goes on as `envelope` is. */
+  /** `pass`: it continues as `envelope`. */
   readonly outcome: 'pass' | 'quarantine' | 'drop';
   /** Each rule at most once, those that decided the outcome first. */
   readonly hits: readonly Hit[];
-  /** The event without what is omitted and redacted; undefined where nothing of it changes. */
+  /** The event without omitted and redacted values; undefined where it is unchanged. */
   readonly changed: Envelope | undefined;
-  /** Units of work that it took. */
+  /** Units of work spent. */
   readonly units: number;
 };
 
 /** The tracking plan of an account's live version. */
 export type TrackingPlan = {
-  /** Whether anything is asked of events of this name. */
+  /** Whether the plan has rules for events of this name. */
   concerns(eventName: string): boolean;
-  /** Judges an event that `concerns` is true of. The envelope is changed: it has to be parsed for this alone. */
+  /** Judges an event for which `concerns` is true. Changes the envelope, which must be parsed for this call. */
   judge(eventName: string, envelope: Envelope): PlanVerdict;
 };
 
-/** What the rules may cost of one event; one that would cost more is quarantined, as nothing of it may pass unjudged. */
+/**
+ * Units of work that the rules may spend on one event; an event that would cost more is quarantined, as nothing may
+ * pass unjudged.
+ */
 const eventUnitsMax = 100_000;
 
 const redacted = 'REDACTED';
 const outcomeOf = { Report: 'pass', Omit: 'pass', Redact: 'pass', Quarantine: 'quarantine', Drop: 'drop' } as const;
 const rankOf = { Report: 0, Omit: 1, Redact: 1, Quarantine: 2, Drop: 3 } as const;
 
-/** An action that this build does not know holds the event: what a newer build means by it is not ignored. */
+/** An action that this build does not know holds the event: a newer build's action is not ignored. */
 const actionOf = (word: string): PlanAction => (Object.hasOwn(rankOf, word) ? (word as PlanAction) : 'Quarantine');
 
-/** A severity that this build does not know is as loud as a Warning. */
+/** A severity that this build does not know counts as a Warning. */
 const severityOf = (word: string): PlanSeverity => planSeverities.find((severity) => severity === word) ?? 'Warning';
 
 const ofEvent = { property: undefined, places: [] } as const;
@@ -184,7 +187,10 @@ function distinct(broken: readonly Hit[]): readonly Hit[] {
   return [...hits.values()];
 }
 
-/** Redacts and omits, once all is judged; what both would change is omitted. Returns whether anything was changed. */
+/**
+ * Redacts and omits values after the judgement; a value that both would change is omitted. Returns whether anything was
+ * changed.
+ */
 function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
   let isChanged = false;
   const each = (action: PlanAction, one: (place: Place) => void): void => {
@@ -197,7 +203,7 @@ function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
     }
   };
   each('Redact', (place) => {
-    // One text for all would make one person of them.
+    // One redacted text for all would merge their visitors.
     if (event.isIdentifier(place)) omit(place);
     else place.holder[place.name] = redacted;
   });
@@ -205,7 +211,7 @@ function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
   return isChanged;
 }
 
-/** In a list the others keep their places. */
+/** In a list the other items keep their index. */
 function omit({ holder, name }: Place): void {
   if (Array.isArray(holder)) holder[Number(name)] = null;
   else delete holder[name];
@@ -231,7 +237,9 @@ function compileRule(rule: PlanRule): Check | undefined {
   }
 }
 
-/** Enabled rules that this build cannot read and that do more than report: they hold what they may be about. */
+/**
+ * Enabled rules that this build cannot read and that do more than report: they hold every event that they may concern.
+ */
 function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly PlanRule[] {
   const rules = unreadable.filter(({ collection, isDefaulted, entity }) => {
     return collection === 'dataGovernanceRules' && !isDefaulted && entity['isEnabled'] !== false;
@@ -260,7 +268,7 @@ function ofPlannedEvent(event: PlannedEvent, { events, settings }: TrackingPlanR
     const path = `event_properties.${property}`;
     if (type !== 'any') addRule(path, 'Type', type, action);
     if (allowedValues) addRule(path, 'OneOf', JSON.stringify(allowedValues), action);
-    // What is not there can neither be omitted nor redacted.
+    // A missing value can neither be omitted nor redacted.
     if (isRequired) addRule(path, 'Required', null, rankOf[action] === rankOf.Omit ? 'Report' : action);
   }
   if (status === 'Deprecated') {

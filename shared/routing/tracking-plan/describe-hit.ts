@@ -6,8 +6,8 @@ const nameCharactersMax = 64;
 const letterRunMax = 8;
 
 /**
- * What broke a rule, without a value: `event_properties.ssn: 999-99-9999`. Letters become `a` and `A`, digits `9`. A rule
- * that is about the event as a whole has nothing to say.
+ * The shape of what broke a rule, without its value: `event_properties.ssn: 999-99-9999`. Letters become `a` and `A`,
+ * digits `9`. Empty for a rule about the event as a whole.
  */
 export function describeHit({ property, places }: Hit): string {
   if (places.length === 0) return property === undefined ? '' : `${cut(property, nameCharactersMax)} is missing`;
@@ -19,7 +19,7 @@ export function describeHit({ property, places }: Hit): string {
   return cut([...new Set(shown), ...more].join(', '), charactersMax);
 }
 
-/** The shape of a value: what it looks like, and nothing that it says. */
+/** The shape of a value, without its content. */
 export function maskValue(value: unknown): string {
   switch (typeof value) {
     case 'string':

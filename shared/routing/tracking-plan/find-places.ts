@@ -2,7 +2,7 @@ import type { Work } from '../values/work.ts';
 
 export type Holder = Record<string, unknown>;
 
-/** Where a value stands: the object or list that holds it, and its name or index there. */
+/** The place of a value: the object or list that contains it, and its name or index there. */
 export type Place = { readonly holder: Holder; readonly name: string; readonly value: unknown };
 
 export type Found = {

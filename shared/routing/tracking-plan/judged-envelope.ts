@@ -5,17 +5,17 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { Holder } from './find-places.ts';
 import type { PlanPath } from './plan-path.ts';
 
-/** Where a path begins: an object of the envelope, and the names that lead on in it. */
+/** The start of a path: an object of the envelope, and the names that continue in it. */
 export type Start = { holderOf(event: JudgedEnvelope): unknown; readonly names: readonly string[] };
 
 /**
- * An envelope while it is judged: a rule finds each property under all names its sender may have given it. It is parsed for
- * this alone, and changed in place.
+ * An envelope during its judgement: a rule finds each property under all names that senders use for it. It must be
+ * parsed for this, and is changed in place.
  */
 export class JudgedEnvelope {
   /** Its own fields. */
   readonly head: Holder;
-  /** What the client sent. */
+  /** The client's content. */
   readonly body: Holder;
   readonly #isIdentify: boolean;
 
@@ -24,7 +24,7 @@ export class JudgedEnvelope {
     this.body = mergeMembers(envelope.body);
     this.head['body'] = this.body;
     this.#isIdentify = envelope.kind === 'identify';
-    // What is said under two names becomes one object, as it is read later on: of a name that comes twice the second counts.
+    // Two names of one thing become one object, as later readers see it: of a repeated key the second counts.
     this.#unite([this.body, 'properties'], [this.body, 'eventProperties']);
     if (isJsonObject(envelope.ctx)) {
       const ctx = mergeMembers(envelope.ctx);
@@ -38,12 +38,12 @@ export class JudgedEnvelope {
     return this.head as unknown as Envelope;
   }
 
-  /** Properties of the event; of an identify they are its visitor's. */
+  /** Properties of the event; for an identify they are its visitor's. */
   get properties(): unknown {
     return this.body[this.#isIdentify ? 'userProperties' : 'eventProperties'];
   }
 
-  /** Whether a place holds what identifies a visitor. */
+  /** Whether a place holds an identifier of a visitor. */
   isIdentifier({ holder, name }: { readonly holder: Holder; readonly name: string }): boolean {
     if (holder === this.body) return name === 'email' || name === 'externalId';
     return holder === this.body['userProperties'] && (name === 'email' || name === 'external_id');
@@ -57,7 +57,7 @@ export class JudgedEnvelope {
     return this.body['userProperties'];
   }
 
-  /** What a batch says for all of its rows. */
+  /** The batch's fields for all of its rows. */
   get batch(): Holder {
     const { ctx } = this.head;
     return isJsonObject(ctx) ? ctx : {};
@@ -71,7 +71,7 @@ export class JudgedEnvelope {
   }
 }
 
-/** Where a path begins: mostly in one object, and in several where senders have several names for a property. */
+/** The starts of a path: usually one object, several where senders have several names for a property. */
 export function startsOf({ root, names }: PlanPath): readonly Start[] {
   switch (root) {
     case 'properties':
@@ -85,7 +85,7 @@ export function startsOf({ root, names }: PlanPath): readonly Start[] {
 
 const ofBody = (names: readonly string[]): Start => ({ holderOf: ({ body }) => body, names });
 
-/** Address and User-Agent of the request, and what a server says of its caller's. */
+/** Address and User-Agent of the request, and those that a server reports of its caller. */
 function networkData(names: readonly string[]): readonly Start[] {
   const [first, second] = names;
   const isSender = first === senderKey;

@@ -1,7 +1,7 @@
 import { PlanError } from '../values/plan-error.ts';
 import { pathCharactersMax, pathSegmentsMax } from '../values/rule-limits.ts';
 
-/** Which part of an event a rule reads. */
+/** The part of an event that a rule reads. */
 export type PlanRoot = 'properties' | 'context' | 'visitor';
 
 /** A path of a rule: the part of the event, and the names that lead on from there. */

@@ -3,7 +3,7 @@ import { compileRegex, searchedCharactersMax } from '../values/regex.ts';
 import type { Work } from '../values/work.ts';
 import type { Found, Place } from './find-places.ts';
 
-/** What a rule asks of a property. */
+/** A rule's expectation of a property. */
 export type Expectation = { readonly type: string; readonly expected: string | null };
 
 /**
@@ -23,7 +23,7 @@ const valueTypes: Readonly<Record<string, (value: unknown) => boolean>> = {
 /** The words `expected` may have for a Type. */
 export const valueTypeNames = Object.keys(valueTypes);
 
-/** Compiles what a rule asks. Null stands for no value: it breaks Required and Forbidden alone. Throws PlanError. */
+/** Compiles an expectation. Null counts as no value: it breaks only Required and Forbidden. Throws PlanError. */
 export function compileRuleType({ type, expected }: Expectation): Broken {
   switch (type) {
     case 'Required':
@@ -43,7 +43,7 @@ export function compileRuleType({ type, expected }: Expectation): Broken {
   }
 }
 
-/** An object of a list that lacks the property lacks it as well where others of the list have it. */
+/** An object of a list that lacks the property breaks the rule even where others of the list have it. */
 function isLacking(found: readonly Found[]): readonly Place[] | undefined {
   const isThere = found.some(({ places }) => places.some(({ value }) => value !== null));
   const isPartly = found.some(({ places, isMissing }) => isMissing && places.length > 0);
@@ -67,7 +67,7 @@ function hasType(expected: string | null): IsRight {
 
 const allowedMax = 200;
 
-/** Of a list each member is one of the values. */
+/** Each member of a list must be one of the values. */
 function isOneOf(expected: string | null): IsRight {
   const allowed = new Set(readAllowed(expected));
   return (value, work) => {
@@ -102,7 +102,7 @@ function isWithin(expected: string | null): IsRight {
   return (value) => typeof value === 'number' && value >= from && value <= to;
 }
 
-/** A text that is longer than what is searched does not match: its end was not looked at. */
+/** A text longer than the searched part does not match: its end was not searched. */
 function hasPattern(expected: string | null): IsRight {
   if (expected === null) throw new PlanError('expected', 'is required for a Pattern');
   const matches = compileRegex(expected, false, 'expected');

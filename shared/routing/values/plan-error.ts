@@ -1,4 +1,4 @@
-/** A piece of a rule that cannot be used: the field, and what is wrong with it. */
+/** An invalid part of a rule: the field, and what is wrong with it. */
 export type RuleProblem = { readonly field: string; readonly problem: string };
 
 /** A rule that cannot be compiled. The message names the field: `logic.AND[1].condition.value must be a number`. */
@@ -14,7 +14,7 @@ export class PlanError extends Error {
   }
 }
 
-/** What keeps a rule from compiling: the first problem found, or none. For checks before a rule is stored. */
+/** The first problem of a rule, or none: for checks before a rule is stored. */
 export function problemsOf(compile: () => unknown): readonly RuleProblem[] {
   try {
     compile();

@@ -5,15 +5,15 @@ import { PlanError } from './plan-error.ts';
 import { pathCharactersMax, pathSegmentsMax } from './rule-limits.ts';
 import type { Work } from './work.ts';
 
-/** What rules and templates look at: the event, and the visitor as it was after the event. */
+/** What rules and templates read: the event, and the visitor after the event. */
 export type Subject = Pick<ResolvedEvent, 'event' | 'visitor'> & {
-  /** What looking may cost; undefined where that is not counted, as in a trial on request. */
+  /** The budget of the reads; undefined where they are not counted, as in a trial on request. */
   readonly work?: Work | undefined;
 };
 
 export type ReadProperty = {
   (subject: Subject): unknown;
-  /** The text of the number that the path leads to, where a double does not give it back and its text was kept. */
+  /** The digits of the number that the path leads to, where a double does not give them back and they were kept. */
   readonly numberText?: (subject: Subject) => string | undefined;
 };
 
@@ -42,7 +42,7 @@ export function compilePropertyPath(path: string, field: string): ReadProperty {
   return readSteps(root, root === 'event' ? withoutAlias(rest) : rest);
 }
 
-/** Names under which clients know the event's context. */
+/** Clients' names for the event's context. */
 const contextAliases: ReadonlySet<string> = new Set(['default_properties', 'request_context']);
 
 function withoutAlias(segments: readonly string[]): readonly string[] {
@@ -81,7 +81,7 @@ function readSteps(root: 'event' | 'visitor', segments: readonly string[]): Read
 }
 
 function ownValue(holder: object, name: string): unknown {
-  // A list has `length` of its own, which is no property of the event.
+  // A list has a `length`, which is no property of the event.
   if (Array.isArray(holder) && !/^\d+$/.test(name)) return undefined;
   return Object.hasOwn(holder, name) ? (holder as Readonly<Record<string, unknown>>)[name] : undefined;
 }

@@ -1,4 +1,4 @@
-/** Limits of the texts that rules are written in. Data of their own: schemas need them where nothing is compiled. */
+/** Limits of texts in rules. Separate from the compilers, as schemas need them. */
 export const pathCharactersMax = 500;
 export const pathSegmentsMax = 20;
 export const operandTextMax = 10_000;

@@ -3,9 +3,9 @@ import type { RE2JS } from 're2js';
 /** Says whether an expression matches somewhere in the first `charactersMax` UTF-16 units of a text. */
 export type SearchAutomaton = (text: string, charactersMax: number) => boolean;
 
-/** Places of an expression's automaton, at most. */
+/** States of an expression's automaton, at most. */
 export const automatonStatesMax = 2_000;
-/** Steps that making an automaton may take: some ten milliseconds. It has no more cells in its table either. */
+/** Steps for making an automaton, at most: some ten milliseconds. Its table has no more cells either. */
 export const automatonStepsMax = 250_000;
 
 /**
@@ -44,9 +44,9 @@ type Instruction = {
   matchRune(rune: number): boolean;
 };
 
-/** Numbers of the instructions. 8 and above up to 11 take a character. */
+/** Opcodes of the instructions. 8 to 11 consume a character. */
 const op = { alt: 1, altMatch: 2, capture: 3, emptyWidth: 4, match: 6, nop: 7, firstRune: 8, lastRune: 11 } as const;
-/** What an instruction that takes no character asks of its place, as bits. */
+/** What an instruction that consumes no character requires of its position, as bits. */
 const at = {
   lineStart: 1,
   lineEnd: 2,
@@ -55,9 +55,9 @@ const at = {
   wordBoundary: 16,
   noWordBoundary: 32,
 } as const;
-/** Known of a place before the next character is; the rest depends on that. */
+/** Known of a position before the next character; the rest depends on that character. */
 const knownBefore = at.lineStart | at.textStart;
-/** Beside those bits, what a state keeps: the character before was one of a word. */
+/** Beside those bits, a state's record that the previous character belongs to a word. */
 const afterWord = 64;
 
 const newline = 10;
@@ -66,7 +66,7 @@ const accepted = 1;
 
 class TooLarge extends Error {}
 
-/** Counts what making an automaton takes. */
+/** Counts the steps of making an automaton. */
 class Steps {
   #left: number;
 
@@ -80,20 +80,20 @@ class Steps {
   }
 }
 
-/** The kinds of characters an expression tells apart. */
+/** The kinds of characters that an expression distinguishes. */
 type Alphabet = {
-  /** Where ranges of code points start that are of one kind each, the first one, from 0, left out. */
+  /** The starts of ranges of code points of one kind each, without the first, 0. */
   readonly bounds: Int32Array;
   /** Kind of each of these ranges. */
   readonly kinds: Uint16Array;
   /** One code point of each kind. */
   readonly examples: readonly number[];
-  /** Whether the instruction takes a character of the kind. */
+  /** Whether the instruction consumes a character of the kind. */
   takes(pc: number, kind: number): boolean;
 };
 
 function readAlphabet(program: Program, bounds: Int32Array, steps: Steps): Alphabet {
-  // Instructions that take the same characters share a column.
+  // Instructions that consume the same characters share a column.
   const columnOf = new Map<number, number>();
   const takers: Instruction[] = [];
   for (let pc = 0; pc < program.numInst(); pc += 1) {
@@ -139,7 +139,7 @@ function isWord(codePoint: number): boolean {
   return codePoint < 128 && /\w/.test(String.fromCodePoint(codePoint));
 }
 
-/** A set of places in the program: those that take a character, and those that ask what the next one is. */
+/** A set of positions in the program: those that consume a character, and those that depend on the next one. */
 type State = {
   readonly takers: readonly number[];
   readonly askers: readonly number[];
@@ -184,7 +184,7 @@ class Construction {
     return { cells, width, start };
   }
 
-  /** The number of the state after some places; a match ends the search, and nothing to go on with does so as well. */
+  /** The number of the state after some positions; a match ends the search, and so does a state without positions. */
   #number(places: readonly number[], context: number): number {
     const reached = this.#follow(places, context & knownBefore, true);
     if (reached === undefined) return accepted;
@@ -220,14 +220,17 @@ class Construction {
     return this.#takersWith(state, at.textEnd | at.lineEnd | boundaryOf(state, false)) === undefined;
   }
 
-  /** What takes a character once it is known what comes; undefined where that makes a match. */
+  /** The positions that consume a character once the next one is known; undefined where that makes a match. */
   #takersWith({ takers, askers, context }: State, ahead: number): readonly number[] | undefined {
     if (askers.length === 0) return takers;
     const reached = this.#follow([...takers, ...askers], (context & knownBefore) | ahead, false);
     return reached?.takers;
   }
 
-  /** Follows what takes no character, as far as the place allows; undefined where that leads to a match. */
+  /**
+   * Follows instructions that consume no character, as far as the position allows; undefined where that leads to a
+   * match.
+   */
   #follow(places: readonly number[], place: number, mayAsk: boolean): Omit<State, 'context'> | undefined {
     const seen = new Set<number>();
     const open = [...places];
@@ -292,7 +295,7 @@ function searchTable({ cells, width, start }: Table, { bounds, kinds }: Alphabet
   };
 }
 
-/** How many of the bounds are at or below a code point. */
+/** The number of bounds at or below a code point. */
 function rangeOf(bounds: Int32Array, codePoint: number): number {
   let [low, high] = [0, bounds.length];
   while (low < high) {

@@ -1,4 +1,4 @@
-/** The rules about an event took more than an event may take. */
+/** The rules and templates of an event exceed its budget. */
 export class OverBudgetError extends Error {
   readonly code = 'over_budget';
 
@@ -9,12 +9,12 @@ export class OverBudgetError extends Error {
 }
 
 /**
- * What rules and templates may cost of one event, counted in units: about one for each character that is looked at or
- * written, which is some nanoseconds. It is counted and not timed, so that it comes to the same on every machine.
+ * The budget of rules and templates for one event, in units: about one for each character read or written, some
+ * nanoseconds each. It is counted and not timed, so that it is the same on every machine.
  */
 export class Work {
   readonly #unitsMax: number;
-  /** Of values that were written: a large one may be written many times. Of most events none is. */
+  /** Sizes of written values: a large one may be written many times. Most events have none. */
   #sizes: Map<object, number> | undefined;
   #spent = 0;
   #written = 0;
@@ -32,14 +32,14 @@ export class Work {
     return this.#written;
   }
 
-  /** A value is written into what goes out. Throws OverBudgetError where that is more than is left. */
+  /** A value is written to the output. Throws OverBudgetError where that exceeds the rest. */
   write(value: unknown): void {
     const characters = this.#sizeOf(value);
     this.#written += characters;
     this.spend(characters);
   }
 
-  /** Throws OverBudgetError where that is more than is left. */
+  /** Throws OverBudgetError where that exceeds the rest. */
   spend(units: number): void {
     this.#spent += units;
     if (this.#spent > this.#unitsMax) throw new OverBudgetError(this.#unitsMax);
@@ -59,5 +59,5 @@ export class Work {
   }
 }
 
-/** Most numbers, and whatever else is no text, list or object. */
+/** Most numbers, and other values that are no text, list or object. */
 const scalarSize = 5;
