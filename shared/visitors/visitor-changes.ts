@@ -32,7 +32,7 @@ export class VisitorChanges {
   #last: { readonly found: VisitorChangesFound; readonly atMs: number } | undefined;
   #running: Promise<ErasureMarks | undefined> | undefined;
   #next: Promise<ErasureMarks | undefined> | undefined;
-  /** Moments at which changes were deleted, the oldest last. */
+  /** The moments of calls of `forgetOld`, the oldest last. */
   readonly #moments: { readonly snapshot: string; readonly atMs: number }[] = [];
 
   constructor(db: Queryable, cache: VisitorCache, trustedMs: number) {

@@ -15,7 +15,7 @@ export type Deduplication = {
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;
-  /** The latest time of packed events: those from before the start. */
+  /** Until when an event may repeat a packed one, which is from before the start. */
   readonly packedForMs: number;
   /** The latest time of a recorded event. */
   readonly timeMs: number;

@@ -198,7 +198,7 @@ export class HashSet {
     this.#buildCells();
   }
 
-  /** Finds the cells of a ring that begins with its oldest hash. */
+  /** Builds the table of a ring that begins with its oldest hash. */
   #buildCells(): void {
     this.#positionBits = Math.ceil(Math.log2(this.#capacity + 1));
     this.#positionMask = 2 ** this.#positionBits - 1;

@@ -29,7 +29,7 @@ export type Erasures = {
 };
 
 export type FollowedErasures = Erasures & {
-  /** The same for a whole event, with its visitor's other ids. */
+  /** `isErased` for a parsed event. */
   isEventErased(event: ResolvedEvent): boolean;
   /** Settles once it is current; rejects with the signal's reason. */
   untilCurrent(signal: AbortSignal): Promise<void>;
