@@ -18,7 +18,7 @@ export type ConcurrencyLimitOptions = {
 export class ConcurrencyLimit {
   readonly max: number;
   readonly #ofOwnerMax: number;
-  /** Owners that use nothing are not here. */
+  /** Owners without units in use are not here. */
   readonly #used = new Map<string, number>();
   #total = 0;
   #refused = 0;
@@ -28,17 +28,17 @@ export class ConcurrencyLimit {
     this.#ofOwnerMax = ofOwnerMax;
   }
 
-  /** In use, by all owners. */
+  /** Units in use by all owners. */
   get total(): number {
     return this.#total;
   }
 
-  /** Owners that use any. */
+  /** Number of owners with units in use. */
   get size(): number {
     return this.#used.size;
   }
 
-  /** How often a limit was used up, since the start. */
+  /** Number of refusals since the start. */
   get refused(): number {
     return this.#refused;
   }

@@ -4,9 +4,9 @@ import { RateLimit } from './rate-limit.ts';
 const activeMs = 1_000;
 
 export type CostBudgetLimits = {
-  /** What an account may spend in a millisecond while another one is active. */
+  /** Units that an account may spend in a millisecond while another one is active. */
   readonly unitsPerMs: number;
-  /** What it may spend at once before it has to wait. */
+  /** Units that it may spend at once before it has to wait. */
   readonly unitsAtOnce: number;
 };
 
@@ -28,7 +28,7 @@ export class CostBudget {
   #last: Activity = { accountId: undefined, atMs: Number.NEGATIVE_INFINITY };
   #lastOther: Activity = this.#last;
 
-  /** `now` is in ms, and never goes back. */
+  /** `now` is a monotonic clock, in ms. */
   constructor({ unitsPerMs, unitsAtOnce }: CostBudgetLimits, now: () => number = () => performance.now()) {
     this.#now = now;
     this.#limit = new RateLimit({ perS: unitsPerMs * 1_000, burst: unitsAtOnce }, now);
@@ -40,13 +40,13 @@ export class CostBudget {
     this.#last = { accountId, atMs: this.#now() };
   }
 
-  /** The account has worked. What it spends alone costs it nothing. */
+  /** The account has worked. Alone, its work costs it nothing. */
   spend(accountId: string, units: number): void {
     this.recordActivity(accountId);
     if (this.#hasCompany(accountId, this.#last.atMs)) this.#limit.charge(accountId, units, this.#last.atMs);
   }
 
-  /** How long the account has to wait before it works on, in ms; 0 where it need not. */
+  /** Time until the account may continue, in ms; 0 where it need not wait. */
   waitMs(accountId: string): number {
     return this.#hasCompany(accountId, this.#now()) ? this.#limit.waitMs(accountId) : 0;
   }

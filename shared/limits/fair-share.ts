@@ -18,7 +18,7 @@ export function fairLevel(sizes: readonly number[], capacity: number): number {
   return Infinity;
 }
 
-/** What accounts hold of a store: bytes by account and destination. */
+/** Use of a store: bytes by account and destination. */
 type Holdings = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 type StoreLimits = {
@@ -29,8 +29,8 @@ type StoreLimits = {
 };
 
 /**
- * What each destination may keep, in bytes, where that is less than it has: first accounts are limited to their quota, then
- * the destinations of an account that is over it. Pure.
+ * The bytes that each destination may keep, where that is less than it has: first accounts are limited to their quota,
+ * then the destinations of an account over it. Pure.
  */
 export function fairLimits(holdings: Holdings, { capacity, accountMax }: StoreLimits): ReadonlyMap<string, number> {
   const sums = Array.from(holdings.values(), (own) => sum(own.values()));

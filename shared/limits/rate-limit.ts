@@ -28,7 +28,7 @@ export class RateLimit {
   readonly #burst: number;
   readonly #ownersMax: number;
   readonly #now: () => number;
-  /** Owners that are not here hold a full burst. */
+  /** Owners that are missing here have a full burst. */
   readonly #levels = new Map<string, Level>();
   #sweepAt = ownersSwept;
 
@@ -51,12 +51,12 @@ export class RateLimit {
     return waitMs;
   }
 
-  /** Uses units whose number is known only now; an owner without enough of them is left in debt. */
+  /** Uses units whose number is known only afterwards; an owner without enough of them is left in debt. */
   charge(owner: string, amount: number, nowMs = this.#now()): void {
     this.#levelOf(owner, nowMs).units -= amount;
   }
 
-  /** Gives units back, or units that time does not give. What is above the burst is lost with the next reading. */
+  /** Returns units, or adds units beyond those of time. Units above the burst are lost with the next reading. */
   credit(owner: string, amount: number): void {
     const level = this.#levels.get(owner);
     if (level !== undefined) level.units += amount;
@@ -68,7 +68,7 @@ export class RateLimit {
     return level === undefined ? 0 : this.#untilMs(this.#fill(level, nowMs).units, amount);
   }
 
-  /** Owners in debt, with how long each of them is, in ms. */
+  /** Owners in debt, with the time until each is out of it, in ms. */
   inDebt(nowMs = this.#now()): ReadonlyMap<string, number> {
     this.#sweep(nowMs);
     const waits = [...this.#levels].map(([owner, { units }]) => [owner, this.#untilMs(units, 0)] as const);
@@ -80,7 +80,7 @@ export class RateLimit {
     return this.#levels.size;
   }
 
-  /** The owner is gone. */
+  /** Forgets the owner. */
   forget(owner: string): void {
     this.#levels.delete(owner);
   }
@@ -124,5 +124,5 @@ export class RateLimit {
   }
 }
 
-/** What an owner holds, negative where it is in debt, as of a time. */
+/** Units of an owner at a time, negative in debt. */
 type Level = { units: number; atMs: number };

@@ -11,7 +11,9 @@ export type BatchMessage = Pick<PublishOptions, 'msgId' | 'headers'> & {
   readonly payload: Uint8Array;
 };
 
-/** Messages nats-server takes in one batch (its `max_batch_size`); it takes 50 batches of a stream at a time. */
+/**
+ * Messages that nats-server accepts in one batch (its `max_batch_size`); it accepts 50 batches of a stream at a time.
+ */
 export const batchMessagesMax = 1_000;
 
 /**
@@ -32,12 +34,12 @@ export async function publishBatch(
 ): Promise<readonly number[]> {
   const last = messages.at(-1);
   if (last === undefined) return [];
-  // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
+  // The client has no useful reconnect buffer: data written while disconnected is dropped.
   if (!connection.connected) throw new PublishError('disconnected', last.subject);
   const { nc } = connection[client];
   const id = randomBytes(12).toString('base64url');
   try {
-    // The server answers the last one for all of them. Where it misses one of those before, it refuses the batch.
+    // The server answers the last one for all of them. Where it lacks an earlier one, it refuses the batch.
     for (const [index, message] of messages.slice(0, -1).entries()) {
       nc.publish(message.subject, message.payload, { headers: batchHeaders(message, id, index + 1) });
     }

@@ -11,7 +11,7 @@ import type { Backoff } from '../../runtime/retry.ts';
 import { streamOf } from '../streams/topology.ts';
 
 export type PublishOptions = {
-  /** `Nats-Msg-Id`: the same id inside the stream's duplicate window lands once, so a publish may be repeated. */
+  /** `Nats-Msg-Id`: the same id within the stream's duplicate window is stored once, so a publish may be repeated. */
   readonly msgId: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** How long it may take, in ms. */
@@ -39,7 +39,7 @@ export async function publish(
   payload: Uint8Array,
   options: PublishOptions,
 ): Promise<Published> {
-  // The client keeps no reconnect buffer worth the name: what is written while down is dropped.
+  // The client has no useful reconnect buffer: data written while disconnected is dropped.
   if (!connection.connected) throw new PublishError('disconnected', subject);
   const { timeoutMs } = options;
   const message = await connection[client].asker.ask(subject, payload, { timeoutMs, headers: publishHeaders(options) });
@@ -54,7 +54,7 @@ export type OutgoingMessage = Omit<PublishOptions, 'timeoutMs'> & {
   readonly payload: Uint8Array;
 };
 
-/** How a publish is tried again, always under the same id. By default for ever, whatever the log answers. */
+/** How a publish is repeated, always under the same id. By default without end, whatever the log answers. */
 export type PublishRetry = {
   /** Ends the tries; the promise then rejects with its reason. */
   readonly signal?: AbortSignal;
@@ -62,18 +62,18 @@ export type PublishRetry = {
   readonly timeoutMs?: number;
   readonly backoff?: Backoff;
   /**
-   * Tries in all. Where they are counted only those failures are tried again after which the message may be stored, or
-   * may be soon.
+   * Number of tries. Where it is given, only failures are repeated after which the message may be stored, or may be
+   * soon.
    */
   readonly attemptsMax?: number;
-  /** Called with each failure; whether the message is to be tried again. Decides in place of `attemptsMax`. */
+  /** Called with each failure; returns whether to try again. Decides in place of `attemptsMax`. */
   mayTry?(reason: PublishFailure): boolean;
   onRetry?(reason: PublishFailure, attempt: number): void;
 };
 
 const tryTimeoutMs = 5_000;
 
-/** Publishes until the log has taken the message, within the bounds given. Throws PublishError where they end it. */
+/** Publishes until the log has stored the message, within the given bounds. Throws PublishError where they end it. */
 export function publishWithRetry(
   connection: LogConnection,
   message: OutgoingMessage,
@@ -94,15 +94,15 @@ export function publishWithRetry(
 }
 
 export type TryLimits = {
-  /** Tries of which the log answered that it is full. */
+  /** Tries that the log answered as full. */
   readonly fullMax: number;
   /** Tries that failed for another reason, as while a stream has no leader. */
   readonly othersMax: number;
 };
 
 /**
- * For a message that is kept elsewhere, or recorded as skipped, where the log does not take it. While the log cannot be reached
- * tries are not counted: nothing else could be stored or acknowledged either.
+ * For a message that is stored elsewhere, or recorded as skipped, where the log refuses it. While the log is
+ * unreachable tries do not count: nothing else could be stored or acknowledged either.
  */
 export function limitTries({ fullMax, othersMax }: TryLimits): (reason: PublishFailure) => boolean {
   let [full, others] = [0, 0];
@@ -129,7 +129,7 @@ const failureOfClientCode: ReadonlyMap<string, PublishFailure> = new Map([
   [ErrorCode.ConnectionDraining, 'disconnected'],
 ]);
 
-/** What the client library threw, in our words. */
+/** An error of the client library as one of ours. */
 export function asPublishError(subject: string, error: unknown): PublishError {
   if (error instanceof PublishError) return error;
   const reason = error instanceof NatsError ? failureOfClientCode.get(error.code) : undefined;

@@ -1,20 +1,20 @@
 /**
- * The oldest frame of EVENTS that something in the retry log of a destination refers to. Retention keeps EVENTS from there,
- * within the account's quota.
+ * The oldest frame of EVENTS that the retry log of a destination refers to. Retention keeps EVENTS from there, within
+ * the account's quota.
  */
 export class HeldReferences {
-  /** By the sequence of the message in RETRY: the lowest sequence in EVENTS that it refers to. */
+  /** The lowest sequence in EVENTS that a message of RETRY refers to, by the sequence of the message. */
   readonly #oldestOf = new Map<number, number>();
   #oldest: number | undefined = undefined;
   #isKnown = true;
   readonly #onReleased: () => void;
 
-  /** `onReleased`: the oldest frame is referred to no more. */
+  /** `onReleased`: nothing refers to the oldest frame any more. */
   constructor(onReleased: () => void = () => undefined) {
     this.#onReleased = onReleased;
   }
 
-  /** Undefined while nothing is referred to. */
+  /** Undefined while there are no references. */
   get oldest(): number | undefined {
     if (!this.#isKnown) {
       let oldest = Infinity;

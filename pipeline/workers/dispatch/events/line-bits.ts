@@ -1,4 +1,4 @@
-/** Lines of a frame, a bit each; the array ends with the last bit that is set. Undefined: none is. */
+/** Lines of a frame, a bit each; the array ends with the last set bit. Undefined: none is set. */
 export type LineBits = Uint8Array | undefined;
 
 export function hasBit(bits: LineBits, line: number): boolean {

@@ -5,19 +5,22 @@ import type { LogMessage } from '../../../../shared/nats/messages/log-message.ts
 import { FrameLine, readFrameLine } from './read-event.ts';
 import type { ReadEvent } from './read-event.ts';
 
-/** Which message of the account's log a frame is, and what it holds: a recreated log has its sequences again. */
+/** The identity of a frame in the account's log, and its bytes: a recreated log uses its sequences again. */
 type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
 
-/** What the head of an event takes in memory, about, in bytes. */
+/** Memory of the head of an event, about, in bytes. */
 const headBytes = 300;
 
 /**
- * A frame of the account's log. Several dispatchers may have the same one: nothing of it changes. One that cannot be opened is
+ * A frame of the account's log. Several dispatchers may share it: it never changes. One that cannot be opened is
  * settled as one line.
  */
 export class OpenedFrame {
   readonly #lines: ResolvedFrame | undefined;
-  /** What was read of each line, where several have the frame; null for what is no event this build can read. */
+  /**
+   * The read events of each line, where several dispatchers share the frame; null for a line without an event that this
+   * build can read.
+   */
   readonly #read: (ReadEvent | null | undefined)[] | undefined;
 
   constructor(data: Uint8Array, isShared: boolean) {
@@ -25,19 +28,19 @@ export class OpenedFrame {
     this.#read = isShared ? [] : undefined;
   }
 
-  /** Of its lines. */
+  /** Number of its lines. */
   get length(): number {
     return this.#lines?.length ?? 1;
   }
 
-  /** A line as it stands; undefined where lines cannot be separated. */
+  /** A line as stored; undefined where lines cannot be divided. */
   textAt(index: number): string | undefined {
     return this.#lines?.textAt(index);
   }
 
   /**
-   * The event of a line; undefined for a line that holds none this build can read. One that had to be parsed for its head is
-   * parsed for each who asks: what is parsed is the asker's own.
+   * The event of a line; undefined where this build can read none. A line that must be parsed for its head is parsed
+   * for each caller, which gets its own copy.
    */
   eventAt(index: number): ReadEvent | undefined {
     const known = this.#read?.[index];
@@ -49,20 +52,20 @@ export class OpenedFrame {
   }
 }
 
-/** A frame that is kept, and by how many of its account it was asked for. */
+/** A kept frame, and the number of the account's dispatchers that have opened it. */
 type Kept = { readonly frame: OpenedFrame; readonly accountId: string; readonly bytes: number; asked: number };
 
 export type OpenedFramesOptions = {
-  /** Of the frames kept, about. */
+  /** Bytes of the kept frames, about. */
   readonly bytesMax: number;
   /** How long a frame is kept, in ms. */
   readonly keptMs?: number;
 };
 
 /**
- * The frames that dispatchers of a thread have opened, kept for the others of their account on it: those come to the same
- * frames at about the same time. A frame is forgotten when as many have asked for it as there are, when it gets old, or
- * when newer ones need its room.
+ * The frames that dispatchers of a thread have opened, kept for the others of their account on it, which come to the
+ * same frames at about the same time. A frame is dropped when all of them have opened it, when it gets old, or when
+ * newer ones need its room.
  */
 export class OpenedFrames {
   readonly #members = new Map<string, number>();
@@ -72,12 +75,12 @@ export class OpenedFrames {
     this.#kept = new LRUCache({ maxSize, ttl, ttlAutopurge: true, sizeCalculation: ({ bytes }) => bytes });
   }
 
-  /** Bytes of the frames kept, about. */
+  /** Bytes of the kept frames, about. */
   get bytes(): number {
     return this.#kept.calculatedSize;
   }
 
-  /** A dispatcher of an account begins to open frames here. */
+  /** A dispatcher of an account starts to open frames here. */
   join(accountId: string): FrameOpener {
     this.#members.set(accountId, this.#membersOf(accountId) + 1);
     let hasLeft = false;

@@ -49,7 +49,7 @@ export class ReferencedEvents {
     });
   }
 
-  /** Bytes of the frames kept. */
+  /** Bytes of the kept frames. */
   get bytes(): number {
     return this.#frames.calculatedSize;
   }
