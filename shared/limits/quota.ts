@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { count } from '../runtime/variables.ts';
 
-/** How accounts divide the shared stores of the log. */
+/** How the stores of the log that all accounts share are divided. */
 export const quotaEnv = {
   LOG_ACCOUNT_SHARE_PERCENT: count(
     'Quota of one account in each shared store, however much room there is: in INGEST its unresolved events, past which its sources are answered 429; in EVENTS the events that wait for its destinations; in RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
@@ -11,8 +11,8 @@ export const quotaEnv = {
 };
 
 /**
- * Fraction of INGEST, RETRY and DEAD_LETTERS that accounts may fill; above it those with most give way. The rest is for
- * accounts with little.
+ * How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way.
+ * The rest is for those that have little.
  */
 const allFraction = 0.7;
 
@@ -40,5 +40,5 @@ const resumeFraction = 0.9;
 export const isOverQuota = (used: number, quota: number, wasOver: boolean): boolean =>
   used > (wasOver ? quota * resumeFraction : quota);
 
-/** Size of a store after a cut to its quota: clearly less, so that it is not cut again with each message. */
+/** What stays of a store that is cut to its quota: clearly less, so that it is not cut again with each message. */
 export const keptOfQuota = (quota: number): number => quota * resumeFraction;
