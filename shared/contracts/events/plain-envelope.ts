@@ -141,7 +141,7 @@ export function readPlainEnvelope(bytes: Buffer, start: number, end: number): Pl
 
 type Known = { readonly head: Head; readonly id: string; readonly bot: number | undefined };
 
-// Long because it reads every event once: a call for each member would cost more than the scan.
+// Large: reads every event once; a call for each member would cost more than the scan.
 function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot }: Known): PlainEnvelope | undefined {
   if (bytes[bodyStart] !== openBrace) return undefined;
   const body = { ...emptyBody };
