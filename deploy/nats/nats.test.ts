@@ -6,6 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { bucketSettings } from '../../shared/nats/buckets/open-buckets.ts';
+import { streamConfigs } from '../../shared/nats/streams/topology.ts';
+import { testTopology } from '../../shared/testing/test-topology.ts';
 import { inheritedEnv } from '../local/env.ts';
 
 const read = (name: string): Promise<string> => readFile(join(import.meta.dirname, name), 'utf8');
@@ -99,6 +102,20 @@ test('nats configuration: syncs every write and says how much may be stored', as
   const watch = await read('nats-server-watch.service');
   expect(watch).toContain(`NATS_STORE_DIR=${/store_dir: (\S+)/.exec(conf)?.[1]}`);
   expect(watch).toContain(`NATS_PID_FILE=${/pid_file: (\S+)/.exec(conf)?.[1]}`);
+});
+
+test('nats configuration: pages name the room that streams and buckets reserve beside the limits an operator sets', async () => {
+  const mebibyte = 1024 ** 2;
+  const settings = testTopology({ streamBytesMax: mebibyte });
+  const limits = [
+    ...streamConfigs(settings).map((stream) => stream.max_bytes ?? 0),
+    ...Object.values(bucketSettings(1)).map(({ bytesMax }) => bytesMax),
+  ];
+  // Seven streams have a limit of the operator's: the two for dead letters of ingest and for quarantine have the same one.
+  const reservedMib = limits.reduce((sum, bytes) => sum + bytes, 0) / mebibyte - 7;
+  const named = `${reservedMib.toLocaleString('en')} MiB`;
+  for (const page of ['nats-server.conf', 'README.md', '../compose/.env.example', '../prometheus/runbook.yml'])
+    expect({ page, text: await read(page) }).toEqual({ page, text: expect.stringContaining(named) });
 });
 
 test('nats unit: a server that would not see its streams is not started', async () => {
