@@ -47,6 +47,20 @@ test('changelog: ours has an entry for this version', async () => {
   expect(releases.map((release) => release.version)).toContain(version);
 });
 
+test('changelog: upgrade entries of ours begin with their step, in the order in which an upgrade is done', async () => {
+  const text = await readFile(new URL('CHANGELOG.md', topFolder), 'utf8');
+  const [next] = readChangelog(text.replace('## Unreleased', '## 999.0.0'));
+  const steps = ['Before', 'nats-server', 'Migrate', 'Control planes', 'Pipelines', 'Gateways'];
+  const inAnyOrder = ['All', 'Compose', 'Units', 'Local stack', 'Scripts', 'Monitoring'];
+  const places = (next?.upgrade ?? []).map((entry) => {
+    const step = entry.slice(0, entry.indexOf(':'));
+    const place = [...steps, 'in any order', 'Roll back'].indexOf(inAnyOrder.includes(step) ? 'in any order' : step);
+    expect({ entry, hasStep: place >= 0 }).toEqual({ entry, hasStep: true });
+    return place;
+  });
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
 test('upgrade: running processes are listed by kind and version, and the oldest decides which releases lie between', () => {
   expect(judgeRunning([], '0.3.0').detail).toContain('no gateway and no pipeline runs');
   const mixed = [pipeline('0.2.0'), pipeline('0.2.0'), pipeline()];
