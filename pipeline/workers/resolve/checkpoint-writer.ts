@@ -132,7 +132,7 @@ export class CheckpointWriter {
           return;
         }
         this.#stored(seq, message);
-        await this.#removeOld();
+        await this.#removeBefore(message.head.first);
       }
     } catch (error) {
       this.#failures += 1;
@@ -217,9 +217,9 @@ export class CheckpointWriter {
     this.#held.forget(oldestMs, idsMax * (1 + spare));
   }
 
-  async #removeOld(): Promise<void> {
-    const { firstSeq, removable } = this.#held;
-    if (removable < removedAtOnce || firstSeq === undefined) return;
+  /** A start begins with the checkpoint that the newest stored one names as the first: only those before it may go. */
+  async #removeBefore(firstSeq: number | undefined): Promise<void> {
+    if (this.#held.removable < removedAtOnce || firstSeq === undefined) return;
     await purgeSubject(this.#context.connection, streams.deduplication, this.#subject, firstSeq);
     this.#held.removed();
   }

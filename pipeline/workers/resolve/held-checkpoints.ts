@@ -45,7 +45,7 @@ export class HeldCheckpoints {
     }
   }
 
-  /** The log has removed the older ones. */
+  /** The log was purged. Unneeded checkpoints that it still has are removed with the next ones. */
   removed(): void {
     this.#removable = 0;
   }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ingestOfAccount, ingestSubject } from '../../../shared/contracts/subjects.ts';
+import { bytesPerHash } from '../../../shared/contracts/events/event-hash.ts';
+import { deduplicationSubject, ingestOfAccount, ingestSubject } from '../../../shared/contracts/subjects.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
@@ -192,3 +193,37 @@ test('order of effects: frames of an account that is moved to a queue are acknow
     expect((await rig.written()).map(({ event }) => event.id)).toEqual(ids);
     await successor.stop(5_000);
   }));
+
+test.each(['before the purge', 'after the purge', 'while the log refuses the purge'] as const)(
+  'order of effects: a resolver that ends %s of old checkpoints leaves a chain that its successor reads',
+  (when) =>
+    onGatedLog(async ({ rig, gate, connection }) => {
+      const [events, idsMax] = [160, 64];
+      const deduplication = { windowMs: 3_600_000, idsMax };
+      // A checkpoint for each event.
+      const own = { ...settings, partEventsMax: 1, checkpointBytesMax: bytesPerHash, deduplication };
+      const purge = `$JS.API.STREAM.PURGE.${streams.deduplication}`;
+      const stopped = when.startsWith('while') ? gate.refuse(purge) : gate.hold(purge);
+      const resolver = await rig.start(0, { connection, settings: own });
+      resolver.done.catch(() => undefined);
+      const sent = Array.from({ length: events }, (_, n) => ({ id: `e${n}`, body: { event: 'E', userId: 'u' } }));
+      await rig.send(0, sent);
+      await stopped.arrived;
+      if (when.startsWith('after')) {
+        const next = gate.hold(deduplicationSubject(0));
+        stopped.release();
+        await next.arrived;
+      }
+      await until('all are resolved', () => resolver.stats().resolved === events);
+      // A kill: it does not connect again.
+      gate.standStill();
+      gate.cut();
+      const successor = await rig.start(0, { settings: own });
+      expect(successor.stats()['rebuild_frames']).toBeLessThan(events / 2);
+      // Each of the 16 parts of the table holds so many of the newest.
+      await rig.send(0, sent.slice(-idsMax / 16));
+      await until('they are known', () => successor.stats().duplicates === idsMax / 16);
+      expect(successor.stats()).toMatchObject({ resolved: 0, checkpoint_failures: 0 });
+      await successor.stop(5_000);
+    }),
+);
