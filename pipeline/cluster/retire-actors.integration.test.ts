@@ -25,6 +25,7 @@ import { publish } from '../../shared/nats/publish/publisher.ts';
 import { listConsumerProgress } from '../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
+import { openLogGate } from '../../shared/testing/log-gate.ts';
 import { makeTestLog } from '../../shared/testing/make-test-log.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
 import { accountConfig, httpEntity } from '../testing/account-config.ts';
@@ -69,7 +70,7 @@ test('retired consumers: a consumer with a reader is not unread, one without a r
 });
 
 /** A destination with a consumer and an event that waits for a retry, and the retirement under test. */
-async function createDestination() {
+async function createDestination(first = connection) {
   const [accountId, destinationId] = [randomUUID(), randomUUID()];
   const buckets = await openBuckets(connection, 1);
   const { config } = await openBuckets(publisher, 1);
@@ -92,15 +93,17 @@ async function createDestination() {
     // As a view that is older than the destination.
     known: [],
   };
-  const retirement = new Retirement({
-    connection,
-    trust: { accept: (...entry) => facts.trust.accept(...entry) },
-    buckets,
-    wanted: () => new Map([[accountId, new Set(facts.known)]]),
-    owns: () => facts.isOwner,
-    hasApplied: () => facts.isCurrent,
-    logger: pino({ level: 'silent' }),
-  });
+  const retirementOn = (own: LogConnection): Retirement =>
+    new Retirement({
+      connection: own,
+      trust: { accept: (...entry) => facts.trust.accept(...entry) },
+      buckets,
+      wanted: () => new Map([[accountId, new Set(facts.known)]]),
+      owns: () => facts.isOwner,
+      hasApplied: () => facts.isCurrent,
+      logger: pino({ level: 'silent' }),
+    });
+  let retirement = retirementOn(first);
   const has = (destinations: readonly string[]): Promise<number> => {
     const entities = destinations.map((id) => httpEntity(id, 'http://127.0.0.1/'));
     const document = accountConfig(accountId, { destinations: entities });
@@ -114,6 +117,8 @@ async function createDestination() {
     facts,
     has,
     suspect: () => retirement.findForgotten(),
+    /** The next process, which knows of no suspect. */
+    succeed: () => (retirement = retirementOn(connection)),
     async rounds(count: number): Promise<void> {
       for (let round = 0; round < count; round += 1) await retirement.round();
     },
@@ -143,6 +148,23 @@ test('retirement: an actor that CONFIG does not have is retired in the second ro
   await it.rounds(1);
   expect(await it.isThere()).toBe(true);
   await it.rounds(1);
+  expect(await it.isThere()).toBe(false);
+});
+
+test('order of effects: a retirement that ends before the waiting events are removed is finished by the next process', async () => {
+  const gate = await openLogGate(nats.url);
+  const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retire-test-gated' });
+  const it = await createDestination(gated);
+  await it.has([]);
+  await it.suspect();
+  const refused = gate.refuse(`$JS.API.STREAM.PURGE.${streams.retry}`);
+  await expect(it.rounds(2)).rejects.toThrow('503');
+  expect(refused.messages).toHaveLength(1);
+  await gated.close(0);
+  await gate.close();
+  it.succeed();
+  await it.suspect();
+  await it.rounds(2);
   expect(await it.isThere()).toBe(false);
 });
 

@@ -13,12 +13,15 @@ import { accountActorOf, accountActors, idOfSpec, traceOf } from '../workers/reg
 import type { AccountActor } from '../workers/registry.ts';
 import type { PlaceBuckets } from '../workers/worker/define-worker.ts';
 
-/** Removes what an account's actor leaves in the log: its consumer, its position, and the data kept for it alone. */
+/**
+ * Removes what an account's actor leaves in the log: the data kept for it alone, its position, and its consumer. The consumer
+ * goes last: by it the next process finds an actor whose removal was interrupted.
+ */
 export async function retireActor(connection: LogConnection, buckets: PlaceBuckets, spec: AccountActor): Promise<void> {
   const { consumer, subjects, forget } = traceOf(spec);
-  await deleteConsumer(connection, streams.events, consumer);
-  await forget(buckets);
   for (const { stream, subject } of subjects) await purgeSubject(connection, stream, subject);
+  await forget(buckets);
+  await deleteConsumer(connection, streams.events, consumer);
 }
 
 export type RetirementOptions = {
