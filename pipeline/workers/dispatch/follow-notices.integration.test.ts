@@ -25,7 +25,9 @@ import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
+import { openLogGate } from '../../../shared/testing/log-gate.ts';
 import { makeTestLog } from '../../../shared/testing/make-test-log.ts';
+import { findSourceKind } from '../../../shared/sources/registry.ts';
 import { startTestNats } from '../../../shared/testing/servers.ts';
 import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { DestinationAnswer, ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
@@ -40,6 +42,7 @@ import { OpenedFrames } from './events/opened-frames.ts';
 import { ReferencedEvents } from './events/referenced-events.ts';
 import { createSourceActivity } from './health/source-activity.ts';
 import { createDeliveryTimings } from './sending/delivery-timings.ts';
+import { storeFetched } from './store-fetched.ts';
 import { defaultSettings } from './testing/dispatcher-rig.ts';
 import { unlimitedRetries } from './testing/unlimited-retries.ts';
 import { dispatcherWorker } from './worker.ts';
@@ -234,4 +237,33 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
   );
   expect(asked.get('1003')).toBeGreaterThan(1);
   expect([...asked.keys()].toSorted()).toEqual(['1001', '1002', '1003', '1004']);
+});
+
+test('order of effects: what was fetched counts as answered only once the log has it', async () => {
+  const gate = await openLogGate(nats.url);
+  const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'follow-notices-gated' });
+  const answer = { status: 200, headers: {}, body: JSON.stringify(leadOf('2001', 'ada@example.com')) };
+  const sender = storeFetched(
+    { send: () => Promise.resolve({ kind: 'answered', answer }), close: () => Promise.resolve() },
+    {
+      fetch: findSourceKind('FacebookLeadAds')?.fetch ?? expect.unreachable(),
+      accountId,
+      sourceId,
+      partitions,
+      connection: gated,
+    },
+  );
+  const send = () => sender.send({ method: 'GET', url: graph.url, headers: {}, body: undefined });
+  const refused = gate.refuse('ingest.>');
+  expect(await send()).toMatchObject({ kind: 'failed', permanent: false, reason: expect.stringContaining('full') });
+  refused.release();
+  const held = gate.hold('ingest.>');
+  let isAnswered = false;
+  const sent = send().finally(() => (isAnswered = true));
+  await held.arrived;
+  expect(isAnswered).toBe(false);
+  held.release();
+  expect(await sent).toMatchObject({ kind: 'answered' });
+  await gated.close();
+  await gate.close();
 });

@@ -26,6 +26,22 @@ test('identity figures: counts of an hour are one row, and what could not be wri
   expect(figures.stats()).toEqual({ 'identity_left_out:a': 7, 'source_identity_left_out:s': 7 });
 });
 
+test('identity figures: the same source, reason and hour of two accounts are two rows, also of what is written again', () => {
+  const figures = new IdentityFigures();
+  for (const [accountId, count] of [
+    ['a', 1],
+    ['b', 2],
+  ] as const)
+    figures.add({ ...at('s', 1, count), accountId });
+  const taken = figures.take();
+  expect(taken.map(({ accountId, count }) => [accountId, count])).toEqual([
+    ['a', 1],
+    ['b', 2],
+  ]);
+  figures.keep(taken);
+  expect(figures.take()).toEqual(taken);
+});
+
 test('identity figures: more sources than have a place are counted as skipped', () => {
   const figures = new IdentityFigures();
   for (let n = 0; n < 5_003; n += 1) figures.add(at(`s-${n}`, 1, 2));
