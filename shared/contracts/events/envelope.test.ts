@@ -11,6 +11,8 @@ import {
   envelopeLine,
   envelopePrefix,
   readEnvelope,
+  startHead,
+  trackHeadParts,
 } from './envelope.ts';
 import { FrameError } from './frame.ts';
 
@@ -31,6 +33,44 @@ test.each([
   ['a body that is a list', JSON.stringify({ ...good, body: [] })],
 ])('readEnvelope: refuses %s', (_name, line) => {
   expect(() => readEnvelope(line)).toThrow(FrameError);
+});
+
+test.each(['account', 'source', 'id', 'at', 'kind', 'body'])(
+  'readEnvelope: refuses one without %s, and one where that is of another type',
+  (name) => {
+    const { [name as keyof typeof good]: _, ...lacking } = good;
+    const other = { ...good, [name]: name === 'at' ? '1' : 7 };
+    for (const one of [lacking, other]) expect(() => readEnvelope(JSON.stringify(one))).toThrow('misses a field');
+  },
+);
+
+test('readEnvelope: one that was released says how often, and an identify is one too', () => {
+  const released = { ...good, v: 2, release: 1, kind: 'identify' };
+  expect(readEnvelope(JSON.stringify(released))).toEqual(released);
+  expect(() => readEnvelope(JSON.stringify({ ...released, release: '1' }))).toThrow('misses a field');
+  expect(() => readEnvelope(JSON.stringify({ ...good, v: 3 }))).toThrow('version 3 is newer');
+});
+
+test('envelope heads: startHead: has what the request says, and nothing that it does not say', () => {
+  const prefix = envelopePrefix({ account: 'a', source: 's', test: true });
+  expect(prefix).toBe('{"v":1,"account":"a","source":"s","test":true');
+  expect(startHead(prefix, { at: 7 })).toBe(`${prefix},"at":7`);
+  expect(startHead(prefix, { at: 7, gpc: false })).toBe(`${prefix},"at":7`);
+  const all = { at: 7, ip: 'i"', ua: 'u', trace: 't', gpc: true, ctxJson: '{"x":1}' };
+  const start = startHead(prefix, all);
+  expect(start).toBe(`${prefix},"at":7,"ip":"i\\"","ua":"u","trace":"t","gpc":true,"ctx":{"x":1}`);
+  expect(endHead(start, { kind: 'identify', id: 'e"', bot: 0 })).toBe(
+    `${start},"kind":"identify","id":"e\\"","bot":0,"body":`,
+  );
+  const { beforeId, behindId } = trackHeadParts(start);
+  expect(`${beforeId.toString()}e${behindId.toString()}`).toBe(endHead(start, { kind: 'track', id: 'e' }));
+});
+
+test('accountEndOfLine: the account is found up to the end of its line, and not in the next one', () => {
+  const line = '{"v":1,"account":"abc"';
+  const bytes = Buffer.from(`${line}\n"`);
+  expect(accountEndOfLine(bytes, 0, line.length)).toBe(line.length - 1);
+  for (const end of [line.length - 1, 18, 17, 0]) expect([end, accountEndOfLine(bytes, 0, end)]).toEqual([end, -1]);
 });
 
 test('readEnvelope: refuses an account that could not stand in a subject', () => {

@@ -4,7 +4,19 @@ import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import { jsonDepthCeiling } from '../../runtime/json-depth.ts';
 import { decodeEnvelopes, envelopeHead, envelopePrefix } from './envelope.ts';
 import type { EnvelopeHead } from './envelope.ts';
-import { FrameError, FrameWriter, asBuffer, countLines, eachLine, frameLines, parseLine } from './frame.ts';
+import {
+  FrameError,
+  FrameWriter,
+  asBuffer,
+  assertFrame,
+  countLines,
+  eachLine,
+  endOfLine,
+  frameLines,
+  parseLine,
+  startOfLine,
+  textLines,
+} from './frame.ts';
 import { encodeResolved, parseResolved } from './resolved-event.ts';
 import { copied } from './testing/copied-record.ts';
 import { decodeRetryFrame, encodeRetryRecord } from './retry-record.ts';
@@ -74,6 +86,32 @@ test('frame: counting lines, walking over them and splitting them give the same'
     }),
   );
   expect(countLines(new Uint8Array())).toBe(0);
+});
+
+test('frame: a last line without an end is a line of its text, and no whole frame', () => {
+  const cut = Buffer.from('a\nbc');
+  expect(textLines(cut)).toEqual(['a', 'bc']);
+  expect([0, 2, 3].map((at) => [startOfLine(cut, at), endOfLine(cut, at)])).toEqual([
+    [0, 1],
+    [2, 4],
+    [2, 4],
+  ]);
+  expect(() => assertFrame(cut)).toThrow(FrameError);
+  expect(() => frameLines(cut)).toThrow('no end');
+  for (const whole of ['', 'a\n', '\n']) expect(() => assertFrame(Buffer.from(whole))).not.toThrow();
+  expect(countLines(cut)).toBe(1);
+});
+
+test('frame: the writer says how much it holds, and a line may be put together of pieces', () => {
+  const writer = new FrameWriter(16);
+  writer.appendLineOf('{"a":', { bytes: Buffer.from('x[1]x'), start: 1, end: 4 }, '}');
+  writer.appendEnvelope('', Buffer.from('{"v":1,"body":{}'));
+  writer.appendEnvelope(Buffer.from('{"v":2,"body":'), Buffer.from('{}'));
+  const text = '{"a":[1]}\n{"v":1,"body":{}}\n{"v":2,"body":{}}\n';
+  expect(Buffer.from(writer.bytes()).toString()).toBe(text);
+  expect([writer.events, writer.length, writer.capacity >= text.length]).toEqual([3, text.length, true]);
+  writer.reset();
+  expect([writer.events, writer.length]).toEqual([0, 0]);
 });
 
 test('frame: bytes stay as they were after the writer is used again', () => {

@@ -163,11 +163,134 @@ test.each(Object.entries(readers))(
   },
 );
 
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** Bits as base64url, filled up with zeros. */
+const textOf = (bits: string): string =>
+  (bits.padEnd(Math.ceil(bits.length / 6) * 6, '0').match(/.{6}/g) ?? [])
+    .map((six) => alphabet[Number.parseInt(six, 2)])
+    .join('');
+const numberBits = (value: number, length: number): string => value.toString(2).padStart(length, '0');
+
 test('consent strings: a header that would list a billion sections is refused', () => {
   // Type 3, version 1, one range, from 1 over a number of 40 digits in Fibonacci coding.
-  const bits = `000011000001000000000001111${'0'.repeat(40)}11`;
-  const padded = bits.padEnd(Math.ceil(bits.length / 6) * 6, '0');
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const header = (padded.match(/.{6}/g) ?? []).map((six) => alphabet[Number.parseInt(six, 2)]).join('');
+  const header = textOf(`000011000001000000000001111${'0'.repeat(40)}11`);
   expect(() => readGppString(`${header}~BAAA`, everySection)).toThrow('too');
+});
+
+/** A GPP string of sections whose numbers, each after the one before, are these in Fibonacci coding; `1YYN` in each. */
+const gppOfCodes = (codes: readonly string[], sections: number, { type = 3, version = 1 } = {}): string => {
+  const start = numberBits(type, 6) + numberBits(version, 6) + numberBits(codes.length, 12);
+  return [textOf(start + codes.join('')), ...Array.from({ length: sections }, () => '1YYN')].join('~');
+};
+
+test('consent strings: the header of a GPP string has its version, and a section for each of its numbers', () => {
+  // Section 6 is 1 + 5, with a bit before it that says that it is no range.
+  const us = '010011';
+  expect([...readGppString(gppOfCodes([us], 1), everySection).optOuts]).toEqual(['saleOptOut']);
+  expect(() => readGppString(gppOfCodes([us], 1, { version: 2 }), everySection)).toThrow('version 1');
+  expect(() => readGppString(gppOfCodes([us], 1, { type: 2 }), everySection)).toThrow('version 1');
+  expect(() => readGppString(gppOfCodes([us], 0), everySection)).toThrow('missing');
+  expect(() => readGppString(gppOfCodes([us], 2), everySection)).toThrow('missing');
+  expect(() => readGppString(gppOfCodes([], 0), everySection)).toThrow('missing');
+  expect(() => readGppString(gppOfCodes([us], 1).slice(0, 4), everySection)).toThrow('too early');
+});
+
+type Vendors = { readonly idMax: number; readonly bits: string };
+
+/** A TC string by the layout of the specification: its first 213 bits with a version and the purposes, then vendors. */
+const tcOfVendors = ({ idMax, bits }: Vendors, version = 2): string =>
+  textOf(numberBits(version, 6).padEnd(152, '0') + '1'.padEnd(61, '0') + numberBits(idMax, 16) + bits);
+const single = (id: number): string => `0${numberBits(id, 16)}`;
+const range = (from: number, to: number): string => `1${numberBits(from, 16)}${numberBits(to, 16)}`;
+const entries = (...list: readonly string[]): string => `1${numberBits(list.length, 12)}${list.join('')}`;
+
+test.each<[string, Vendors, readonly number[] | string]>([
+  ['a bit for each', { idMax: 3, bits: '0101' }, [1, 3]],
+  ['none', { idMax: 0, bits: '0' }, []],
+  ['single ones and ranges', { idMax: 9, bits: entries(single(2), range(4, 6), single(9)) }, [2, 4, 5, 6, 9]],
+  ['a range of one', { idMax: 4, bits: entries(range(4, 4)) }, [4]],
+  ['no entry', { idMax: 4, bits: entries() }, []],
+  ['one that is listed twice', { idMax: 9, bits: entries(single(2), single(2)) }, 'overlap'],
+  ['ranges that overlap', { idMax: 9, bits: entries(range(1, 4), range(4, 6)) }, 'overlap'],
+  ['vendor 0', { idMax: 9, bits: entries(single(0)) }, 'overlap'],
+  ['one beyond the last', { idMax: 9, bits: entries(range(8, 10)) }, 'too far'],
+  ['a list that ends early', { idMax: 9, bits: '1' + numberBits(3, 12) + single(1) }, 'too early'],
+])('consent strings: vendors of a TC string: %s', (_what, given, expected) => {
+  const read = () => readTcString(tcOfVendors(given));
+  if (typeof expected === 'string') expect(read).toThrow(expected);
+  else expect([...read().vendors]).toEqual(expected);
+});
+
+test('consent strings: a TC string is of version 2, no longer than one of all vendors, and in base64url', () => {
+  const text = tcOfVendors({ idMax: 0, bits: '0' });
+  expect([...readTcString(text).purposes]).toEqual([1]);
+  expect(readTcString(text).publisherPurposes).toBeUndefined();
+  expect(() => readTcString(tcOfVendors({ idMax: 0, bits: '0' }, 1))).toThrow('version 2');
+  expect(() => readTcString('')).toThrow('too early');
+  expect(() => readTcString(`${text}=`)).toThrow('base64url');
+  expect([...readTcString(text.padEnd(8_192, 'A')).purposes]).toEqual([1]);
+  expect(() => readTcString(text.padEnd(8_193, 'A'))).toThrow('too long');
+});
+
+test('consent strings: the segment of the publisher is found among others, wherever it stands', () => {
+  const text = tcOfVendors({ idMax: 0, bits: '0' });
+  const [other, publisher] = [textOf(`001${'1'.repeat(24)}`), textOf(`011${'01'.repeat(12)}`)];
+  const even = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24];
+  for (const segments of [`${other}.${publisher}`, `${publisher}.${other}`])
+    expect([...(readTcString(`${text}.${segments}`).publisherPurposes ?? [])]).toEqual(even);
+  expect(readTcString(`${text}.${other}`).publisherPurposes).toBeUndefined();
+});
+
+test.each(['2YYN', '1YYNN', '1YY', 'x1YYN', '1YXN', ''])('consent strings: %j is no US Privacy string', (text) => {
+  expect(() => isUsPrivacyOptOut(text)).toThrow('not a US Privacy string');
+});
+
+test.each<[unknown, readonly number[] | string]>([
+  [7, [7]],
+  [
+    [7, 8],
+    [7, 8],
+  ],
+  ['7_8', [7, 8]],
+  ['7, 8', [7, 8]],
+  [[null, undefined, -1, 0, 6], [6]],
+  ['', []],
+  [undefined, []],
+  [null, []],
+  ['7_x', 'not ids'],
+  [[1.5], 'not ids'],
+])('consent strings: the sections %j', (given, expected) => {
+  if (typeof expected === 'string') expect(() => readSectionIds(given)).toThrow(expected);
+  else expect([...readSectionIds(given)]).toEqual(expected);
+});
+
+const base64 = (token: unknown): string => Buffer.from(JSON.stringify(token)).toString('base64');
+
+test.each<[string, () => unknown]>([
+  ['OneTrust that is no text', () => readOneTrust(7)],
+  ['OneTrust that is too long', () => readOneTrust(`groups=${'x'.repeat(8_192)}:1`)],
+  ['OneTrust without groups', () => readOneTrust('a=b')],
+  ['OneTrust with a word that is none', () => readOneTrust('groups=C1:2')],
+  ['OneTrust with something after a group', () => readOneTrust('groups=C1:1x')],
+  ['OneTrust with something before a group', () => readOneTrust('groups=,C1:1')],
+  ["OneTrust's active groups, none of them", () => readOneTrust(',,')],
+  ["OneTrust's active groups with a space", () => readOneTrust(',C 1,')],
+  ["OneTrust's active groups with a long one", () => readOneTrust(`,${'x'.repeat(65)},`)],
+  ['Cookiebot without braces', () => readCookiebot('marketing:true')],
+  ['Cookiebot without a category', () => readCookiebot('{stamp:1}')],
+  ['Cookiebot with a broken escape', () => readCookiebot('{marketing:true}%')],
+  ['Didomi that is no JSON', () => readDidomi('AAAA')],
+  ['Didomi without purposes', () => readDidomi(base64({}))],
+  ['Didomi that is a list', () => readDidomi(base64([]))],
+  ['Didomi whose purposes are a list', () => readDidomi(base64({ purposes: [] }))],
+])('consent strings: %s is refused', (_what, read) => {
+  expect(read).toThrow('not the cookie of a consent platform');
+});
+
+test('consent strings: of a category that is named twice a denial holds, in either order', () => {
+  for (const text of ['groups=C1:1,c1:0', 'groups=C1:0,c1:1']) expect(readOneTrust(text)('C1')).toBe(false);
+  const both = readDidomi(base64({ purposes: { enabled: ['A', 7], disabled: ['a', null] } }));
+  expect([both('a'), both('7')]).toEqual([false, undefined]);
+  expect(readDidomi(base64({ purposes: { enabled: 'all' } }))('all')).toBeUndefined();
+  expect(readOneTrust(`,${'x'.repeat(64)},`)('X'.repeat(64))).toBe(true);
 });

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { headOf } from '../../contracts/events/resolved-event.ts';
+import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
+import type { ConsentSetting } from './compile-consent.ts';
+import { compileConsentMode, isSameMode } from './consent-mode.ts';
+import { unknownRegion } from './region.ts';
+
+const purpose = (name: string, own: Partial<ConsentSetting> = {}): ConsentSetting => ({
+  name,
+  isEnabled: true,
+  defaultState: 'Granted',
+  regions: null,
+  destinationIds: [],
+  signals: { googleConsentMode: ['ad_storage'] },
+  ...own,
+});
+
+const unexpected = (): void => expect.unreachable('strings are counted elsewhere');
+
+function modeOf(settings: readonly ConsentSetting[], consent: Readonly<Record<string, boolean>>, context = {}) {
+  const { v, event, visitor } = sampleEvent({ consent });
+  const subject = { event: { ...event, context }, visitor };
+  const now = { lastWords: () => undefined, onUnreadable: unexpected, regionOf: () => unknownRegion };
+  const find = compileConsentMode(settings, ['ad_storage', 'ad_user_data']);
+  return find?.(headOf({ v, event: subject.event, visitor }), subject, now);
+}
+
+test('consent mode: a type is what its purposes say, all of them, whether the destination serves them or not', () => {
+  const both = [purpose('a'), purpose('b', { signals: { googleConsentMode: ['ad_storage', 'ad_user_data'] } })];
+  expect(modeOf(both, { a: true, b: true })).toEqual({ ad_storage: 'GRANTED', ad_user_data: 'GRANTED' });
+  expect(modeOf(both, { a: false, b: true })).toEqual({ ad_storage: 'DENIED', ad_user_data: 'GRANTED' });
+  expect(modeOf(both, { a: true, b: false })).toEqual({ ad_storage: 'DENIED', ad_user_data: 'DENIED' });
+});
+
+test('consent mode: a type without an enabled purpose is not named, and without any there is nothing to ask', () => {
+  expect(modeOf([purpose('a')], {})).toEqual({ ad_storage: 'GRANTED' });
+  expect(modeOf([], {})).toBeUndefined();
+  expect(modeOf([purpose('a', { isEnabled: false })], {})).toBeUndefined();
+  expect(modeOf([purpose('a', { signals: null }), purpose('b', { signals: {} })], {})).toBeUndefined();
+  expect(modeOf([purpose('a', { signals: { googleConsentMode: ['ad_personalization'] } })], {})).toBeUndefined();
+});
+
+test('consent mode: a string that cannot be read denies, and is not counted a second time', () => {
+  const signals = { gpp: ['saleOptOut'], googleConsentMode: ['ad_storage'] };
+  expect(modeOf([purpose('a', { signals })], {}, { gpp: 'broken' })).toEqual({ ad_storage: 'DENIED' });
+});
+
+test('consent mode: two say the same where each type has one word, also where none has any', () => {
+  const granted = { ad_storage: 'GRANTED' } as const;
+  expect(isSameMode(undefined, undefined)).toBe(true);
+  expect(isSameMode(undefined, {})).toBe(true);
+  expect(isSameMode(granted, { ...granted })).toBe(true);
+  expect(isSameMode(granted, { ad_storage: 'DENIED' })).toBe(false);
+  expect(isSameMode(granted, { ...granted, ad_user_data: 'DENIED' })).toBe(false);
+  expect(isSameMode(granted, undefined)).toBe(false);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { PlanError } from '../values/plan-error.ts';
+import { pathCharactersMax, pathSegmentsMax } from '../values/rule-limits.ts';
+import { compilePlanPath } from './plan-path.ts';
+
+test.each([
+  ['event_properties.total', 'properties', ['total']],
+  [' $event.event_properties.a.b ', 'properties', ['a', 'b']],
+  ['event.default_properties.current_url', 'context', ['current_url']],
+  ['request_context.ip', 'context', ['ip']],
+  ['context.page', 'context', ['page']],
+  ['$visitor.email', 'visitor', ['email']],
+  ['visitor.event', 'visitor', ['event']],
+])('plan path: %j', (path, root, names) => {
+  expect(compilePlanPath(path, 'property')).toEqual({ root, names });
+});
+
+test.each([
+  '',
+  'event_properties',
+  'event_properties.',
+  'event_properties.a..b',
+  'event.id',
+  'constructor.name',
+  'event',
+])('plan path: %j names no property, and the field is named', (path) => {
+  expect(() => compilePlanPath(path, 'property')).toThrow(PlanError);
+  expect(() => compilePlanPath(path, 'property')).toThrow('must name a property of the event');
+});
+
+test('plan path: a path is as long and as deep as it may be, and no more', () => {
+  const root = 'event_properties.';
+  const longest = root + 'x'.repeat(pathCharactersMax - root.length);
+  expect(compilePlanPath(longest, 'p').names).toHaveLength(1);
+  expect(() => compilePlanPath(`${longest}x`, 'p')).toThrow(`at most ${pathCharactersMax} characters`);
+  const deepest = `${root}${'a.'.repeat(pathSegmentsMax - 1)}a`;
+  expect(compilePlanPath(deepest, 'p').names).toHaveLength(pathSegmentsMax);
+  expect(() => compilePlanPath(`${deepest}.a`, 'p')).toThrow(`at most ${pathSegmentsMax} segments`);
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { PlanError } from '../values/plan-error.ts';
+import { searchedCharactersMax } from '../values/regex.ts';
+import { Work } from '../values/work.ts';
+import { compileFindPlaces } from './find-places.ts';
+import { compileRuleType } from './rule-types.ts';
+
+const allowed = (count: number): string => JSON.stringify(Array.from({ length: count }, (_, n) => n));
+
+test.each<[string, string | null]>([
+  ['Encrypt', null],
+  ['Type', null],
+  ['Type', 'constructor'],
+  ['Type', 'integer'],
+  ['Pattern', null],
+  ['Pattern', '('],
+  ['OneOf', null],
+  ['OneOf', 'no JSON'],
+  ['OneOf', '{}'],
+  ['OneOf', '[]'],
+  ['OneOf', '["a",null]'],
+  ['OneOf', '["a",["b"]]'],
+  ['OneOf', allowed(201)],
+  ['Range', null],
+  ['Range', ''],
+  ['Range', '..'],
+  ['Range', '2..1'],
+  ['Range', '1'],
+  ['Range', '1..2..3'],
+  ['Range', 'x1..2'],
+  ['Range', '1..2x'],
+  ['Range', '1...2'],
+])('rule types: %s with %j is refused', (type, expected) => {
+  expect(() => compileRuleType({ type, expected })).toThrow(PlanError);
+});
+
+/** Whether a value at `x` breaks the rule, and the units of work that took. */
+function judge(type: string, expected: string, value: unknown): readonly [boolean, number] {
+  const work = new Work(1_000_000);
+  const found = [{ places: [{ holder: {}, name: 'x', value }], isMissing: false }];
+  return [compileRuleType({ type, expected })(found, work) !== undefined, work.spent];
+}
+
+test('rule types: a list of as many values as may be allowed, and a range of one number', () => {
+  expect(judge('OneOf', allowed(200), 199)).toEqual([false, 0]);
+  expect(judge('OneOf', allowed(200), [1, 2, 200])).toEqual([true, 3]);
+  expect(['1..1', ' 1 .. 1.0 '].map((range) => judge('Range', range, 1)[0])).toEqual([false, false]);
+});
+
+test('rule types: a pattern searches as much of a text as it costs, and a longer one does not match', () => {
+  expect(judge('Pattern', 'a', 'a'.repeat(searchedCharactersMax))).toEqual([false, searchedCharactersMax]);
+  expect(judge('Pattern', 'a', 'a'.repeat(searchedCharactersMax + 1))).toEqual([true, searchedCharactersMax]);
+  expect(judge('Pattern', 'A', 'a')).toEqual([true, 1]);
+  expect(judge('Pattern', '^1$', 1)).toEqual([false, 1]);
+});
+
+const find = (path: string, holder: unknown) => compileFindPlaces(path.split('.'))(holder, new Work(1_000));
+
+test.each<[path: string, holder: unknown, values: readonly unknown[], isMissing: boolean]>([
+  ['a', { a: 1 }, [1], false],
+  ['a', {}, [], true],
+  ['a', undefined, [], true],
+  ['a', null, [], true],
+  ['a', 'text', [], true],
+  ['a.b', { a: { b: 1 } }, [1], false],
+  ['a.b', { 'a.b': 1 }, [1], false],
+  ['a.b', { a: { b: 1 }, 'a.b': 2 }, [1, 2], false],
+  ['a.b', { a: null }, [], true],
+  ['a.b', { a: 'text' }, [], true],
+  ['a.b.c', { 'a.b': { c: 1 }, a: { 'b.c': 2 } }, [2, 1], false],
+  ['a.b.c', { 'a.b': 'text', a: { b: { c: 2 } } }, [2], false],
+  ['a.b', { a: [{ b: 1 }, { b: 2 }, 'text', null] }, [1, 2], false],
+  ['a.b', { a: [{ b: 1 }, {}] }, [1], true],
+  ['a.b', { a: [] }, [], false],
+  ['a.0', { a: ['x', 'y'] }, ['x'], false],
+  ['a.2', { a: ['x', 'y'] }, [], false],
+  ['a.length', { a: ['x', 'y'] }, [], false],
+  ['a.1.b', { a: [{}, { b: 1 }] }, [1], true],
+  ['__proto__', {}, [], true],
+])('find places: %j in %j', (path, holder, values, isMissing) => {
+  const { places, isMissing: lacks } = find(path, holder);
+  expect([places.map(({ value }) => value), lacks]).toEqual([values, isMissing]);
+});
