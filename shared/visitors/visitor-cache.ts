@@ -34,12 +34,13 @@ const never = -1;
 export const versionOfNone = 2_147_483_647;
 
 /**
- * Visitors and identities seen lately, bounded in bytes. Those leave first that were not requested since they came, or
- * since the search for one to remove last passed them (SIEVE, https://www.usenix.org/conference/nsdi24/presentation/zhang-yazhuo).
+ * Recent visitors and identities, bounded in bytes. The first to be removed are those that were not requested since they
+ * were added, or since the last search for an entry to remove passed them (SIEVE,
+ * https://www.usenix.org/conference/nsdi24/presentation/zhang-yazhuo).
  *
- * A visitor is current while every change up to the last look at them is known and none is of it; any other one may be
- * old, and is confirmed by its version. An identity stands as long as the visitor it leads to is as it was: whatever changes
- * where an identity leads also changes the version of the visitor it led to.
+ * A visitor is current while all changes up to the last check are known and none is of it; any other one may be old, and
+ * is confirmed by its version. An identity is valid while its visitor is unchanged: a change of where an identity leads
+ * also changes the version of the visitor that it led to.
  */
 export class VisitorCache {
   readonly #accounts = new Map<string, AccountVisitors>();

@@ -70,13 +70,13 @@ const checkEveryMs = 100;
 const orderChangeMs = 15_000;
 
 /**
- * Takes the resolved events of the destination's account, decides which of them the destination gets, sends them in
- * order of each visitor, and brings what fails to the retry log or the dead letters. A frame is acknowledged once each
- * of its events is where it belongs and health has counted it.
+ * Takes the resolved events of the destination's account, decides which of them the destination gets, sends them in the
+ * order of each visitor, and stores failed ones in the retry log or the dead letters. A frame is acknowledged once each of
+ * its events is settled and health has counted it.
  *
- * One loop: it takes events from the sources, decides them, sends batches of them and settles what came of each. Sources,
- * answers and writes to the log wake it. It does not run on `runConsumerWorker`, which finishes what it took in one go:
- * here frames of several sources are in flight at once, and a stop waits for answers and not for frames.
+ * One loop: it takes events from the sources, decides them, sends them in batches and settles their results. Sources,
+ * answers and writes to the log wake it. It does not run on `runConsumerWorker`, which finishes the frames that it took
+ * before it takes others: here frames of several sources are in flight at once, and a stop waits for answers, not frames.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;

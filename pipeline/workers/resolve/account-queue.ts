@@ -33,11 +33,11 @@ export type QueueTarget = {
 };
 
 /**
- * The queue of an account that has more accepted events in a partition than its part of the resolver's memory: copies of its
- * lines in a subject of its own, so that the frames they came in can be finished. They are read at the pace at which the
- * account is resolved. While there is one every line of the account goes through it, which keeps their order.
+ * The queue of an account with more accepted events in a partition than its part of the resolver's memory: copies of its
+ * lines in a separate subject, so that their frames can be finished. They are read as fast as the account is resolved.
+ * While the queue exists every line of the account goes through it, which keeps their order.
  *
- * After a crash lines may be copied again behind themselves. Deduplication drops the second copy: its event is known by then.
+ * After a crash lines may be copied a second time. Deduplication drops the second copy: its event is known by then.
  */
 export class AccountQueue {
   readonly accountId: string;

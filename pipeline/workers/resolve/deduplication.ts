@@ -21,26 +21,27 @@ export type Deduplication = {
   readonly timeMs: number;
   readonly size: number;
   readonly bytes: number;
-  /** How far back an event is recognised for certain, in ms: the window, or less where the count is what bounds it. */
+  /** How far back an event is surely recognised, in ms: the window, or less where the table is full before. */
   readonly effectiveWindowMs: number;
 };
 
 export type DeduplicationSettings = {
   readonly windowMs: number;
-  /** Ids held at most. Their memory grows with use: about 13 bytes each when full. */
+  /** Ids in the table, at most. Their memory grows with use: about 13 bytes each when full. */
   readonly idsMax: number;
 };
 
-// The table is in parts: growing one at a time keeps the pause short, and one that fits a processor's cache is filled fast.
+// The table is in parts: growing one at a time keeps the pause short, and a part that fits a processor's cache is
+// filled fast.
 const partsMin = 16;
 const partsMax = 256;
 const idsPerPart = 32_768;
-/** Hashes are not spread over the parts quite evenly. */
+/** Hashes are spread over the parts slightly unevenly. */
 const unevenness = 1 / 32;
-/** Ids are forgotten in steps of this part of the window, so one may be held that much longer. */
+/** Ids are forgotten in steps of this part of the window, so one may stay that much longer. */
 const stepsPerWindow = 256;
 
-/** How exactly the table knows when it saw an event, in ms. */
+/** The resolution of the times in the table, in ms. */
 export function deduplicationStepMs({ windowMs }: DeduplicationSettings): number {
   return Math.max(1, Math.floor(windowMs / stepsPerWindow));
 }
@@ -62,7 +63,7 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
     addPacked({ ids, timeMs }) {
       nowMs = Math.max(nowMs, timeMs);
       packedAtMs = nowMs;
-      // Of many hashes none is made an object.
+      // Makes no object for each hash.
       const view = viewOf(ids);
       for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
         const low = view.getUint32(at + 4);
@@ -114,8 +115,8 @@ function partsFor(idsMax: number): number {
 const viewOf = (ids: Uint8Array): DataView => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
 
 /**
- * Puts the hashes of a part side by side, in their order: one part after the other is then in the cache while it is
- * filled, where hashes as they come would each wait for memory.
+ * Sorts hashes by part, in their order: one part after the other is then in the cache while it is filled. In the order
+ * of arrival each hash would wait for memory.
  */
 function sortByPart(runs: readonly IdRun[], parts: number) {
   const counts = new Uint32Array(runs.length * parts);
@@ -145,14 +146,14 @@ function sortByPart(runs: readonly IdRun[], parts: number) {
   return { counts, starts, hashes };
 }
 
-/** The cell of a hash or, where it is missing, the free cell that it would get. Both halves signed. */
+/** Hashes with their times, to a step. */
 class AgingSet {
   readonly #set: HashSet;
   readonly #windowMs: number;
   readonly #stepMs: number;
-  /** From which hash on a step began, oldest first. At most about `stepsPerWindow` of them. */
+  /** The first hash of each step, oldest first. About `stepsPerWindow` of them at most. */
   readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
-  /** The hash up to which the count, not the window, has forgotten. */
+  /** The hash up to which the bound on the count, not the window, has forgotten. */
   #evictedTo = 0;
   #addedAtMs: number | undefined;
 
@@ -185,7 +186,7 @@ class AgingSet {
     return true;
   }
 
-  /** The same for those of a list from one place up to another, see `HashSet.addAll`. */
+  /** The same for a range of a list, see `HashSet.addAll`. */
   addAll(hashes: Int32Array, from: number, to: number, nowMs: number): void {
     if (from === to) return;
     const set = this.#set;

@@ -43,9 +43,9 @@ function writeParts(writer: ByteWriter, { before, taken, behind }: JsonParts): v
 }
 
 /**
- * The visitor's part of a resolved event, as JSON: its properties with its id, and with custom_properties though it may
- * have none. It is put together from text there is already: most events do not change their visitor, and a visitor is
- * the larger half of many an event.
+ * The visitor's part of a resolved event, as JSON: its properties with its id, and with custom_properties even if it
+ * has none. Assembled from existing text: most events do not change their visitor, which is often larger than the
+ * event.
  */
 export function encodeVisitor(id: string, properties: VisitorProperties): string {
   const { value, text } = properties;
@@ -57,7 +57,7 @@ export function encodeVisitor(id: string, properties: VisitorProperties): string
   return text === '{}' ? `${start}}` : `${start},${text.slice(1)}`;
 }
 
-/** What a line has before and behind its event. */
+/** The text of a line before and after its event. */
 export function encodeVisitorLine(id: string, properties: VisitorProperties): VisitorLine {
   const json = encodeVisitor(id, properties);
   const [before, behind] = [beforeEvent(id), behindEvent(json)];

@@ -18,7 +18,7 @@ export type FrameIntakeOptions = {
   onFailure(error: unknown): void;
 };
 
-/** Takes frames of a partition and cuts them into events that wait. */
+/** Takes frames of a partition and divides them into waiting events. */
 export class FrameIntake {
   readonly #options: FrameIntakeOptions;
   /** Waiting for frames, or reading them. */
@@ -42,7 +42,7 @@ export class FrameIntake {
     return !reader.isWatching && !waiting.isEmpty && reader.buffered > 0 && this.mayRead;
   }
 
-  /** Reads all there is room for. A call while one waits for frames gets that one. */
+  /** Reads as far as there is room. Concurrent calls share one wait for frames. */
   read(): Promise<void> {
     if (this.#reading === undefined) {
       this.#reading = this.#takeAndCut();
@@ -53,7 +53,7 @@ export class FrameIntake {
 
   async #takeAndCut(): Promise<void> {
     const { context, queues, unfinished, onCopied } = this.#options;
-    // Cutting frames into events costs little beside all that follows, so all there is room for are.
+    // Dividing frames costs little compared with the later steps, so all that have room are divided.
     do {
       const messages = await this.#take();
       this.#isAtEnd = messages.length === 0;
@@ -73,7 +73,7 @@ export class FrameIntake {
     const { context, reader, waiting } = this.#options;
     const { counts, settings } = context;
     const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
-    // What comes meanwhile shares a visitor query, a frame and a write to disk with what is here.
+    // Frames that arrive meanwhile share a visitor query, a frame and a write to disk with the present ones.
     if (earlyMs >= 1 && waiting.isEmpty && reader.buffered < settings.framesPerTake) await wait(earlyMs);
     const messages = await reader.take(settings.framesPerTake);
     this.#tookAtMs = performance.now();

@@ -6,7 +6,7 @@
 export class HashSet {
   readonly #capacityMax: number;
   #capacity: number;
-  // Signed, since what does not fit into 31 bits is no small integer to the engine; bit by bit they are the same.
+  // Signed, since the engine has no small integers above 31 bits; the bits are the same.
   #ringHigh: Int32Array;
   #ringLow: Int32Array;
   /** 0 is free; else tag bits above, position in the ring + 1 below. */
@@ -14,7 +14,7 @@ export class HashSet {
   #cellsPerHash = 0;
   #positionBits = 0;
   #positionMask = 0;
-  /** Hashes ever added; the ring holds the newest `#size` of them. */
+  /** Number of hashes ever added; the ring holds the newest `#size` of them. */
   #added = 0;
   #size = 0;
   /** Place of the next one in the ring. */
@@ -32,7 +32,7 @@ export class HashSet {
     return this.#size;
   }
 
-  /** Hashes ever added. Those from `added - size` on are held. */
+  /** Number of hashes ever added. The set holds those from `added - size` on. */
   get added(): number {
     return this.#added;
   }

@@ -5,7 +5,7 @@ import { assertId } from '../subjects.ts';
 import { FrameError, frameLines, parseLine } from './frame.ts';
 import { refusedVersion } from '../log-format.ts';
 
-/** What travels from the gateway to the resolver: one accepted event as the client sent it, with what the gateway knows. */
+/** An accepted event on its way from the gateway to the resolver, as the client sent it, with the gateway's fields. */
 export type Envelope = {
   /** 2 where it was released from quarantine, see `releasedLine`. */
   readonly v: 1 | 2;
