@@ -1,9 +1,11 @@
 import type { SampledLine } from './sample-frame.ts';
 
-/** What of a frame goes into the view. */
+/** The chosen lines of a frame. */
 type Chosen = { readonly lines: readonly SampledLine[]; readonly bytes: number; readonly notedAtMs: number };
 
-/** Lines that were chosen for the view and are not in it yet. They are bounded by bytes: a line keeps all of its frame in memory. */
+/**
+ * Lines that were chosen for the view and are not yet in it. Bounded by bytes: a line keeps its whole frame in memory.
+ */
 export class ChosenFrames {
   readonly #bytesMax: number;
   #waiting: Chosen[] = [];
@@ -15,12 +17,12 @@ export class ChosenFrames {
     this.#bytesMax = bytesMax;
   }
 
-  /** Of frames that wait and of those being written. */
+  /** Bytes of frames that wait and of those being written. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Lines that are to be written with the next statement. */
+  /** Lines for the next statement. */
   get linesWaiting(): number {
     return this.#linesWaiting;
   }
@@ -31,7 +33,7 @@ export class ChosenFrames {
     return oldest === undefined ? 0 : performance.now() - oldest.notedAtMs;
   }
 
-  /** Returns false, and keeps none, where there is no room for the frame of the lines. One frame has room always. */
+  /** Returns false, and keeps none, where the frame of the lines has no room. A single frame always has room. */
   add(lines: readonly SampledLine[], bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return false;
     this.#waiting.push({ lines, bytes, notedAtMs: performance.now() });
@@ -40,7 +42,7 @@ export class ChosenFrames {
     return true;
   }
 
-  /** Begins to write all that waits. */
+  /** Begins to write all waiting lines. */
   take(): readonly SampledLine[] {
     this.#writing = this.#waiting;
     this.#waiting = [];
@@ -48,7 +50,7 @@ export class ChosenFrames {
     return this.#writing.flatMap(({ lines }) => lines);
   }
 
-  /** What was taken is written, or left out. */
+  /** The taken lines are written, or left out. */
   settle(): void {
     for (const { bytes } of this.#writing) this.#bytes -= bytes;
     this.#writing = [];

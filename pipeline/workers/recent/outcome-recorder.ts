@@ -19,18 +19,18 @@ import { recentEventId, recentEventOrigin } from './recent-event.ts';
 export type OutcomeRecorderOptions = { readonly pool: Pool } & OutcomeSettings;
 
 /**
- * Notes what became of events at destinations, for the recent-events view. It is a view and not the truth: notes are
- * kept in memory for a moment and written together, and under more than they can take some are left out, counted.
+ * Records the outcomes of events at destinations, for the recent-events view. It is a view and not the truth: outcomes
+ * are kept in memory for a moment and written together; beyond the bounds some are left out, and counted.
  */
 export type OutcomeRecorder = {
-  /** Notes an outcome; a newer one of the same event and destination takes its place. Never waits, never throws. */
+  /** Records an outcome; a newer one of the same event and destination replaces it. Never waits, never throws. */
   record(outcome: Outcome): void;
   stats(): OutcomeStats;
-  /** Writes waiting outcomes once, and ends; gives up waiting for the database after `deadlineMs`, default 2,000. */
+  /** Writes waiting outcomes once, and ends; stops waiting for the database after `deadlineMs`, default 2,000. */
   close(deadlineMs?: number): Promise<void>;
 };
 
-/** A note that waits: for the next write, or for its event to get into the view. */
+/** An outcome that waits for the next write, or for its event to enter the view. */
 type Waiting = {
   readonly outcome: KeptOutcome;
   readonly missesMax: number;
@@ -38,9 +38,11 @@ type Waiting = {
   dueAtMs: number;
 };
 
-/** Of a flood most events are not in the view: a note that stands for many is hardly worth looking for its event. */
+/**
+ * In a flood most events are not in the view: the event of an outcome that stands for many is hardly worth a search.
+ */
 const missesOfSampledMax = 2;
-/** Where too many wait, one in so many goes at once. */
+/** With too many waiting outcomes, this fraction of them is removed at once. */
 const evictedShare = 64;
 
 /** Makes a recorder; any number of them may work on one database. */
@@ -57,7 +59,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
     waiting.delete(key);
     waiting.set(key, note);
     if (waiting.size <= settings.waitingMax) return;
-    // Some at once: a Map that loses its first entry again and again looks at all that it has lost, each time again.
+    // Several at once: a Map that repeatedly loses its first entry scans all lost ones each time.
     let over = Math.ceil(settings.waitingMax / evictedShare);
     for (const oldest of waiting.keys()) {
       if (over === 0) return;
@@ -102,7 +104,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
         },
       );
     } catch {
-      // The database is away: what was written already is only written again.
+      // The database is unavailable: written outcomes are only written again.
       counts.failed_writes += 1;
       for (const note of batch) putBack(note);
     }
@@ -158,7 +160,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
   };
 }
 
-/** What an event stands for that two buckets let through: 0 where one of them left it out. */
+/** The sample size of an event that two buckets let through: 0 where one of them left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
 function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: KeptOutcome): string {
@@ -169,24 +171,24 @@ function isNewer(a: KeptOutcome, b: KeptOutcome): boolean {
   return a.atMs === b.atMs ? a.attempts > b.attempts : a.atMs > b.atMs;
 }
 
-/** What became of an event at a destination, as things stand. */
+/** The present outcome of an event at a destination. */
 export type Outcome = {
   readonly accountId: string;
   readonly eventId: string;
-  /** With whose visitor they tell events of one id apart. */
+  /** Together with the visitor, distinguishes events with one id. */
   readonly sourceId: string;
   readonly visitorId: string;
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
-  /** Why, where it was not delivered: a code or a short sentence, nothing of what the event holds. */
+  /** The reason where it was not delivered: a code or a short sentence, without content of the event. */
   readonly reason?: string | undefined;
-  /** What decided about each purpose, where consent stopped it. */
+  /** The decision on each purpose, where consent stopped it. */
   readonly consent?: readonly PurposeAnswer[] | undefined;
-  /** Requests made so far; 0 when it was stopped before. */
+  /** Requests made so far; 0 when it was stopped before the first. */
   readonly attempts: number;
   /** The version that decided it; undefined where none did. */
   readonly versionNumber: number | undefined;
-  /** When it was so, in ms since the epoch. */
+  /** Time of the outcome, in ms since the epoch. */
   readonly atMs: number;
   /** The request of a failed attempt and its answer. */
   readonly exchange?: { read(): Exchange } | undefined;
@@ -197,9 +199,9 @@ type KeptOutcome = Omit<Outcome, 'exchange'> & { readonly exchange: Exchange | u
 const reasonLengthMax = 500;
 
 /**
- * Writes outcomes, at most one for each event and destination, of the events that are in the view; what is there
- * already and newer stays. Returns the places in `outcomes` of those whose event is in the view. Like the events they
- * are not flushed to disk before it returns.
+ * Writes outcomes, at most one for each event and destination, for events in the view; a newer one in the view stays.
+ * Returns the indexes in `outcomes` of those whose event is in the view. Like the events they are not flushed to disk
+ * before it returns.
  */
 function writeOutcomes(pool: Pool, outcomes: readonly KeptOutcome[]): Promise<ReadonlySet<number>> {
   const write = async (client: PoolClient): Promise<ReadonlySet<number>> => {
@@ -225,7 +227,7 @@ function columns(outcomes: readonly KeptOutcome[]): unknown[] {
     outcomes.map(originOf),
     outcomes.map((outcome) => outcome.versionNumber ?? null),
     outcomes.map(({ consent }) => (consent === undefined ? null : JSON.stringify(cleanJson({ consent })['consent']))),
-    // A JSON null stands for none: a list of texts to split has no place for SQL's.
+    // A JSON null stands for a missing value: a list of texts to split has no SQL null.
     jsonLines(outcomes.map(({ exchange }) => jsonOf(exchange && platformErrorOf(exchange)))),
     jsonLines(outcomes.map(({ exchange }) => jsonOf(exchange))),
   ];
@@ -234,13 +236,13 @@ function columns(outcomes: readonly KeptOutcome[]): unknown[] {
 const jsonOf = (value: object | undefined): string =>
   JSON.stringify(value === undefined ? null : cleanJson({ ...value }));
 
-/** As `readRecentEvent` reads both. */
+/** The origin as `readRecentEvent` computes it. */
 function originOf({ sourceId, visitorId }: KeptOutcome): number {
   return recentEventOrigin({ sourceId: cleanText(sourceId) ?? '', visitorId: cleanText(visitorId) ?? '' });
 }
 
-// The events are locked, so that none leaves the view between the look and the insert. An event of an earlier build, without
-// an origin, takes the outcomes of all events of its id, and of several at once the newest.
+// The events are locked, so that none leaves the view between the search and the insert. An event of an earlier build,
+// without an origin, gets the outcomes of all events with its id, and of several at once the newest.
 const statement = `
   with known as materialized (
     select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.version_number, k.consent,

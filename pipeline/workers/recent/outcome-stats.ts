@@ -1,6 +1,6 @@
 import { zeros } from '../worker/define-worker.ts';
 
-/** Everything an outcome recorder counts, by the name `stats()` reports it under. */
+/** Everything that an outcome recorder counts, by its name in `stats()`. */
 export const outcomeCounters = {
   recorded: 'Outcomes written to the recent-events view',
   dropped_sampled: 'Outcomes left out because their destination, or all of a thread, have more than the view takes',
@@ -12,13 +12,13 @@ export const outcomeCounters = {
   failed_writes: 'Writes of outcomes that failed and were retried',
 } as const;
 
-/** What an outcome recorder reports that may go down again. */
+/** Gauges. */
 export const outcomeGauges = { waiting: 'Outcomes that wait to be written' } as const;
 
 export type OutcomeCounter = keyof typeof outcomeCounters;
 export type OutcomeGauge = keyof typeof outcomeGauges;
 
-/** Counters of one outcome recorder since it was made. */
+/** Counters of one outcome recorder since its creation. */
 export type OutcomeCounts = Record<OutcomeCounter, number>;
 
 /** What it reports. */

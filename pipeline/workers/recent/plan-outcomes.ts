@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { Wakeup } from '../worker/wakeup.ts';
 
-/** What the tracking plan made of an event, as the view shows it. */
+/** The tracking plan's verdict on an event, as the view shows it. */
 export type PlanOutcome = {
-  /** Of a test event, which is neither held nor dropped: what would have become of it. */
+  /** Of a test event, which is neither held nor dropped: the verdict that a live one would have. */
   readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
-  /** Rules that it broke, the one that decided first. `property` is a path, where the rule is about one. */
+  /** Rules that it broke, the deciding one first. `property` is a path, where the rule is about one. */
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
 };
 
-/** An event that its plan held or dropped: nothing of what it says is here. */
+/** An event that its plan held or dropped, without its content. */
 export type LeftByPlan = {
   readonly accountId: string;
   readonly id: string;
@@ -23,18 +23,18 @@ export type LeftByPlan = {
 
 type EventKey = Pick<LeftByPlan, 'accountId' | 'sourceId' | 'id'>;
 
-/** Events that wait to be recorded; of a flood the view shows a sample anyway. */
+/** Events that wait to be recorded, at most; in a flood the view shows a sample anyway. */
 const waitingMax = 10_000;
 const leftMax = 1_000;
 
-/** Outcomes of events by their tracking plan: known to the resolver, written by the recorder a moment later. */
+/** Verdicts of tracking plans: the resolver adds them, and the recorder writes them a moment later. */
 export class PlanOutcomes {
-  /** Something was left. */
+  /** Rings when something was added. */
   readonly noted = new Wakeup();
   readonly #waiting = new LRUCache<string, PlanOutcome>({ max: waitingMax });
   #left: LeftByPlan[] = [];
 
-  /** Of an event that goes on to the log. */
+  /** Of an event that continues to the log. */
   note(key: EventKey, outcome: PlanOutcome): void {
     this.#waiting.set(textOf(key), outcome);
   }

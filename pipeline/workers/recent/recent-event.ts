@@ -9,7 +9,7 @@ import { murmur3 } from '../../../shared/runtime/murmur3.ts';
 import type { LeftByPlan, PlanOutcome } from './plan-outcomes.ts';
 import type { SampledLine } from './sample-frame.ts';
 
-/** An event as the view holds it: a row of `recent_events`. */
+/** An event in the view: a row of `recent_events`. */
 export type RecentEvent = {
   readonly accountId: string;
   readonly id: string;
@@ -23,13 +23,13 @@ export type RecentEvent = {
   readonly sampleOf: number;
   /** JSON: `event_properties`, `context`, `visitor`; `trace`, `integrations` and `consent` (the event's own) when there are any; `truncated` when something was left out. */
   readonly body: string;
-  /** What its tracking plan made of it; undefined where that is nothing to be shown. */
+  /** Its tracking plan's verdict; undefined where there is none to show. */
   readonly plan: PlanOutcome | undefined;
 };
 
 /**
- * Reads an event out of its line of a resolved frame; undefined when it is not one. Text is made what PostgreSQL can
- * hold. A body over `bodyBytesMax` loses its largest parts.
+ * Reads an event from its line of a resolved frame; undefined for any other line. Text is changed to what PostgreSQL
+ * can store. A body over `bodyBytesMax` loses its largest parts.
  */
 export function readRecentEvent(
   { line, sampleOf }: SampledLine,
@@ -58,7 +58,7 @@ export function readRecentEvent(
   };
 }
 
-/** An event that ended at its tracking plan, without anything that it says; undefined where its id cannot be stored. */
+/** An event that ended at its tracking plan, without its content; undefined where its id cannot be stored. */
 export function recentEventLeft(left: LeftByPlan, sampleOf: number): RecentEvent | undefined {
   const { accountId, timeMs, receivedAtMs, versionNumber, plan } = left;
   const [id, name] = [recentEventId(left.id), cleanText(left.name)];
@@ -68,14 +68,12 @@ export function recentEventLeft(left: LeftByPlan, sampleOf: number): RecentEvent
   return { ...own, visitorId: '', test: false, body: '{}' };
 }
 
-/** An event's id as the view knows it. */
+/** An event's id in the view. */
 export function recentEventId(eventId: string): string | undefined {
   return cleanText(eventId);
 }
 
-/**
- * Tells events of one id apart: a hash of their source and visitor. Never 0, which rows of earlier builds have.
- */
+/** Distinguishes events with one id: a hash of their source and visitor. Never 0, which rows of earlier builds have. */
 export function recentEventOrigin({ sourceId, visitorId }: Pick<RecentEvent, 'sourceId' | 'visitorId'>): number {
   return murmur3(`${sourceId}\n${visitorId}`) | 0 || 1;
 }
@@ -89,7 +87,7 @@ function parse(line: UnreadLine): ResolvedEvent | undefined {
   }
 }
 
-// Within the range of a Date, which is less than a number can say.
+// Within the range of a Date, which is smaller than that of a number.
 function isTime(timeMs: unknown): timeMs is number {
   return typeof timeMs === 'number' && Math.abs(timeMs) <= 8.64e15;
 }

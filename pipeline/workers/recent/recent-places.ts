@@ -1,13 +1,15 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 
-/** Up to which sequence of EVENTS the view has what a partition wrote; undefined where it is not recorded yet. */
+/** The sequence of EVENTS up to which the view has a partition's events; undefined where none is recorded. */
 export async function readPlace(pool: Pool, partition: number): Promise<number | undefined> {
   const { rows } = await pool.query<{ seq: string }>('select seq from recent_places where partition = $1', [partition]);
   return rows[0] === undefined ? undefined : Number(rows[0].seq);
 }
 
-/** Notes that place. Like the events it is of not flushed to disk before this returns: what a crash takes is looked at again. */
+/**
+ * Records the place. Like its events it is not flushed to disk before this returns: what a crash loses is read again.
+ */
 export async function writePlace(pool: Pool, partition: number, seq: number): Promise<void> {
   const write = (client: Pick<Pool, 'query'>): Promise<unknown> =>
     client.query({

@@ -4,7 +4,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { PlanOutcomes } from './plan-outcomes.ts';
 import type { RecorderSettings } from './recent-settings.ts';
 
-/** Everything a recorder of recent events counts, among the counters of its resolver. */
+/** Everything that a recorder of recent events counts, among the counters of its resolver. */
 export const recorderCounters = {
   recent_recorded: 'Events added to the recent-events view',
   recent_not_needed: 'Events that were in the view already, or whose visitor was erased',
@@ -27,21 +27,21 @@ export const recorderGauges = {
 
 export type RecorderGauge = keyof typeof recorderGauges;
 
-/** What the steps of a recorder share. */
+/** The parts that the steps of a recorder share. */
 export type RecorderContext = {
   readonly partition: number;
-  /** Of the log: the limit of an account in the view is divided among them. */
+  /** Partitions of the log: they divide an account's limit in the view. */
   readonly partitions: number;
   readonly connection: LogConnection;
   /** One that looks up by key. */
   readonly pool: Pool;
   readonly settings: RecorderSettings;
   readonly logger: Logger;
-  /** What tracking plans made of events. */
+  /** Verdicts of tracking plans. */
   readonly planOutcomes: PlanOutcomes;
   readonly counts: Record<keyof typeof recorderCounters, number>;
-  /** Aborted when the recorder has to end at once. */
+  /** Aborted when the recorder must end at once. */
   readonly signal: AbortSignal;
-  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  /** Records the actor's turn, with which each piece of its work begins: see the thread's black box. */
   beginTurn(): void;
 };

@@ -20,28 +20,28 @@ import { startTrimmer } from './trimmer.ts';
 import type { Trimmer } from './trimmer.ts';
 import { writeRecentEvents } from './write-recent-events.ts';
 
-/** A frame of one account that its resolver has brought to the log. */
+/** A frame of one account that its resolver has stored in the log. */
 export type FrameInLog = {
   readonly accountId: string;
-  /** Its lines as they were before any compression. */
+  /** Its lines, uncompressed. */
   readonly lines: Uint8Array;
   /** Its sequence in EVENTS. */
   readonly seq: number;
 };
 
-/** How often the place is written while there is something to write: so much a start may have to look at again. */
+/** How often the place is written while there is something to write: a start may read this much again. */
 const placeEveryMs = 1_000;
 const framesPerPull = 16;
 const silenceMaxMs = 30_000;
 
 /**
- * Opens the recorder of what one resolver writes: it is given each frame that is in the log, and puts its events, or a
- * sample where an account sends more than the view takes, into PostgreSQL a moment later, many at a time. What a crash
- * kept from getting there, the next one reads from the log. It never holds up anything else: where the database
- * takes less than what comes it leaves events out, counted.
+ * Opens the recorder of one resolver's events: it receives each stored frame and writes its events, or a sample where
+ * an account sends more than the view takes, to PostgreSQL a moment later, many at a time. Events that a crash kept out
+ * are read from the log by the next recorder. It never delays anything else: where the database is too slow it leaves
+ * events out, and counts them.
  */
 export async function openRecorder(context: RecorderContext): Promise<Recorder> {
-  // What is there already was written by an earlier resolver.
+  // Events up to there were written by an earlier resolver.
   const { lastSeq } = await readStreamState(context.connection, streams.events);
   return new Recorder(context, lastSeq);
 }
@@ -51,7 +51,7 @@ export class Recorder {
   readonly #trimmer: Trimmer;
   readonly #buckets: SamplingBuckets;
   readonly #frames: ChosenFrames;
-  /** Something is to be written. */
+  /** Rings when there is something to write. */
   readonly #noted: Wakeup;
   readonly #closing = new Wakeup();
   readonly #running: Promise<void>;
@@ -83,7 +83,7 @@ export class Recorder {
     this.#notedSeq = seq;
   }
 
-  /** Writes what is here, and ends. */
+  /** Writes the waiting events, and ends. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#noted.ring();
@@ -127,7 +127,7 @@ export class Recorder {
         await this.#noted.wait();
       }
       const { eventsPerInsert, lingerMs } = this.#context.settings;
-      // What comes in a moment shares a statement.
+      // Events of one moment share a statement.
       if (this.#frames.linesWaiting < eventsPerInsert && !this.#isClosed) await this.#closing.wait(lingerMs);
       const seq = this.#notedSeq;
       await this.#writeWaiting();
@@ -146,7 +146,7 @@ export class Recorder {
       });
     } catch (error) {
       this.#context.signal.throwIfAborted();
-      // It is a view: whatever it is, what comes next is not left out for it.
+      // Whatever the error, later events are not left out for it.
       this.#context.logger.error({ err: error }, 'events were skipped in the recent-events view');
     } finally {
       this.#frames.settle();
@@ -162,12 +162,12 @@ export class Recorder {
     this.#placedAtMs = nowMs;
   }
 
-  /** Puts into the view what an earlier resolver brought to the log and may not have put there. */
+  /** Writes events that an earlier resolver stored in the log and may not have written to the view. */
   async #catchUp(lastSeq: number): Promise<void> {
     const { partition, pool, settings, logger } = this.#context;
     const place = await this.#insist(() => readPlace(pool, partition));
     const newest = lastSeq - settings.caughtUpFramesMax + 1;
-    // A place behind the end is of a log that was lost.
+    // A place after the end belongs to a lost log.
     const isKnown = place !== undefined && place <= lastSeq;
     let next: number | undefined = isKnown ? Math.max(place + 1, newest) : newest;
     if (isKnown && place + 1 < next) {
@@ -182,7 +182,7 @@ export class Recorder {
     }
   }
 
-  /** Reads frames of the log, as many as there is room for. Returns where to go on; undefined at the end. */
+  /** Reads frames of the log, as many as have room. Returns where to continue; undefined at the end. */
   async #readFrom(firstSeq: number, lastSeq: number): Promise<number | undefined> {
     const { partition, settings, counts, signal, connection } = this.#context;
     let readTo: number | undefined;

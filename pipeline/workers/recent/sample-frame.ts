@@ -5,27 +5,26 @@ import type { SamplingBuckets } from './sampling-bucket.ts';
 /** One line of a resolved frame that goes into the view. */
 export type SampledLine = {
   readonly line: UnreadLine;
-  /** How many events of the account it stands for. */
+  /** The number of the account's events that it stands for. */
   readonly sampleOf: number;
 };
 
 export type SampledFrame = { readonly lines: readonly SampledLine[]; readonly skipped: number };
 
-/** One of so many bytes with its visitor, or of fewer, counts as one event; of a larger one each of these does. */
+/** An event up to this size, with its visitor, counts as one; a larger one counts once for each of these. */
 const bytesPerEvent = 4 * 1_024;
 
 export type FrameToSample = {
-  /** The frame's subject: it tells the account apart, and that is all that is asked of it here. */
+  /** The frame's subject, which distinguishes accounts here. */
   readonly subject: string;
   readonly data: Uint8Array;
   readonly storedAtMs: number;
 };
 
 /**
- * Chooses the events of a frame that go into the view, without parsing any: of a flood, most are left out. Test events
- * have a bucket of their own, so that tests are visible under any load; a live event that is taken for
- * one only takes from that bucket. The time that counts is the log's, so that a reader that catches up
- * chooses as it would have then.
+ * Chooses the events of a frame for the view, without parsing any: in a flood most are left out. Test events have a
+ * separate bucket, so that tests are visible under any load; a live event that is mistaken for one only uses that
+ * bucket. Time is the log's, so that a reader that catches up chooses as it would have then.
  */
 export function sampleFrame(frame: FrameToSample, buckets: SamplingBuckets): SampledFrame {
   const { subject, data, storedAtMs } = frame;

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * A token bucket that thins out what it lets through before it is empty. At least half full it lets everything
- * through; the emptier it is, the sparser the sample: one in 2, in 4, in 8 … So what passes of a flood is spread over
- * all of it. An event is chosen by the hash of its id, so a sparser sample is a part of a denser one: two buckets that
- * look at the same events choose much the same ones.
+ * A token bucket that lets a sample through before it is empty. At least half full it lets everything through; the
+ * emptier it is, the sparser the sample: one in 2, in 4, in 8 … So the sample of a flood is spread over all of it. An
+ * event is chosen by the hash of its id, so a sparser sample is part of a denser one: two buckets for the same events
+ * choose nearly the same ones.
  */
 export type SamplingBucket = {
   /**
-   * How many events this one stands for, 1 when none is left out; 0 when this one is left out. `hash` is 32 bits.
-   * The time never goes back: an earlier one counts as the latest seen.
+   * The number of events that this one stands for, 1 when none is left out; 0 when this one is left out. `hash` is 32
+   * bits. Time never goes back: an earlier one counts as the latest seen.
    */
   take(hash: () => number, nowMs: number): number;
-  /** What was let through counts as so many events more: others have to wait for them. */
+  /** The last event counts as this many more: others have to wait for them. */
   weigh(events: number): void;
 };
 
@@ -50,7 +50,7 @@ export function createSamplingBucket({ perSecondMax, burstMax }: SamplingRate, s
 /** Buckets of one rate, one a key. */
 export type SamplingBuckets = { of(key: string, nowMs: number): SamplingBucket };
 
-/** Of the keys, those used longest ago are forgotten over `keysMax`; they begin with a full bucket again. */
+/** Beyond `keysMax` keys, those used longest ago are forgotten; they begin with a full bucket again. */
 export function createSamplingBuckets(rate: SamplingRate, keysMax = 10_000): SamplingBuckets {
   const buckets = new LRUCache<string, SamplingBucket>({ max: keysMax });
   return {

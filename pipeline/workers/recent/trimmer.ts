@@ -2,26 +2,26 @@ import type { Pool } from 'pg';
 import { failureFields } from '../worker/isolate-refused.ts';
 import type { RecorderContext } from './recorder-context.ts';
 
-/** Keeps the view within its bounds, now and then. */
+/** Holds the view to its bounds. */
 export type Trimmer = {
-  /** Events of an account were added: it may be over its share soon. */
+  /** Events of an account were added: it may soon be over its quota. */
   noteAdded(accountId: string, events: number): void;
-  /** Ends it after the statement under way. */
+  /** Ends it after the running statement. */
   stop(): Promise<void>;
 };
 
-/** An account is counted again once this part of its share was added. */
+/** An account is counted again once this fraction of its quota was added. */
 const uncountedPart = 1 / 20;
 
 /**
- * Starts trimming: by number, what this recorder adds to; by age, all that is there, if it is that of the first partition. A
- * failure is counted and tried again the next time.
+ * Starts trimming: by number, the accounts that this recorder adds to; by age, all accounts, for the recorder of the
+ * first partition. A failure is counted and repeated the next time.
  */
 export function startTrimmer(context: RecorderContext): Trimmer {
   const { partition, pool, settings, counts, logger } = context;
   const looksAtAll = partition === 0;
   const addedSince = new Map<string, number>();
-  // Each account is counted once after a start, since what was added before is not known.
+  // Each account is counted once after a start, since earlier additions are not known.
   const counted = new Set<string>();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -89,17 +89,17 @@ export function startTrimmer(context: RecorderContext): Trimmer {
   };
 }
 
-/** A place in the order in which an account's events were received. */
+/** A position in the order of receipt of an account's events. */
 type Place = { readonly receivedAt: Date; readonly id: string };
 
 type TrimLimits = { readonly eventsMax: number; readonly ageMaxMs: number };
 
 const eventsPerDelete = 2_000;
 const deletesMax = 50;
-/** What one trim takes of an account; the rest waits for the next one. */
+/** Events that one trim removes of an account; the rest waits for the next one. */
 const trimEventsMax = eventsPerDelete * deletesMax;
 
-/** The accounts that have events in the view; looks at one row an account. */
+/** The accounts with events in the view; reads one row an account. */
 async function accountsInView(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ account_id: string }>(`
     with recursive accounts as (
@@ -114,11 +114,11 @@ async function accountsInView(pool: Pool): Promise<string[]> {
 
 /** Removes an account's events that were received too long ago. Returns how many. */
 function trimByAge(pool: Pool, accountId: string, { ageMaxMs }: TrimLimits, nowMs: number): Promise<number> {
-  // No id is empty, so what was received at that very time stays.
+  // No id is empty, so events received at that very time stay.
   return deleteUpTo(pool, accountId, { receivedAt: new Date(nowMs - ageMaxMs), id: '' });
 }
 
-/** Removes what an account has over its share, those received first. Returns how many. */
+/** Removes an account's events beyond its quota, oldest first. Returns how many. */
 async function trimByCount(pool: Pool, accountId: string, { eventsMax }: TrimLimits): Promise<number> {
   const { rows } = await pool.query<Place>(
     `select received_at as "receivedAt", id from recent_events where account_id = $1
@@ -129,7 +129,7 @@ async function trimByCount(pool: Pool, accountId: string, { eventsMax }: TrimLim
   return last === undefined ? 0 : deleteUpTo(pool, accountId, last);
 }
 
-/** Removes the oldest failed requests and answers that an account has beyond `exchangesMax`; their outcomes stay. */
+/** Removes an account's oldest failed requests and answers beyond `exchangesMax`; their outcomes stay. */
 async function trimExchanges(pool: Pool, accountId: string, exchangesMax: number): Promise<void> {
   await pool.query(exchangesStatement, [accountId, exchangesMax]);
 }
@@ -141,7 +141,7 @@ export const exchangesStatement = `
 async function deleteUpTo(pool: Pool, accountId: string, { receivedAt, id }: Place): Promise<number> {
   let deleted = 0;
   for (let turn = 0; turn < deletesMax; turn += 1) {
-    // Two trimmers at once skip each other's rows instead of waiting crosswise.
+    // Two trimmers at once skip each other's rows instead of deadlocking.
     const { rowCount } = await pool.query(
       `with leaving as (
         select account_id, id, origin from recent_events where account_id = $1 and (received_at, id) <= ($2, $3)

@@ -13,21 +13,21 @@ import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts'
 import { holdForWriting } from '../../../shared/visitors/erasure-lock.ts';
 import { isErasedSql } from '../../../shared/visitors/erasures.ts';
 
-/** Lines that go into the view. */
+/** Lines for the view. */
 export type LinesToWrite = {
   readonly lines: readonly SampledLine[];
   /** Events without a line: they ended at their tracking plan. */
   readonly left: readonly RecentEvent[];
-  /** What their reading is divided into. */
+  /** Divides their reading into turns. */
   readonly turns: Turns;
 };
 
-/** How often the characters of an event are looked at. */
+/** How many times the characters of an event are read. */
 const looksAtEach = 3;
 
 /**
- * Writes events to the view, a bounded number a statement. Waits as long as the database is away. Calls `onWritten` for
- * every statement.
+ * Writes events to the view, a bounded number a statement. Waits while the database is unavailable. Calls `onWritten`
+ * for every statement.
  */
 export async function writeRecentEvents(
   context: RecorderContext,
@@ -85,9 +85,9 @@ async function insertSurely(context: RecorderContext, events: readonly RecentEve
 }
 
 /**
- * Adds events to the view and returns how many it added: those that are there already stay as they are, but that a live event
- * takes the place of a test event with its id, and those of
- * erased visitors, received before that, stay out. The pool is one that looks up by key. Not flushed to disk before it returns: what a crash of the database takes is only a view.
+ * Adds events to the view and returns how many were added: existing ones stay, except that a live event replaces a test
+ * event with its id; events of erased visitors received before the erasure stay out. The pool looks up by key. Not
+ * flushed to disk before it returns: a crash of the database loses only part of a view.
  */
 export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): Promise<number> {
   const insert = async (client: PoolClient): Promise<number> => {
@@ -125,7 +125,7 @@ function columns(events: readonly RecentEvent[]): unknown[] {
     events.map((event) => event.sampleOf),
     events.map(recentEventOrigin),
     jsonLines(events.map((event) => event.body)),
-    // A JSON null stands for none: a list of texts to split has no place for SQL's.
+    // A JSON null stands for a missing value: a list of texts to split has no SQL null.
     jsonLines(events.map(({ plan }) => JSON.stringify(plan ?? null))),
   ];
 }

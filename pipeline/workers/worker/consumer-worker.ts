@@ -15,21 +15,21 @@ import type { FramesAtWork, LogSuspicion, Suspicion } from './suspicion.ts';
 export type FrameReaderOptions = {
   readonly connection: LogConnection;
   readonly consumer: DurableConsumer;
-  /** Frames pulled ahead of those that were taken, at most. */
+  /** Frames pulled ahead, at most. */
   readonly bufferedMax: number;
-  /** Bytes of them, give or take a frame. */
+  /** Bytes of them, to within one frame. */
   readonly bufferedBytesMax?: number;
-  /** Default true; false asks only while the actor waits, see `PullConsumerOptions`. */
+  /** Default true; false pulls only while the actor waits, see `PullConsumerOptions`. */
   readonly pullsAhead?: boolean;
   readonly logger: Logger;
-  /** Say in the log whose consumer it is. */
+  /** Log fields that say whose consumer it is. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Notes that it is the actor's turn, and what frames it is about. */
+  /** Records the actor's turn, and the frames of its work. */
   beginTurn(frames?: FramesAtWork): void;
   readonly suspicion: Suspicion;
-  /** Keeps a frame that is not to be worked on. Without it such a frame is skipped: it stays in its log. */
+  /** Stores a frame that is not to be worked on. Without it such a frame is skipped: it stays in its log. */
   quarantine?(frame: LogMessage): Promise<void>;
-  /** Called whenever a frame is missing that the log had acknowledged; without it no check is made. */
+  /** Called whenever a frame is missing that the log had acknowledged; without it there is no check. */
   onLost?(): void;
 };
 
@@ -49,9 +49,9 @@ export async function openFrameReader(options: FrameReaderOptions): Promise<Fram
   return new FrameReader(pullConsumer, options);
 }
 
-/** The frames of an actor's consumer: those pulled, and those in flight, which were taken and are not finished. */
+/** The frames of an actor's consumer: pulled ones, and those in flight, which were taken and are not finished. */
 export class FrameReader {
-  /** Messages up to here had been handed out to an earlier actor, who may have worked on them. */
+  /** Messages up to this sequence were delivered to an earlier actor, which may have worked on them. */
   readonly handedOutSeq: number;
   readonly #pullConsumer: PullConsumer;
   readonly #options: FrameReaderOptions;
@@ -68,12 +68,12 @@ export class FrameReader {
     this.#isWatching = this.#suspicion.watched !== undefined;
   }
 
-  /** Aborted when the actor has to end at once. */
+  /** Aborted when the actor must end at once. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Frames that are here and were not taken yet. */
+  /** Frames that are pulled and not taken. */
   get buffered(): number {
     return this.#pullConsumer.buffered;
   }
@@ -92,18 +92,18 @@ export class FrameReader {
         this.finish([frame]);
       }
       if (frames.length === 0 && taken.length > 0) continue;
-      // Those that were taken before and are not finished are worked on as well.
+      // Earlier unfinished frames are worked on as well.
       beginTurn({ log: rangeOf([...this.#inFlight]) });
       return frames;
     }
   }
 
-  /** Whether frames are suspected of what befell the actor before: they are worked on one at a time. */
+  /** Whether frames are suspected of an earlier actor's death: they are worked on one at a time. */
   get isWatching(): boolean {
     return this.#isWatching;
   }
 
-  /** All that the frames became is where it belongs. */
+  /** All results of the frames are stored. */
   finish(frames: readonly LogMessage[]): void {
     for (const frame of frames) {
       frame.ack();
@@ -111,21 +111,23 @@ export class FrameReader {
     }
   }
 
-  /** Throws when the consumer has another owner by now, which may be after a standstill. */
+  /** Throws when the consumer has another owner, which is possible after a standstill. */
   confirm(): Promise<void> {
     return this.#pullConsumer.confirm();
   }
 
-  /** Nothing more is taken. What is not finished comes first with the next actor. */
+  /** Takes nothing more. The next actor receives the unfinished frames first. */
   close(): Promise<void> {
     return this.#pullConsumer.close();
   }
 
-  /** Keeps the frames in flight while the work runs, however long: the log gives them to no other reader meanwhile. */
+  /**
+   * Keeps the frames in flight while the work runs, however long: the log delivers them to no other reader meanwhile.
+   */
   async whileKeeping(work: () => Promise<void>): Promise<void> {
     let before: ReadonlySet<LogMessage> = new Set();
     const pulse = every(this.#options.consumer.ackWaitMs / 3, () => {
-      // Those that came since the last time have more than half of their wait left, and most are finished by then.
+      // Frames taken since the last time have more than half of their wait left, and most are finished by then.
       for (const frame of this.#inFlight) if (before.has(frame)) frame.working();
       before = new Set(this.#inFlight);
     });
@@ -142,9 +144,9 @@ export class FrameReader {
 }
 
 export type ConsumerWork<Stat extends string> = {
-  /** Works on what it takes until there is nothing more to take. */
+  /** Works until there is nothing more to take. */
   work(): Promise<void>;
-  /** Closes what the work needed beside the reader. */
+  /** Closes resources of the work beside the reader. */
   close(): Promise<void>;
   stats(): Readonly<Record<Stat, number>>;
 };
@@ -153,8 +155,8 @@ export type ConsumerWork<Stat extends string> = {
 const handBackMs = 250;
 
 /**
- * Runs an actor that works on the frames of one consumer. On a stop it takes no more and finishes what it took; at the
- * deadline it is aborted, and a failure after that is the end asked for.
+ * Runs an actor that works on the frames of one consumer. On a stop it takes no more and finishes the frames that it
+ * took; at the deadline it is aborted, and a failure after that counts as the requested end.
  */
 export function runConsumerWorker<Stat extends string>(
   reader: FrameReader,
@@ -176,7 +178,7 @@ export function runConsumerWorker<Stat extends string>(
     stats,
     async stop(deadlineMs) {
       const late = setTimeout(() => reader.abort(new Error('shutdown deadline passed')), deadlineMs);
-      // A statement under way cannot be called back: it ends by its own deadline, and repeating it does no harm.
+      // A running statement cannot be cancelled: it ends by its own deadline, and a repetition is harmless.
       await withDeadline(Promise.allSettled([reader.close(), done]), deadlineMs + handBackMs);
       clearTimeout(late);
     },

@@ -1,45 +1,45 @@
 import type { LiveConfig } from '../../../shared/collections/read-live-collections.ts';
 import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 
-/** A counter an actor keeps once for each of a few values, under `<name>_<value>`; shown as one metric with a label. */
+/** A counter for each of a few values, under `<name>_<value>`; shown as one metric with a label. */
 export type CounterFamily = { readonly help: string; readonly label: string; readonly values: readonly string[] };
 
 /**
- * A counter an actor keeps once for each name it comes across, under `<counter>:<name>`; shown as one metric with a label.
- * The actor bounds how many names there are.
+ * A counter for each name that an actor meets, under `<counter>:<name>`; shown as one metric with a label. The actor
+ * bounds the number of names.
  */
 export type NamedCounter = { readonly help: string; readonly label: string };
 
-/** Where actors keep how far they have come. */
+/** The buckets where actors store their positions. */
 export type PlaceBuckets = { readonly health: Bucket; readonly positions: Bucket };
 
-/** What an actor of the kind keeps in a subject of the log for itself alone. */
+/** A subject of the log that one actor uses alone. */
 export type OwnSubject = { readonly stream: string; readonly subject: string };
 
-/** Who asks for the actors of a kind: the log, for as long as it is there, or the live version of an account. */
+/** What requires the actors of a kind: the log, as long as it exists, or the live version of an account. */
 export type Wanted<Spec> =
   | { readonly by: 'log'; specs(partitions: number): readonly Spec[] }
   | {
       readonly by: 'account';
       specs(config: LiveConfig): readonly Spec[];
-      /** One that is wanted no more, known only by what it left in the log. */
+      /** The spec of an actor that is no longer required, known only by its remains in the log. */
       specOf(key: string, accountId: string): Spec;
-      /** What it leaves in the log beside its consumer, and no later actor needs. */
+      /** Its remains in the log beside its consumer, which no later actor needs. */
       leaves(key: string): readonly OwnSubject[];
-      /** Forgets how far it had come, where that is kept beside its consumer: started again, it begins at the start. */
+      /** Removes its position, where that is stored beside its consumer: a new actor starts at the beginning. */
       forget?(buckets: PlaceBuckets, key: string): Promise<void>;
     };
 
 /** The durable consumer of an actor, by the actor's key. */
 export type ConsumerNames = {
   nameOf(key: string): string;
-  /** The key of the actor a consumer is of; undefined for any other consumer. */
+  /** The key of a consumer's actor; undefined for any other consumer. */
   keyOf(name: string): string | undefined;
 };
 
 /**
- * A kind of worker: all that is particular to it. Placing, starting, counting, showing and retiring actors
- * derive from this. `Host` is what an actor needs of its thread.
+ * A kind of worker with all its particulars. Placing, starting, counting, showing and retiring actors derive from this.
+ * `Host` is what an actor needs of its thread.
  */
 export type WorkerDefinition<
   Spec extends { readonly kind: string },
@@ -49,30 +49,30 @@ export type WorkerDefinition<
   Families extends Readonly<Record<string, CounterFamily>>,
 > = {
   readonly kind: Spec['kind'];
-  /** What tells actors of the kind apart: their id is `<kind>-<key>`, for all who place them. */
+  /** Distinguishes actors of the kind: their id is `<kind>-<key>`. */
   keyOf(spec: Spec): string;
-  /** What an actor may come to where it is the only busy one of its kind: some see every event, some a sample of them. */
+  /** The relative load of an actor that is the only busy one of its kind: some see every event, some a sample. */
   readonly weight: number;
   readonly wanted: Wanted<Spec>;
   readonly consumer: ConsumerNames;
   /** The label the key has in metrics; undefined where only the sum over all actors is shown. */
   readonly label: 'partition' | 'destination_id' | undefined;
-  /** What an actor counts, by the name it reports it under, and what each means. */
+  /** The counters of an actor, by their reported names, with their meanings. */
   readonly counters: Readonly<Record<Counter, string>>;
   readonly families: Families;
-  /** What an actor counts for each account, reported under `<name>:<account id>`; shown as sums over all actors. */
+  /** Counters for each account, reported under `<name>:<account id>`; shown as sums over all actors. */
   readonly accountCounters?: Readonly<Record<string, string>>;
-  /** The same, of what may go down again. */
+  /** Gauges for each account. */
   readonly accountGauges?: Readonly<Record<string, string>>;
   readonly namedCounters?: Readonly<Record<string, NamedCounter>>;
-  /** What may go down again. */
+  /** Gauges. */
   readonly gauges: Readonly<Record<Gauge, string>>;
-  /** The counters that say how many frames, and events in them, an actor has read; undefined where it does not matter. */
+  /** The counters of frames, and of events in them, that an actor has read; undefined where there are none. */
   readonly framesRead: { readonly frames: NoInfer<Counter>; readonly events: NoInfer<Counter> } | undefined;
   start(spec: Spec, host: Host): Promise<Actor<NoInfer<Counter | Gauge | FamilyStat<Families>>>>;
 };
 
-/** The names a family's numbers are reported under. */
+/** The reported names of a family's numbers. */
 export type FamilyStat<Families> = {
   [Name in keyof Families & string]: Families[Name] extends { readonly values: readonly (infer Value extends string)[] }
     ? `${Name}_${Value}`
@@ -106,7 +106,7 @@ export function defineWorker<
   return definition;
 }
 
-/** Consumers whose names end in the key of their actor. `sample` is any key that can be one. */
+/** Consumers whose names end in the key of their actor. `sample` is any valid key. */
 export function consumersByKey(nameOf: (key: string) => string, sample: string): ConsumerNames {
   const prefix = nameOf(sample).slice(0, -sample.length);
   return { nameOf, keyOf: (name) => (name.startsWith(prefix) ? name.slice(prefix.length) : undefined) };
@@ -125,12 +125,12 @@ export type Actor<Stat extends string = string> = {
   /** Settles when the actor has ended: rejects when an error ended it, resolves after `stop`. */
   readonly done: Promise<void>;
   stop(deadlineMs: number): Promise<void>;
-  /** What it has counted. It may be one object that changes: a copy each time would be most of what an idle actor costs. */
+  /** Its numbers. May be one object that changes: a copy each time would be most of an idle actor's cost. */
   stats(): Readonly<Record<Stat, number>>;
   /** The configuration of its account changed. */
   reconfigured?(): void;
-  /** A tier of its retry log holds something. */
+  /** A tier of its retry log has new frames. */
   retriesStored?(tier: number): void;
-  /** What its log has up to a sequence has waited for too long, or takes too much room: it skips up to that sequence. */
+  /** Events of its log up to a sequence have waited too long, or take too much room: it skips them. */
   passOver?(upToSeq: number): void | Promise<void>;
 };

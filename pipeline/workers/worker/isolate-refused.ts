@@ -22,7 +22,7 @@ export async function isolateRefused<Item>(
   }
 }
 
-/** What a log line may say of a failure of the database: of a refused value not even the message, which may quote it. */
+/** Log fields of a database failure: for a refused value without the message, which may quote it. */
 export function failureFields(error: unknown): { readonly code?: string; readonly reason: string } {
   if (!(error instanceof Error)) return { reason: 'unknown' };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};

@@ -2,25 +2,25 @@
 export type FrameRange = {
   readonly from: number;
   readonly to: number;
-  /** Where it is one line of one frame: events that were parked are worked on by themselves. */
+  /** Where it is one line of one frame: parked events are worked on one by one. */
   readonly line?: number | undefined;
 };
 
-/** What a turn of an actor is about: frames of the log it consumes, and of the retry log. Each has sequences of its own. */
+/** The frames of an actor's turn: those of the log it consumes, and of the retry log, each by its sequences. */
 export type FramesAtWork = { readonly [Log in SuspectLog]?: FrameRange | undefined };
 
-/** The logs an actor has its frames from: the one it consumes, and where it has one its retry log. */
+/** The logs with an actor's frames: the one it consumes, and its retry log, where it has one. */
 export const suspectLogs = ['log', 'retry'] as const;
 export type SuspectLog = (typeof suspectLogs)[number];
 
 /** A frame that is not worked on any more, or a line of it. */
 export type QuarantinedFrame = { readonly seq: number; readonly line?: number | undefined };
 
-/** What the deaths of its threads say of the frames an actor has from one log. */
+/** The suspected frames of one log after deaths of an actor's threads. */
 export type LogSuspicion = {
   /** An actor died with one of these: they are worked on one at a time. */
   readonly watched: FrameRange | undefined;
-  /** Actors died twice with each of these: they are kept as dead letters, and not worked on. */
+  /** Actors died twice with each of these: they are stored as dead letters, and not worked on. */
   readonly quarantined: readonly QuarantinedFrame[];
 };
 
@@ -33,12 +33,12 @@ export const noSuspicion: Suspicion = { log: nothingSuspected, retry: nothingSus
 /** The reason in the dead letter of a quarantined frame. */
 export const quarantineReason = 'quarantined: its thread died twice while it worked on this frame';
 
-/** Quarantined frames that are remembered for one actor: it is done with the first of them long before. */
+/** Quarantined frames remembered for one actor: it is done with the first of them long before. */
 const quarantinedMax = 1_000;
 
 /**
- * What is suspected after the thread of an actor died while it worked on some frames. The first death isolates them.
- * One of them that is worked on by itself in another death is quarantined, which makes two.
+ * The suspicion after the thread of an actor died while it worked on some frames. The first death isolates them. One of
+ * them that is alone at work in another death is quarantined.
  */
 export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | undefined): Suspicion {
   if (frames === undefined) return before;
@@ -51,7 +51,7 @@ export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | unde
   return { log: widened(before.log, frames.log), retry: widened(before.retry, frames.retry) };
 }
 
-/** The frame that a death shows to be at fault, and its log: the only one at work, of those watched. */
+/** The frame that a death shows to be at fault, and its log: the only suspected one at work. */
 export function convictedBy(
   before: Suspicion,
   frames: FramesAtWork,
@@ -79,7 +79,7 @@ export function isQuarantined({ quarantined }: LogSuspicion, seq: number, line?:
   return quarantined.some((one) => one.seq === seq && (one.line === undefined || one.line === line));
 }
 
-/** The sequences of frames as the log hands them out; undefined for none. */
+/** The sequences of frames in the order of the log; undefined for none. */
 export function rangeOf(frames: readonly { readonly seq: number }[]): FrameRange | undefined {
   if (frames.length === 0) return undefined;
   const seqs = frames.map(({ seq }) => seq);

@@ -1,4 +1,4 @@
-/** A wait that ends when its time is over, or when something has happened: also when that was before the wait began. */
+/** A wait that ends when its time is over, or at a ring, even one from before the wait began. */
 export class Wakeup {
   #hasRung = false;
   #end: (() => void) | undefined;

@@ -63,7 +63,7 @@ const overBefore = (): Error => new SenderClosedError('sending: the request was 
 
 type Idle = { readonly key: string; readonly session: Session; readonly timer: NodeJS.Timeout };
 
-/** The sessions of one sender. Requests beyond their number wait for one, as many as the sender is given at a time. */
+/** The sessions of one sender. Further requests wait for one, as many as the sender has at a time. */
 class Sessions {
   readonly #speaker: Speaker;
   readonly #totalTimeoutMs: number;
@@ -86,7 +86,7 @@ class Sessions {
     } catch (error) {
       return error instanceof RefusedError ? { kind: 'answered', answer: error.answer } : failureOf(error);
     } finally {
-      // The slot goes to the request that waits longest, and is never free in between.
+      // The slot goes to the request that has waited longest, and is never free in between.
       const next = this.#waiting.shift();
       if (next === undefined) this.#busy -= 1;
       else next();
@@ -154,7 +154,7 @@ class Sessions {
       return socket;
     };
     const session = await protocol.open(request, { ...network, connect });
-    // From here on the session closes them.
+    // The session closes them from now on.
     opening.sockets.length = 0;
     return session;
   }
@@ -164,7 +164,7 @@ class Sessions {
     if (!mayBegin()) throw new WithdrawnError('sending: the request was withdrawn');
   }
 
-  /** Sessions with another server or login are those of earlier settings. */
+  /** Sessions with another server or login belong to earlier settings. */
   #takeIdle(key: string): Session | undefined {
     this.#dropIdle((idle) => idle.key !== key || !idle.session.isUsable);
     const idle = this.#idle.pop();
@@ -190,7 +190,7 @@ class Sessions {
   }
 }
 
-/** The server with its options, and the login: requests of the same ones share sessions. */
+/** The server with its options and the login: requests with the same key share sessions. */
 function keyOf({ url, headers }: OutboundRequest): string {
   return JSON.stringify([url, headers['authorization']]);
 }

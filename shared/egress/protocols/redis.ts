@@ -24,7 +24,7 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
   const redis = new Redis({
     Connector: connectorOf(AbstractConnector, socket),
     lazyConnect: true,
-    // RESP 2 is what every version speaks, and what other servers of the protocol do.
+    // RESP 2: every version and other servers of the protocol speak it.
     protocol: 2,
     enableReadyCheck: false,
     enableOfflineQueue: false,
@@ -50,7 +50,8 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
       await refusedFor(redis.call('AUTH', ...(user === '' ? [password] : [user, password])));
     }
     const database = /^\/(\d{1,4})$/.exec(new URL(request.url).pathname)?.[1] ?? '0';
-    // A ping where there is nothing to select: a server without a free client, or that wants a login, refuses here.
+    // A ping where there is nothing to select: a server without a free client, or one that requires a login, refuses
+    // here.
     await refusedFor(database === '0' ? redis.call('PING') : redis.call('SELECT', database));
   } catch (error) {
     close();
@@ -110,6 +111,6 @@ async function refusedFor(reply: Promise<unknown>): Promise<void> {
 function refusal(error: Error): OutboundAnswer {
   const word = firstWord(error);
   if (/max number of clients/.test(error.message)) return protocolAnswer(429, { error: word });
-  // A login where none is set up, and a database out of range, are ERR.
+  // A login where none is configured, and a database out of range, are ERR.
   return protocolAnswer(ofAccess.has(word) || word === 'ERR' ? 401 : 503, { error: word });
 }
