@@ -12,7 +12,7 @@ const generated = new Set(['deploy/runbook/alerts.md', 'deploy/runbook/faults.md
  * Of all pages and decision records together. The changelog does not count: it grows with each release, which is no reason to
  * shorten a page.
  */
-const handWrittenBytesMax = 250_000;
+const handWrittenBytesMax = 244_000;
 
 const pages = new Map<string, string>();
 let files: ReadonlySet<string>;
@@ -29,9 +29,10 @@ function foldersOf(path: string): readonly string[] {
   return folder === '.' ? [] : [folder, ...foldersOf(folder)];
 }
 
-/** The bytes of a page without the padding that the formatter adds to tables. */
+/** The bytes of a page without the README's table of destination kinds, and without the padding that the formatter adds to tables. */
 function writtenBytes(page: string): number {
   const lines = page
+    .replace(/^<!-- destination kinds: [\s\S]*^<!-- end of destination kinds -->$/m, '')
     .split('\n')
     .map((line) => (line.startsWith('|') ? line.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---') : line));
   return Buffer.byteLength(lines.join('\n'));
