@@ -1,0 +1,49 @@
+import type { JsonObject } from '../runtime/json.ts';
+import type { AccountVisitors } from './account-visitors.ts';
+import type { PlannedEvent } from './planned-event.ts';
+import { afterServerGave, keptFromPublic, setByPublicOnly } from './server-set.ts';
+import { identityKinds, storedIdentity } from './visitor-identity.ts';
+import type { Working } from './working-visitor.ts';
+
+/** Applies properties that an event gives, except those that its key may not set. */
+export function applyGiven(account: AccountVisitors, event: PlannedEvent, visitor: Working, layer: JsonObject): void {
+  const own = withoutForeignId(account, visitor, layer);
+  const given = event.givesAsServer ? own : withoutProtected(event, visitor, own);
+  const before = visitor.properties;
+  const next = before.with(
+    given,
+    event.saidAtMs,
+    event.givesAsServer ? setByPublicOnly(visitor.setByServer, before.value) : undefined,
+  );
+  if (account.isTooLarge(next) && next.bytes > before.bytes) {
+    event.leaveOut('oversized');
+    return;
+  }
+  if (next !== before) {
+    for (const kind of identityKinds) {
+      if (given[kind] === null && Object.hasOwn(before.value, kind) && !Object.hasOwn(next.value, kind))
+        account.release(kind, visitor);
+    }
+    account.visitors.change(visitor, next);
+  }
+  if (!event.givesAsServer) return;
+  const setByServer = afterServerGave(visitor.setByServer, given, next.value);
+  if (setByServer === visitor.setByServer) return;
+  visitor.setByServer = setByServer;
+  visitor.changed = true;
+}
+
+/** Without an externalId that is not the visitor's: a visitor that has one as a property is a known person. */
+function withoutForeignId(account: AccountVisitors, visitor: Working, given: JsonObject): JsonObject {
+  const { external_id: id, ...others } = given;
+  if (typeof id !== 'string' || id === '') return given;
+  return account.identities.owner('external_id', storedIdentity(id)) === visitor ? given : others;
+}
+
+/** Without properties that a server has set to something else. */
+function withoutProtected(event: PlannedEvent, visitor: Working, given: JsonObject): JsonObject {
+  const kept = keptFromPublic(visitor.setByServer, visitor.properties.value, given);
+  if (kept.length === 0) return given;
+  event.leaveOut('notOverwritten', kept.length);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !kept.some((one) => one === name)));
+}

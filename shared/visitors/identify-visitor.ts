@@ -1,0 +1,143 @@
+import type { AccountVisitors } from './account-visitors.ts';
+import { ranksEmailFirst } from './identity-limits.ts';
+import type { IdentityLimits } from './identity-limits.ts';
+import type { PlannedEvent } from './planned-event.ts';
+import { isServerSet } from './server-set.ts';
+import { storedIdentity } from './visitor-identity.ts';
+import type { VisitorClaim } from './visitor-identity.ts';
+import { isKnown } from './working-visitor.ts';
+import type { Working } from './working-visitor.ts';
+
+/** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
+export function findKnown(account: AccountVisitors, claim: VisitorClaim, asServer: boolean): Working | undefined {
+  const { userId, externalIds, emails, anonymousId } = claim;
+  const device = account.ofDevice(userId, asServer);
+  const person = account.identities.ownerOf('external_id', externalIds);
+  if (person !== undefined) return person;
+  if (userId !== undefined) return device;
+  if (anonymousId !== undefined) return account.visitors.visitor(anonymousId);
+  // An e-mail address is looked up only where there is no externalId.
+  return externalIds.length > 0 ? undefined : account.identities.ownerOf('email', emails);
+}
+
+/** The owner of an event's e-mail address, where the address decides over identifiers that do not lead to that visitor. */
+export function findByEmail(
+  account: AccountVisitors,
+  claim: VisitorClaim,
+  limits: IdentityLimits,
+  asServer: boolean,
+): Working | undefined {
+  if (!ranksEmailFirst(limits, claim)) return undefined;
+  const { userId, externalIds, emails } = claim;
+  const owner = account.identities.ownerOf('email', emails);
+  const isPerson = externalIds.length > 0;
+  const other = isPerson
+    ? account.identities.ownerOf('external_id', externalIds)
+    : account.ofDevice(userId, asServer);
+  return owner === other ? undefined : owner;
+}
+
+/**
+ * Makes an event that of the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
+ * externalId without an owner is added. Not by a public key: the owner of the externalId could then change the visitor.
+ */
+export function followEmail(account: AccountVisitors, event: PlannedEvent, visitor: Working): Working {
+  const { userId, externalIds } = event.claim;
+  for (const externalId of externalIds) {
+    const owner = account.identities.owner('external_id', storedIdentity(externalId));
+    if (owner === visitor) continue;
+    const isFree =
+      owner === undefined && event.tiesAsServer && (!isKnown(visitor) || account.mayHaveAnother(event, visitor));
+    if (isFree) account.tieExternalId(event, visitor, externalId);
+    else event.leaveOut('keptApart');
+  }
+  if (userId === undefined || account.ofDevice(userId, event.tiesAsServer) === visitor) return visitor;
+  if (account.visitors.row(userId) === undefined) account.create(userId);
+  account.tieDevice(event, userId, visitor);
+  return visitor;
+}
+
+/** The visitor that the event is of, with the ties and merges that follow from its identifiers. */
+export function identify(account: AccountVisitors, event: PlannedEvent, found: Working | undefined): Working {
+  const { userId, externalIds, anonymousId, isAlias } = event.claim;
+  const [externalId, newId] = externalIds;
+  if (externalId === undefined) return found ?? account.create(userId ?? anonymousId);
+  if (isAlias === true && newId !== undefined) return alias(account, event, { previousId: externalId, newId });
+  const person = signIn(account, event, externalId);
+  if (newId !== undefined) addExternalId(account, event, person, newId);
+  return person;
+}
+
+/** The person of an externalId, to whom the device is tied. */
+function signIn(account: AccountVisitors, event: PlannedEvent, externalId: string): Working {
+  const { userId } = event.claim;
+  const device = account.ofDevice(userId, event.tiesAsServer);
+  const person = account.identities.owner('external_id', storedIdentity(externalId));
+  if (person === undefined) {
+    if (device === undefined) return createPerson(account, event, userId, externalId);
+    if (isKnown(device) && !account.mayHaveAnother(event, device)) event.leaveOut('keptApart');
+    else if (account.tieExternalId(event, device, externalId)) return device;
+    const made = createPerson(account, event, undefined, externalId);
+    account.tieDevice(event, userId, made);
+    return made;
+  }
+  if (userId === undefined || device === person) return person;
+  const one = account.join(event, device ?? account.create(userId), person, false);
+  if (one === undefined) account.tieDevice(event, userId, person);
+  return one ?? person;
+}
+
+/** A second externalId of an event that is no alias. */
+function addExternalId(account: AccountVisitors, event: PlannedEvent, person: Working, externalId: string): void {
+  const owner = account.identities.owner('external_id', storedIdentity(externalId));
+  if (owner === person) return;
+  if (owner === undefined && account.mayHaveAnother(event, person)) account.tieExternalId(event, person, externalId);
+  else event.leaveOut('keptApart');
+}
+
+type Alias = { readonly previousId: string; readonly newId: string };
+
+/**
+ * Two ids of one person. The previous one may be a device's, a visitor's own or a person's: its visitor becomes one with that
+ * of the new id. A public key merges no two known people, and gives no further id to one that a server named.
+ */
+function alias(account: AccountVisitors, event: PlannedEvent, { previousId, newId }: Alias): Working {
+  const { userId } = event.claim;
+  const previous = account.identities.owner('external_id', storedIdentity(previousId));
+  const device = account.ofDevice(userId, event.tiesAsServer);
+  const mayAdd = ({ setByServer }: Working): boolean =>
+    event.tiesAsServer || !isServerSet(setByServer, 'external_id');
+  const both = previous !== undefined && device !== undefined && previous !== device;
+  const one = both ? (account.join(event, device, previous, true) ?? previous) : (previous ?? device);
+  if (one === undefined) {
+    const made = signIn(account, event, newId);
+    if (previous === undefined && mayAdd(made)) account.tieExternalId(event, made, previousId);
+    return made;
+  }
+  const known = account.identities.owner('external_id', storedIdentity(newId));
+  if (known === one) return one;
+  const isTied = known === undefined && mayAdd(one) && account.tieExternalId(event, one, newId);
+  const person = known ?? (isTied ? one : createPerson(account, event, undefined, newId));
+  const merged = isTied ? one : account.join(event, one, person, true);
+  if (merged === undefined) {
+    account.tieDevice(event, userId, person);
+    return person;
+  }
+  if (previous === undefined && mayAdd(merged)) account.tieExternalId(event, merged, previousId);
+  if (device !== undefined || userId === undefined) return merged;
+  const joined = account.merge(event, account.create(userId), merged);
+  if (joined === undefined) account.tieDevice(event, userId, merged);
+  return joined ?? merged;
+}
+
+/** Makes the visitor of an externalId without an owner. */
+function createPerson(
+  account: AccountVisitors,
+  event: PlannedEvent,
+  userId: string | undefined,
+  externalId: string,
+): Working {
+  const made = account.create(userId);
+  account.tieExternalId(event, made, externalId);
+  return made;
+}
