@@ -1,22 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
-import { proxyProblems, trustedProxiesEnv } from '../shared/admission/client-address.ts';
-import { secretsEnv, sourceSecretsEnv, sourceSecretsRules } from '../shared/contracts/config/secrets.ts';
+import { trustedProxiesEnv } from '../shared/admission/client-address.ts';
+import { secretsEnv, sourceSecretsEnv } from '../shared/contracts/config/secrets.ts';
 import { configSigningEnv } from '../shared/contracts/config/signed-config.ts';
-import { egressEnv, rangeProblems } from '../shared/egress/egress-rules.ts';
-import { logEnv, logEnvRules } from '../shared/nats/connection/log-access.ts';
+import { egressEnv } from '../shared/egress/egress-rules.ts';
+import { logEnv } from '../shared/nats/connection/log-access.ts';
 import { historyEnv } from '../shared/nats/streams/history-settings.ts';
 import { topologyEnv } from '../shared/nats/streams/topology-settings.ts';
-import { databaseEnv, databaseRules } from '../shared/postgres/database-access.ts';
-import { databaseRolePasswordsEnv, databaseRolesEnv } from '../shared/postgres/roles/role-settings.ts';
+import { databaseAddress, databaseEnv } from '../shared/postgres/database-access.ts';
+import { databaseRolesEnv, roleLoginsEnv } from '../shared/postgres/roles/role-settings.ts';
 import { besideStack } from '../shared/command-line/local-stack.ts';
-import { EnvError, readEnv, serviceEnv, servingEnv } from '../shared/runtime/env.ts';
-import type { EnvRule } from '../shared/runtime/env.ts';
+import { servingEnv } from '../shared/runtime/drain-server.ts';
+import { defineEnv } from '../shared/runtime/env.ts';
+import { serviceEnv } from '../shared/runtime/service-settings.ts';
 import { connectionLimitsEnv } from './api/connection-limits.ts';
 import { eventStreamsEnv } from './api/event-streams.ts';
 import { requestLimitsEnv } from './api/request-limits.ts';
-import { controlPlaneHttpEnv, controlPlaneHttpRules } from './api/http-settings.ts';
+import { controlPlaneHttpEnv } from './api/http-settings.ts';
 import { bootstrapEnv } from './bootstrap/bootstrap.ts';
 import { destinationTestsEnv } from './destinations/destination-tests.ts';
 import { erasuresEnv } from './erasures/erasure-settings.ts';
@@ -28,10 +26,10 @@ import { publishingEnv } from './publishing/publishing-settings.ts';
 import { ingestUrlEnv } from './sources/ingest-url.ts';
 import { accountLimitsEnv } from './store/account-limits.ts';
 import { databasesEnv } from './store/databases-settings.ts';
-import { signInEnv, signInProblems } from './sessions/sign-in-settings.ts';
+import { signInEnv } from './sessions/sign-in-settings.ts';
 
 /** Every variable of the control plane. */
-export const controlPlaneEnv = {
+export const { variables: controlPlaneEnv, read: readControlPlaneEnv } = defineEnv({
   ...logEnv,
   ...topologyEnv,
   ...historyEnv,
@@ -60,61 +58,27 @@ export const controlPlaneEnv = {
   ...databaseRolesEnv,
   ...signInEnv,
   ...bootstrapEnv,
-};
+});
 
-const schema = Type.Object(controlPlaneEnv);
-
-export type ControlPlaneEnv = Static<typeof schema>;
-
-const readFile = (path: string): string => readFileSync(path, 'utf8');
-
-const rules = [...logEnvRules, ...databaseRules, ...controlPlaneHttpRules, ...sourceSecretsRules];
-
-/** The environment of the service. Throws EnvError with every problem. */
-export function readControlPlaneEnv(
-  source: Readonly<Record<string, string | undefined>> = process.env,
-): ControlPlaneEnv {
-  const env = readEnv(schema, source, readFile, rules);
-  const problems = [
-    ...proxyProblems(env.TRUSTED_PROXIES),
-    ...rangeProblems(env),
-    ...signInProblems(env.CONSOLE_SIGN_IN),
-  ];
-  if (problems.length > 0) throw new EnvError(problems);
-  return env;
-}
-
-const secretsCommandSchema = Type.Object({ ...databaseEnv, ...secretsEnv, ...sourceSecretsEnv });
-
-/** The environment of a command that works on the database and on what is sealed there. */
-export function readSecretsCommandEnv(
-  source: Readonly<Record<string, string | undefined>> = besideStack(process.env),
-): Static<typeof secretsCommandSchema> {
-  return readEnv(secretsCommandSchema, source, readFile, [...databaseRules, ...sourceSecretsRules]);
-}
-
-/** Every variable of the command that migrates. */
-export const migrateEnv = { ...databaseEnv, ...databaseRolesEnv, ...databaseRolePasswordsEnv };
-
-const migrateSchema = Type.Object(migrateEnv);
+export type ControlPlaneEnv = ReturnType<typeof readControlPlaneEnv>;
 
 /** The environment of the command that migrates. */
-export function readMigrateEnv(
-  source: Readonly<Record<string, string | undefined>> = process.env,
-): Static<typeof migrateSchema> {
-  return readEnv(migrateSchema, source, readFile, databaseRules);
-}
+export const { variables: migrateEnv, read: readMigrateEnv } = defineEnv({ ...databaseEnv, ...roleLoginsEnv });
 
-const commandSchema = Type.Object(databaseEnv);
+/** Commands beside a local stack use its servers where the shell names none. */
+const usualSource = () => besideStack(process.env);
 
-const databaseIsNamed: EnvRule = ({ DATABASE_URL }) =>
-  DATABASE_URL === undefined
-    ? 'DATABASE_URL is required: no local stack runs from the folder SLUICE_DIR; npm start starts one'
-    : undefined;
+/** The environment of a command that works on the database and on secrets sealed there. */
+export const { read: readSecretsCommandEnv } = defineEnv(
+  { ...databaseEnv, ...secretsEnv, ...sourceSecretsEnv },
+  usualSource,
+);
 
-/** The environment of a command that only works on the database: that of the local stack where it names none. */
-export function readCommandEnv(
-  source: Readonly<Record<string, string | undefined>> = besideStack(process.env),
-): Static<typeof commandSchema> {
-  return readEnv(commandSchema, source, readFile, [...databaseRules, databaseIsNamed]);
-}
+/** The environment of a command that only works on the database. */
+export const { read: readCommandEnv } = defineEnv(
+  {
+    ...databaseEnv,
+    DATABASE_URL: databaseAddress('no local stack runs from the folder SLUICE_DIR; npm start starts one'),
+  },
+  usualSource,
+);

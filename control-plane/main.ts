@@ -9,9 +9,10 @@ await runService(
   () => readControlPlaneEnv(),
   async (env, logger, scope) => {
     const controlPlane = await startControlPlane(env, logger, scope);
+    const { metricsHost: host, metricsPort: port } = readControlPlaneHttpSettings(env);
     const statusServer = await serveStatus({
-      port: readControlPlaneHttpSettings(env).metricsPort,
-      host: env.METRICS_HOST,
+      port,
+      host,
       portVariable: 'CONTROL_PLANE_METRICS_PORT',
       page: controlPlane.page,
       checks: [

@@ -1,5 +1,5 @@
 import { masksValues } from './account/endpoints.ts';
-import { createDrainServer } from '../shared/runtime/drain-server.ts';
+import { createDrainServer, readDrainOptions } from '../shared/runtime/drain-server.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
 import { PortBusyError } from '../shared/runtime/status/serve-status.ts';
@@ -24,9 +24,6 @@ import { addSignInRoutes } from './sign-in-routes.ts';
 import type { MetricsSources } from './show-metrics.ts';
 import type { Databases } from './store/open-databases.ts';
 
-/** Part of the stop deadline that is left for what ends after the last answers, in ms. */
-const closingMs = 2_000;
-
 export type InterfaceParts = Pick<AppOptions, 'core' | 'services' | 'eventStreams'> & {
   readonly logins: Databases['logins'];
   readonly experiments: Parameters<typeof serveExperiments>[1]['experiments'];
@@ -49,7 +46,7 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   const http = createHttpCounts(controlPlaneMetrics.requestDuration.bounds);
   const addPages = await loadPages(env.INGEST_URL);
   const requestLimits = {
-    account: createAccountLimits(readRequestLimitSettings(env), env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX),
+    account: createAccountLimits(readRequestLimitSettings(env)),
     address: logins.requestLimits,
   };
   const app = createApp({
@@ -81,11 +78,7 @@ export async function serveInterface(env: ControlPlaneEnv, parts: InterfaceParts
   const connections = limitConnections(app.server, { ...readConnectionLimits(env), isProxy });
   const drain = createDrainServer(app.server);
   scope.use('http', app, async () => {
-    await drain({
-      acceptMs: env.SHUTDOWN_ACCEPT_MS,
-      idleMs: env.SHUTDOWN_IDLE_MS,
-      deadlineMs: Math.max(env.SHUTDOWN_DEADLINE_MS - closingMs, env.SHUTDOWN_DEADLINE_MS / 2),
-    });
+    await drain(readDrainOptions(env));
     await app.close();
   });
   await app.listen({ port: listening.port, host: listening.host }).catch((error: unknown) => {

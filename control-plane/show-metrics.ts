@@ -3,6 +3,7 @@ import { showPools } from '../shared/postgres/database-metrics.ts';
 import { showUnreadable } from '../shared/collections/unreadable-entities.ts';
 import type { UnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 import type { LogConnection } from '../shared/nats/connection/connection.ts';
+import type { LogVariables } from '../shared/nats/connection/log-access.ts';
 import { showLog } from '../shared/nats/monitor/log-metrics.ts';
 import { watchLogServers } from '../shared/nats/monitor/watch-log-servers.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
@@ -35,9 +36,7 @@ export type MetricsSources = {
   leading(): boolean;
 };
 
-type PageVariables = {
-  readonly NATS_MONITOR_URL?: Parameters<typeof watchLogServers>[0];
-};
+type PageVariables = Pick<LogVariables, 'NATS_MONITOR_URL'>;
 
 export type PageParts = MetricsSources & {
   readonly connection: LogConnection;

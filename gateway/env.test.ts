@@ -13,7 +13,7 @@ test('gateway environment: defaults are the limits of the contract', () => {
     TIME_PAST_MS_MAX: 7 * 86_400_000,
     RATE_LIMIT_EVENTS_PER_S: 10_000,
     RATE_LIMIT_BYTES_PER_S: 16 * 1024 ** 2,
-    TRUSTED_PROXIES: [],
+    TRUSTED_PROXIES: '',
   });
 });
 

@@ -1,19 +1,19 @@
 import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
-import { compileAddressRanges } from '../shared/admission/address-ranges.ts';
 import { Admission } from './ingest/admission.ts';
-import { createClientAddress } from '../shared/admission/client-address.ts';
+import { readTrustedProxies } from '../shared/admission/client-address.ts';
 import type { PublishedSources } from './ingest/published-sources.ts';
 import { createRoutes } from './routes/registry.ts';
 import type { GatewayEnv } from './env.ts';
 import { startCanary } from './status/canary.ts';
+import { readGatewayStatusSettings } from './status/status-settings.ts';
 import { BodyBudget } from './http/incoming-body.ts';
 import { readGatewayHttpSettings } from './http/http-settings.ts';
 import { RequestLimits } from './http/request-limits.ts';
 import { startServer } from './http/server.ts';
 import { RequestCounts } from './status/request-counts.ts';
-import { openControlPlane } from './routes/experiments/control-plane.ts';
+import { openControlPlane, readExperimentsSettings } from './routes/experiments/control-plane.ts';
 import { createUnpackingLimit, readRoutesSettings } from './routes/routes-settings.ts';
 import { stepMs } from './end-process.ts';
 import type { OpenedLog } from './open-log.ts';
@@ -46,10 +46,9 @@ export async function serveIngest(
 ): Promise<ServedIngest> {
   const { commit, committing, gate, writerId } = opened;
   const writing = { instanceId: log.instance.instanceId, writerId };
-  const trusted = compileAddressRanges(env.TRUSTED_PROXIES);
-  const clientAddress = createClientAddress(trusted, env.TRUSTED_PROXIES.length > 0);
+  const { clientAddress } = readTrustedProxies(env);
   const admission = new Admission(sources, clientAddress);
-  const controlPlane = openControlPlane(env, logger);
+  const controlPlane = openControlPlane(readExperimentsSettings(env), logger);
   scope.use('control plane', controlPlane, (one) => withDeadline(one?.close() ?? Promise.resolve(), stepMs));
   const { bodies, requestsOfAddressMax, ...listening } = readGatewayHttpSettings(env);
   const unpacking = createUnpackingLimit();
@@ -80,7 +79,8 @@ export async function serveIngest(
   });
   scope.use('http', server, (one) => one.close());
 
-  const canarySettings = { ...writing, everyMs: env.CANARY_EVERY_MS, timeoutMs: committing.publishTimeoutMs };
+  const { canaryEveryMs } = readGatewayStatusSettings(env);
+  const canarySettings = { ...writing, everyMs: canaryEveryMs, timeoutMs: committing.publishTimeoutMs };
   const canary = startCanary(log.connection, canarySettings, () => gate.noteAlive());
   scope.use('canary', canary, (one) => one.stop());
   const limits = { requests: requestLimits, bodies: budget, unpacking };

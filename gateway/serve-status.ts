@@ -10,6 +10,7 @@ import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import type { GatewayEnv } from './env.ts';
 import { readinessChecks } from './status/readiness.ts';
 import { showMetrics } from './status/show-metrics.ts';
+import { readGatewayStatusSettings } from './status/status-settings.ts';
 import type { OpenedLog } from './open-log.ts';
 import type { OpenedCommit } from './open-commit.ts';
 import type { FollowedConfiguration } from './follow-configuration.ts';
@@ -44,8 +45,7 @@ export async function serveGatewayStatus(
   showUnreadable(page, unreadable);
   showMetrics(page, { ...served, ...opened, commitSettings: opened.committing, sources, backpressure });
   const statusServer = await serveStatus({
-    port: env.GATEWAY_METRICS_PORT,
-    host: env.METRICS_HOST,
+    ...readGatewayStatusSettings(env),
     portVariable: 'GATEWAY_METRICS_PORT',
     page,
     checks: readinessChecks({ connection, canary, gate, feed, logServers, scope }),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
+import { readDrainOptions } from '../shared/runtime/drain-server.ts';
 import type { GatewayEnv } from './env.ts';
 import { endWithoutLog, stepMs } from './end-process.ts';
 import { loadUws } from './http/uws.ts';
@@ -10,9 +11,6 @@ import { openCommit } from './open-commit.ts';
 import { followConfiguration } from './follow-configuration.ts';
 import { serveIngest } from './serve-ingest.ts';
 import { serveGatewayStatus } from './serve-status.ts';
-
-/** The part of the stop deadline that is kept for the steps after the last answers, in ms. */
-const closingMs = 2_000;
 
 /**
  * Builds and starts the gateway; what it opens ends with `scope`.
@@ -28,11 +26,7 @@ export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope
   await serveGatewayStatus(env, { log, opened, followed, served, logger }, scope);
   const { server } = served;
   scope.use('answers', server, async () => {
-    await server.drain({
-      acceptMs: env.SHUTDOWN_ACCEPT_MS,
-      idleMs: env.SHUTDOWN_IDLE_MS,
-      deadlineMs: Math.max(env.SHUTDOWN_DEADLINE_MS - closingMs, env.SHUTDOWN_DEADLINE_MS / 2),
-    });
+    await server.drain(readDrainOptions(env));
     await withDeadline(opened.commit.drained(), stepMs);
   });
   const { packageName, version } = uws;

@@ -4,6 +4,7 @@ import { awaitTrusted } from '../shared/nats/buckets/config-feed.ts';
 import { withDeadline } from '../shared/runtime/deadline.ts';
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
+import { firstStepMs } from '../shared/runtime/service-settings.ts';
 import type { PipelineEnv } from './env.ts';
 import { readMembershipTimes } from './cluster/membership-settings.ts';
 import { readHostSettings } from './threads/host-settings.ts';
@@ -22,7 +23,7 @@ import type { Placement } from './cluster/placement.ts';
 import type { Membership } from './cluster/membership.ts';
 import type { UnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 
-/** Part of the stop deadline that is left for what comes behind the actors' own deadline, in ms. */
+/** The part of the shutdown deadline that is kept for the steps after the actors' own, in ms. */
 const closingMs = 3_000;
 
 export type ActorParts = {
@@ -124,8 +125,7 @@ function startSupervisor(
     stopDeadlineMs: readMembershipTimes(env).handOverMs,
     silenceMaxMs: poolSettings.silenceMaxMs,
   });
-  const actorsDeadlineMs = Math.max(env.SHUTDOWN_DEADLINE_MS / 2, env.SHUTDOWN_DEADLINE_MS - closingMs);
-  scope.use('actors', supervisor, (one) => one.stop(actorsDeadlineMs), handOver);
+  scope.use('actors', supervisor, (one) => one.stop(firstStepMs(env, closingMs)), handOver);
   supervisor.start();
   return supervisor;
 }

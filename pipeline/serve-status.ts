@@ -7,7 +7,7 @@ import type { Scope } from '../shared/runtime/scope.ts';
 import { logJump, watchClock } from '../shared/runtime/watch-clock.ts';
 import type { PipelineEnv } from './env.ts';
 import { showMetrics } from './status/show-metrics.ts';
-import { metricsDestinationsMax } from './status/status-settings.ts';
+import { readPipelineStatusSettings } from './status/status-settings.ts';
 import type { LogConnection } from '../shared/nats/connection/connection.ts';
 import type { RunningActors } from './run-actors.ts';
 import type { BacklogWatch } from './jobs/backlog/backlog-watch.ts';
@@ -29,6 +29,7 @@ export async function servePipelineStatus(
   { connection, pool, threads, actors, jobs, backlog, logger }: StatusParts,
   scope: Scope,
 ): Promise<number> {
+  const { host, port, destinationsMax } = readPipelineStatusSettings(env);
   const { accounts, placement, stats, supervisor, unreadable } = actors;
   const logServers = watchLogServers(env.NATS_MONITOR_URL);
   scope.use('log servers', logServers, (one) => one.stop());
@@ -46,12 +47,12 @@ export async function servePipelineStatus(
     clock,
     configRevision: () => accounts.applied,
     unreadable,
-    destinationsMax: metricsDestinationsMax,
+    destinationsMax,
     destinations: () => accounts.destinations(),
   });
   const statusServer = await serveStatus({
-    port: env.PIPELINE_METRICS_PORT,
-    host: env.METRICS_HOST,
+    port,
+    host,
     portVariable: 'PIPELINE_METRICS_PORT',
     page,
     checks: [

@@ -29,8 +29,3 @@ export const nameServerVariable = 'BENCH_NAME_SERVER';
 export function nameServer(): string | undefined {
   return process.env[nameServerVariable];
 }
-
-/** Where programs are looked for. */
-export function programFolders(): readonly string[] {
-  return (process.env['PATH'] ?? '').split(':').filter((folder) => folder !== '');
-}

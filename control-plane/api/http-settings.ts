@@ -1,26 +1,26 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
-import type { EnvRule } from '../../shared/runtime/env.ts';
-import { needs, together } from '../../shared/runtime/env.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
-import { statusEnv } from '../../shared/runtime/status/serve-status.ts';
+import { metricsHost } from '../../shared/runtime/status/serve-status.ts';
 import { optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 
 const tls = {
   CONTROL_PLANE_TLS_CERT: optionalText(
     'Certificate chain, in PEM: with it and the key the API speaks TLS, and only TLS. The metrics port stays plain',
-    { pattern: '-----BEGIN CERTIFICATE-----' },
+    { pattern: '-----BEGIN CERTIFICATE-----', needs: 'CONTROL_PLANE_TLS_KEY' },
   ),
   CONTROL_PLANE_TLS_KEY: optionalSecret('The key of CONTROL_PLANE_TLS_CERT, in PEM', {
     pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----',
+    needs: 'CONTROL_PLANE_TLS_CERT',
   }),
-  CONTROL_PLANE_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key'),
+  CONTROL_PLANE_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key', { needs: 'CONTROL_PLANE_TLS_KEY' }),
 };
 
-/** Where the control plane listens. */
-const listening = defineSettings({
+/** The addresses of the control plane's servers. */
+export const { variables: controlPlaneHttpEnv, read: readControlPlaneHttpSettings } = defineSettings({
   port: fromEnv({ CONTROL_PLANE_PORT: port('The configuration API', 8081) }),
   host: fromEnv({ CONTROL_PLANE_HOST: text('Address the control plane listens on', { default: '0.0.0.0' }) }),
+  metricsHost,
   metricsPort: fromEnv({ CONTROL_PLANE_METRICS_PORT: port('Metrics and health of the control plane', 9081) }),
   /** Undefined: the API speaks plain HTTP. */
   tls: fromEnv(tls, (env): TlsTexts | undefined => {
@@ -29,14 +29,6 @@ const listening = defineSettings({
     return { cert, key, ...(passphrase === undefined ? {} : { passphrase }) };
   }),
 });
-
-export const controlPlaneHttpEnv = { ...statusEnv, ...listening.variables };
-export const readControlPlaneHttpSettings = listening.read;
-
-export const controlPlaneHttpRules: readonly EnvRule[] = [
-  together('CONTROL_PLANE_TLS_CERT', 'CONTROL_PLANE_TLS_KEY'),
-  needs('CONTROL_PLANE_TLS_PASSPHRASE', 'CONTROL_PLANE_TLS_KEY'),
-];
 
 /** PEM texts of a server's own certificate. */
 export type TlsTexts = { readonly cert: string; readonly key: string; readonly passphrase?: string };

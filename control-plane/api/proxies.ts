@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { compileAddressRanges } from '../../shared/admission/address-ranges.ts';
-import { createClientAddress, splitProxies } from '../../shared/admission/client-address.ts';
+import { readTrustedProxies } from '../../shared/admission/client-address.ts';
 import type { ClientAddress } from '../../shared/admission/client-address.ts';
 
 export type Proxies = {
@@ -9,11 +8,8 @@ export type Proxies = {
   isProxy(address: string): boolean;
 };
 
-/** The proxies whose word on the address of a client is taken. */
-export function readProxies(env: { readonly TRUSTED_PROXIES: string }): Proxies {
-  const proxies = splitProxies(env.TRUSTED_PROXIES);
-  const ranges = compileAddressRanges(proxies);
-  const clientAddress = createClientAddress(ranges, proxies.length > 0);
+export function readProxies(env: Parameters<typeof readTrustedProxies>[0]): Proxies {
+  const { ranges, clientAddress } = readTrustedProxies(env);
   return {
     clientAddress,
     addressOf: ({ socket, headers }) =>

@@ -4,6 +4,7 @@ import type { LimitFunction } from 'p-limit';
 import { ConcurrencyLimit, RateLimit } from '../../shared/limits/index.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
+import { databaseConnections } from '../store/databases-settings.ts';
 import { ApiError, tooMany } from './api-error.ts';
 
 /** Limits the requests of each owner: some run at a time, some more wait for their turn, and the rest is refused. */
@@ -153,6 +154,8 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     burstMs: 5_000,
     waitMaxMs: 10_000,
   },
+  /** No account gets all database connections. */
+  runningMax: fromEnv(databaseConnections, (env) => Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2)),
   requestsMax: fromEnv({
     ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
   }),
@@ -160,13 +163,10 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
 
 export type RequestLimitSettings = ReturnType<typeof readRequestLimitSettings>;
 
-/** Limits by account, for requests with a known key. No account gets all database connections. */
-export function createAccountLimits(
-  { requestsMax, costly }: RequestLimitSettings,
-  databaseConnectionsMax: number,
-): RequestLimits {
+/** Limits by account, for requests with a known key. */
+export function createAccountLimits({ runningMax, requestsMax, costly }: RequestLimitSettings): RequestLimits {
   return createRequestLimits({
-    runningMax: Math.ceil(databaseConnectionsMax / 2),
+    runningMax,
     inFlightMax: requestsMax,
     refusal: () => tooMany(`${requestsMax} requests of the account are under way, try again`),
     costly: {

@@ -7,6 +7,7 @@ import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { optionalText } from '../../shared/runtime/variables.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import { recordAudit } from '../audit/record-audit.ts';
@@ -24,20 +25,24 @@ import { readCredentials, writeCredentials } from './credentials-file.ts';
 import type { Credentials } from './credentials-file.ts';
 import { demoUrl, moveDemoDestination } from './demo-destination.ts';
 
-export const bootstrapEnv = {
-  BOOTSTRAP_FILE: optionalText(
-    'On an empty database: where to write the first credentials. Nothing is made without it',
-  ),
-  BOOTSTRAP_SINK_URL: optionalText('Base URL that the first destination delivers to', { pattern: '^https?://' }),
-};
+export const { variables: bootstrapEnv, read: readBootstrapSettings } = defineSettings({
+  file: fromEnv({
+    BOOTSTRAP_FILE: optionalText(
+      'On an empty database: where to write the first credentials. Nothing is made without it',
+    ),
+  }),
+  /** Base URL of the demo sink; without it no destination is made. */
+  sinkUrl: fromEnv({
+    BOOTSTRAP_SINK_URL: optionalText('Base URL that the first destination delivers to', { pattern: '^https?://' }),
+  }),
+});
 
 export type BootstrapOptions = {
   readonly storage: Storage;
   readonly secretBox: SecretBox;
   readonly limits: AccountLimits;
   readonly file: string;
-  /** Base URL of the demo sink; without it no destination is made. */
-  readonly sinkUrl: string | undefined;
+  readonly sinkUrl: ReturnType<typeof readBootstrapSettings>['sinkUrl'];
   now(): Date;
 };
 
@@ -45,11 +50,12 @@ const bootstrapLock = 7_305_213;
 
 /** Bootstraps where a file for the credentials is set. */
 export async function bootstrapAtStart(
-  env: { readonly BOOTSTRAP_FILE?: string | undefined; readonly BOOTSTRAP_SINK_URL?: string | undefined },
+  env: Parameters<typeof readBootstrapSettings>[0],
   { logger, ...parts }: Omit<BootstrapOptions, 'file' | 'sinkUrl'> & { readonly logger: Logger },
 ): Promise<void> {
-  if (env.BOOTSTRAP_FILE === undefined) return;
-  const did = await bootstrap({ ...parts, file: env.BOOTSTRAP_FILE, sinkUrl: env.BOOTSTRAP_SINK_URL });
+  const { file, sinkUrl } = readBootstrapSettings(env);
+  if (file === undefined) return;
+  const did = await bootstrap({ ...parts, file, sinkUrl });
   logger.info({ did }, 'bootstrap done');
 }
 

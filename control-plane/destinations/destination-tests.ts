@@ -3,6 +3,7 @@ import type { EgressRanges } from '../../shared/egress/egress-rules.ts';
 import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createDestinationSenders } from '../../shared/egress/protocols/destination-senders.ts';
 import type { Sender } from '../../shared/egress/sender.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { defineService } from '../api/services.ts';
 import { tooMany } from '../api/api-error.ts';
@@ -21,20 +22,21 @@ export type DestinationTests = {
 
 export const destinationTests = defineService<DestinationTests>('destination tests');
 
-export type DestinationTestsOptions = {
+export const { variables: destinationTestsEnv, read: readDestinationTestSettings } = defineSettings({
+  /** From the first byte of a request to the last one of its answer. */
+  timeoutMs: fromEnv({
+    DESTINATION_TEST_TIMEOUT_MS: count('How long the test of a destination may take', 10_000, {
+      unit: 'ms',
+      minimum: 100,
+    }),
+  }),
+});
+
+export type DestinationTestsOptions = ReturnType<typeof readDestinationTestSettings> & {
   /** Where destinations may be, and where not: as the pipeline has it. */
   readonly egress: EgressRanges;
-  /** From the first byte of a request to the last one of its answer. */
-  readonly timeoutMs: number;
   /** Those of the pipeline: a refresh token may be good for one use. */
   readonly tokens: TokenSource;
-};
-
-export const destinationTestsEnv = {
-  DESTINATION_TEST_TIMEOUT_MS: count('How long the test of a destination may take', 10_000, {
-    unit: 'ms',
-    minimum: 100,
-  }),
 };
 
 const connectTimeoutMs = 3_000;

@@ -2,12 +2,11 @@ import { readEgressRanges } from '../../shared/egress/egress-rules.ts';
 import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
 import type { Services } from '../api/services.ts';
-import { createDestinationTests, destinationTests } from './destination-tests.ts';
+import { createDestinationTests, destinationTests, readDestinationTestSettings } from './destination-tests.ts';
 import type { DestinationTests } from './destination-tests.ts';
 
-type DestinationVariables = Parameters<typeof readEgressRanges>[0] & {
-  readonly DESTINATION_TEST_TIMEOUT_MS: number;
-};
+type DestinationVariables = Parameters<typeof readEgressRanges>[0] &
+  Parameters<typeof readDestinationTestSettings>[0];
 
 export function provideDestinations(
   env: DestinationVariables,
@@ -17,7 +16,7 @@ export function provideDestinations(
 ): DestinationTests {
   const tests = createDestinationTests({
     egress: readEgressRanges(env),
-    timeoutMs: env.DESTINATION_TEST_TIMEOUT_MS,
+    ...readDestinationTestSettings(env),
     tokens,
   });
   services.provide(destinationTests, tests);

@@ -4,6 +4,8 @@ import { createEgressRules, readEgressRanges } from '../../shared/egress/egress-
 import type { TokenSource } from '../../shared/egress/oauth/token-source.ts';
 import { createDestinationSenders } from '../../shared/egress/protocols/destination-senders.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
+import { readHistorySettings } from '../../shared/nats/streams/history-settings.ts';
+import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
 import type { Services } from '../api/services.ts';
@@ -13,11 +15,9 @@ import { startForwarding } from './forward-erasures.ts';
 import type { ErasureForwarding } from './forward-erasures.ts';
 
 type ErasureVariables = Parameters<typeof readEgressRanges>[0] &
-  Parameters<typeof readErasureSettings>[0] & {
-    readonly RETENTION_HISTORY_MS: number;
-    readonly RETENTION_WAITING_MS: number;
-    readonly LOG_DEAD_LETTERS_AGE_MS: number;
-  };
+  Parameters<typeof readErasureSettings>[0] &
+  Parameters<typeof readHistorySettings>[0] &
+  Parameters<typeof readTopologySettings>[0];
 
 export type ErasureProviders = {
   readonly connection: LogConnection;
@@ -38,11 +38,7 @@ export function provideErasures(
   scope: Scope,
 ): ErasureForwarding {
   const settings = readErasureSettings(env);
-  const limits = {
-    historyMs: env.RETENTION_HISTORY_MS,
-    waitingMs: env.RETENTION_WAITING_MS,
-    deadLetterMs: env.LOG_DEAD_LETTERS_AGE_MS,
-  };
+  const limits = { ...readHistorySettings(env), deadLetterMs: readTopologySettings(env).deadLetterAgeMs };
   services.provide(erasures, createErasureService({ connection, pool, secretBox, settings, limits, logger, now }));
   const egress = readEgressRanges(env);
   const rules = createEgressRules(egress.allowed, egress.denied);

@@ -1,14 +1,17 @@
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { flag } from '../../shared/runtime/variables.ts';
 import { collectionNames } from '../../shared/collections/registry.ts';
 import type { CollectionName } from '../../shared/collections/registry.ts';
 
-export const scopesEnv = {
-  SYSTEM_FIND_WITH_ALL: flag(
-    'Whether keys with the scope `all` also see the installation (`system:find`: processes, partitions, findings, alerts). ' +
-      'Right where all accounts are of one owner; where they are not, one would see who else there is',
-    false,
-  ),
-};
+export const { variables: scopesEnv, read: readScopesSettings } = defineSettings({
+  allFindsSystem: fromEnv({
+    SYSTEM_FIND_WITH_ALL: flag(
+      'Whether keys with the scope `all` also see the installation (`system:find`: processes, partitions, findings, alerts). ' +
+        'Right where all accounts are of one owner; where they are not, one would see who else there is',
+      false,
+    ),
+  }),
+});
 
 const entityActions = ['list', 'find', 'create', 'update', 'delete'] as const;
 type EntityAction = (typeof entityActions)[number];

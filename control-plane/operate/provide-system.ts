@@ -1,16 +1,16 @@
+import type { LogVariables } from '../../shared/nats/connection/log-access.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
 import type { Services } from '../api/services.ts';
 import type { LogBuckets } from '../publishing/log-buckets.ts';
 import { configRevision, work } from './endpoints.ts';
 import type { WorkCache } from './endpoints.ts';
-import { alerts, createAlertsReader } from './read-alerts.ts';
+import { alerts, createAlertsReader, readPrometheusUrl } from './read-alerts.ts';
 import { createFindingsReader, findings } from './read-findings.ts';
 import type { FindingsOptions } from './read-findings.ts';
 
-type SystemVariables = Parameters<typeof readTopologySettings>[0] & {
-  readonly PROMETHEUS_URL?: Parameters<typeof createAlertsReader>[0];
-  readonly NATS_MONITOR_URL?: FindingsOptions['monitorUrls'];
-};
+type SystemVariables = Parameters<typeof readTopologySettings>[0] &
+  Parameters<typeof readPrometheusUrl>[0] &
+  Pick<LogVariables, 'NATS_MONITOR_URL'>;
 
 export type SystemParts = {
   readonly logBuckets: LogBuckets;
@@ -28,7 +28,7 @@ export function provideSystem(
   const { connection } = logBuckets;
   services.provide(work, workCache);
   services.provide(configRevision, revision);
-  services.provide(alerts, createAlertsReader(env.PROMETHEUS_URL));
+  services.provide(alerts, createAlertsReader(readPrometheusUrl(env)));
   services.provide(
     findings,
     createFindingsReader({

@@ -2,15 +2,19 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { optionalText } from '../../shared/runtime/variables.ts';
 import { defineService } from '../api/services.ts';
 
-export const alertsEnv = {
-  PROMETHEUS_URL: optionalText(
-    'Base URL of the Prometheus that has the alerting rules: the console then shows which alerts are open',
-    { pattern: '^https?://' },
-  ),
-};
+/** The base URL of Prometheus. */
+export const { variables: alertsEnv, read: readPrometheusUrl } = defineSettings(
+  fromEnv({
+    PROMETHEUS_URL: optionalText(
+      'Base URL of the Prometheus that has the alerting rules: the console then shows which alerts are open',
+      { pattern: '^https?://' },
+    ),
+  }),
+);
 
 const alert = Type.Object({
   name: Type.String(),

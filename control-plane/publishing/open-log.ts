@@ -1,6 +1,7 @@
 import { checkAtStart } from '../../shared/doctor/check-at-start.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { logAccess } from '../../shared/nats/connection/log-access.ts';
+import type { LogVariables } from '../../shared/nats/connection/log-access.ts';
 import type { Buckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { refuseFewerCopies } from '../../shared/nats/streams/topology.ts';
 import { readTopologySettings } from '../../shared/nats/streams/topology-settings.ts';
@@ -11,18 +12,14 @@ import type { Scope } from '../../shared/runtime/scope.ts';
 import { openLogBuckets } from './log-buckets.ts';
 import type { LogBuckets } from './log-buckets.ts';
 
-type LogVariables = Parameters<typeof logAccess>[0] &
-  Parameters<typeof readTopologySettings>[0] & {
-    readonly NATS_MONITOR_URL?: Parameters<typeof checkAtStart>[0]['monitorUrls'];
-    readonly LOG_REPLICAS: number;
-  };
+type Variables = LogVariables & Parameters<typeof readTopologySettings>[0];
 
 /** Reads a bucket of the log from its start and goes on, again each time the buckets are reopened. */
 export type BucketFollower = { follow(buckets: Buckets): Promise<void>; stop(): void };
 
 /** Connects to the log and makes what is missing there; `followers` have read their buckets once it returns. */
 export async function openLog(
-  env: LogVariables,
+  env: Variables,
   access: DatabaseAccess,
   followers: readonly BucketFollower[],
   logger: Logger,

@@ -13,7 +13,7 @@ import type { LogIn } from '../keys/log-in.ts';
 import { createRefusalLimits, readRefusalLimits } from '../keys/refusal-limits.ts';
 import { createRefusedLogins } from '../keys/refused-logins.ts';
 import type { RefusedLogins } from '../keys/refused-logins.ts';
-import { withInstallation } from '../keys/scopes.ts';
+import { readScopesSettings, withInstallation } from '../keys/scopes.ts';
 import { createBrowserSessions } from './browser-sessions.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 import { principalOfHolder, principalOfSession } from './live-sessions.ts';
@@ -21,10 +21,9 @@ import type { Holder, SessionId } from './live-sessions.ts';
 import { sessionOf } from './session-cookie.ts';
 import { readSignInSettings } from './sign-in-settings.ts';
 
-type LoginVariables = Parameters<typeof readRefusalLimits>[0] & {
-  readonly SYSTEM_FIND_WITH_ALL: boolean;
-  readonly CONSOLE_SIGN_IN?: string;
-};
+type LoginVariables = Parameters<typeof readRefusalLimits>[0] &
+  Parameters<typeof readScopesSettings>[0] &
+  Parameters<typeof readSignInSettings>[0];
 
 export type LoginParts = {
   readonly storage: Storage;
@@ -55,8 +54,9 @@ export function openLogins(env: LoginVariables, parts: LoginParts, scope: Scope)
   const { storage, secretBox, logger, addressOf, now } = parts;
   const refusedLogins = createRefusedLogins({ storage, logger, now });
   scope.use('refused logins', refusedLogins, (one) => one.stop());
+  const { allFindsSystem } = readScopesSettings(env);
   const widen = (principal: Principal | undefined): Principal | undefined =>
-    principal === undefined || !env.SYSTEM_FIND_WITH_ALL
+    principal === undefined || !allFindsSystem
       ? principal
       : { ...principal, scopes: withInstallation(principal.scopes) };
   const requestLimits = createLoginLimits();

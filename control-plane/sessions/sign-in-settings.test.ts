@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readSignInSettings, signInProblems } from './sign-in-settings.ts';
+import { EnvError, defineEnv } from '../../shared/runtime/env.ts';
+import { readSignInSettings, signInEnv } from './sign-in-settings.ts';
 
 const given = {
   issuer: 'https://id.example.com',
@@ -8,6 +9,18 @@ const given = {
   consoleUrl: 'https://sluice.example.com',
 };
 const provider = (changes: object) => ({ singleSignOn: { ...given, ...changes } });
+
+const { read } = defineEnv(signInEnv);
+
+function problemsOf(value: string): string {
+  try {
+    read({ CONSOLE_SIGN_IN: value });
+    return '';
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems.join('; ');
+    throw error;
+  }
+}
 
 test.each([
   ['{', 'must be JSON'],
@@ -19,7 +32,7 @@ test.each([
   [provider({ roles: [{ claim: 'groups', role: 'viewer' }] }), 'roles[0] must have claim and value'],
   [provider({ rolls: [] }), 'rolls'],
 ])('sign-in settings: %j is a problem that names the field and shows no secret', (wrong, expected) => {
-  const problems = signInProblems(typeof wrong === 'string' ? wrong : JSON.stringify(wrong)).join('; ');
+  const problems = problemsOf(typeof wrong === 'string' ? wrong : JSON.stringify(wrong));
   expect(problems).toContain(expected);
   expect(problems).toContain('CONSOLE_SIGN_IN');
   expect(problems).not.toContain('canary');
@@ -27,7 +40,7 @@ test.each([
 
 test('sign-in settings: whole ones are accepted, on this machine without TLS; a browser stays signed in for a week', () => {
   const local = provider({ issuer: 'http://127.0.0.1:9/', consoleUrl: 'http://localhost:8081' });
-  for (const one of [provider({}), local]) expect(signInProblems(JSON.stringify(one))).toEqual([]);
+  for (const one of [provider({}), local]) expect(problemsOf(JSON.stringify(one))).toBe('');
   expect(readSignInSettings({})).toEqual({ sessionMs: 7 * 86_400_000, singleSignOn: undefined });
   const twelve = { CONSOLE_SIGN_IN: JSON.stringify({ sessionHours: 12, ...provider({}) }) };
   expect(readSignInSettings(twelve)).toEqual({ sessionMs: 12 * 3_600_000, singleSignOn: given });

@@ -61,6 +61,7 @@ const variables = {
       '`trustsEmail` (`true` for a provider that sends no `email_verified` and whose users cannot choose their address), ' +
       '`roles` (a list of `{claim, value, role}`, which decides at each sign-in, and of `{emailDomain, role}`, which as ' +
       '`defaultRole` decides for new users; without a role only users who were invited sign in)',
+    { problems: signInProblems },
   ),
 };
 
@@ -73,21 +74,20 @@ export const { variables: signInEnv, read: readSignInSettings } = defineSettings
 function readChecked(given: string | undefined): Static<typeof signIn> {
   if (given === undefined) return {};
   const [problem] = signInProblems(given);
-  if (problem !== undefined) throw new Error(problem);
+  if (problem !== undefined) throw new Error(`CONSOLE_SIGN_IN ${problem}`);
   return JSON.parse(given) as Static<typeof signIn>;
 }
 
-/** What is wrong with the variable; never its values, which hold a secret. */
-export function signInProblems(given: string | undefined): readonly string[] {
-  if (given === undefined) return [];
+/** The problems name fields and show no value, as some are secrets. */
+function signInProblems(given: string): readonly string[] {
   const parsed = parse(given);
-  if (parsed === undefined) return ['CONSOLE_SIGN_IN must be JSON'];
-  if (!Value.Check(signIn, parsed)) return explain(signIn, parsed).map((one) => `CONSOLE_SIGN_IN: ${one}`);
+  if (parsed === undefined) return ['must be JSON'];
+  if (!Value.Check(signIn, parsed)) return explain(signIn, parsed);
   return parsed.singleSignOn === undefined ? [] : providerProblems(parsed.singleSignOn);
 }
 
 function providerProblems(settings: SingleSignOnSettings): readonly string[] {
-  const at = 'CONSOLE_SIGN_IN: singleSignOn';
+  const at = 'singleSignOn';
   const problems = [];
   for (const name of ['issuer', 'consoleUrl'] as const) {
     if (!isTrustworthy(settings[name])) {

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import type { Static, TObject } from 'typebox';
 import { databaseAccess } from '../../shared/postgres/database-access.ts';
 import type { DatabaseAccess } from '../../shared/postgres/database-access.ts';
 import { poolFigures } from '../../shared/postgres/database-metrics.ts';
@@ -14,9 +13,9 @@ import type { Scope } from '../../shared/runtime/scope.ts';
 import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
 import { createVisitorPool } from '../../shared/visitors/visitor-pool.ts';
 import { monitorDatabase, storagePoolFigures } from './database-monitor.ts';
-import type { databasesEnv } from './databases-settings.ts';
+import { readDatabasesSettings } from './databases-settings.ts';
 
-type DatabasesVariables = Static<TObject<typeof databasesEnv>> &
+type DatabasesVariables = Parameters<typeof readDatabasesSettings>[0] &
   Parameters<typeof databaseAccess>[0] &
   Parameters<typeof readRoles>[0];
 
@@ -43,7 +42,8 @@ const loginConnectionsMax = 4;
 
 export async function openDatabases(env: DatabasesVariables, logger: Logger, scope: Scope): Promise<Databases> {
   const access = databaseAccess(env);
-  if (env.MIGRATE_ON_START) await migrate(access.databaseUrl, access.databaseTls, migrationList, readRoles(env));
+  const { connectionsMax: configurationMax, migratesOnStart } = readDatabasesSettings(env);
+  if (migratesOnStart) await migrate(access.databaseUrl, access.databaseTls, migrationList, readRoles(env));
   const openNamed = async (name: string, connectionsMax: number): Promise<Storage> =>
     scope.use(name, await openStorage({ ...access, connectionsMax }), (storage) => storage.close());
   const openPool = (name: string, connectionsMax: number, forceIndexScans: boolean): Pool =>
@@ -58,7 +58,7 @@ export async function openDatabases(env: DatabasesVariables, logger: Logger, sco
       }),
       (pool) => pool.end(),
     );
-  const storage = await openNamed('database', env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX);
+  const storage = await openNamed('database', configurationMax);
   const logins = await openNamed('logins', loginConnectionsMax);
   const visitors = openPool('sluice control plane', visitorConnectionsMax, false);
   const assignments = openPool('sluice assignments', assignmentConnectionsMax, true);

@@ -3,10 +3,6 @@ import { uuidv7 } from 'uuidv7';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../shared/nats/connection/connection.ts';
-import { historyEnv } from '../../shared/nats/streams/history-settings.ts';
-import { databaseTimeoutsEnv } from '../../shared/postgres/database-access.ts';
-import { databaseRolesEnv } from '../../shared/postgres/roles/role-settings.ts';
-import { defaultsOf } from '../../shared/runtime/env.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createScope } from '../../shared/runtime/scope.ts';
 import type { Scope } from '../../shared/runtime/scope.ts';
@@ -16,17 +12,10 @@ import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { asLogUser } from '../../shared/testing/as-log-user.ts';
 import { createTestDatabase, startTestNats } from '../../shared/testing/servers.ts';
 import { documents } from '../endpoints.ts';
-import { connectionLimitsEnv } from '../api/connection-limits.ts';
-import { eventStreamsEnv } from '../api/event-streams.ts';
-import { requestLimitsEnv } from '../api/request-limits.ts';
+import { readControlPlaneEnv } from '../env.ts';
 import type { ControlPlaneEnv } from '../env.ts';
 import { addApiKey } from '../keys/key-store.ts';
-import { refusalLimitsEnv } from '../keys/refusal-limits.ts';
-import { erasuresEnv } from '../erasures/erasure-settings.ts';
-import { experimentLimitsEnv } from '../experiments/assignment/experiment-limits.ts';
-import { publishingEnv } from '../publishing/publishing-settings.ts';
 import { startControlPlane } from '../start-control-plane.ts';
-import { accountLimitsEnv } from '../store/account-limits.ts';
 import { createClient } from './client.ts';
 import type { Client } from './client.ts';
 import { createAnswerCheck } from './answer-check.ts';
@@ -110,51 +99,32 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 }
 
 function testEnv(): ControlPlaneEnv {
+  const newKey = (): string => randomBytes(32).toString('base64');
   return {
-    ...defaultsOf(databaseTimeoutsEnv),
-    ...defaultsOf(databaseRolesEnv),
-    ...defaultsOf(requestLimitsEnv),
-    ...defaultsOf(refusalLimitsEnv),
-    ...defaultsOf(eventStreamsEnv),
-    ...defaultsOf(connectionLimitsEnv),
-    ...defaultsOf(experimentLimitsEnv),
-    ...defaultsOf(accountLimitsEnv),
-    ...defaultsOf(historyEnv),
-    ...defaultsOf(erasuresEnv),
-    NATS_URL: '',
-    DATABASE_URL: '',
-    SECRETS_KEY: randomBytes(32).toString('base64'),
-    SOURCE_SECRETS_KEY: randomBytes(32).toString('base64'),
+    // The caller sets the servers.
+    ...readControlPlaneEnv({
+      DATABASE_URL: 'postgresql://unused',
+      SECRETS_KEY: newKey(),
+      SOURCE_SECRETS_KEY: newKey(),
+    }),
     LOG_PARTITIONS: 1,
-    LOG_REPLICAS: 1,
     LOG_INGEST_BYTES_MAX: 8 * mebibyte,
     LOG_EVENTS_BYTES_MAX: 8 * mebibyte,
     LOG_RETRY_BYTES_MAX: 8 * mebibyte,
     LOG_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
-    LOG_DEAD_LETTERS_AGE_MS: 30 * 86_400_000,
     LOG_INGEST_DEAD_LETTERS_BYTES_MAX: 8 * mebibyte,
     LOG_DEDUPLICATION_BYTES_MAX: 8 * mebibyte,
     LOG_LEVEL: 'silent',
-    SHUTDOWN_DEADLINE_MS: 8_000,
-    SHUTDOWN_ACCEPT_MS: 0,
     // Tests leave idle connections open.
     SHUTDOWN_IDLE_MS: 0,
     CONTROL_PLANE_PORT: 0,
     CONTROL_PLANE_METRICS_PORT: 0,
     METRICS_HOST: '127.0.0.1',
     CONTROL_PLANE_HOST: '127.0.0.1',
-    CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: 10,
-    TRUSTED_PROXIES: '',
-    MIGRATE_ON_START: true,
-    ...defaultsOf(publishingEnv),
-    PUBLISH_GUARDS_BACKLOGS: true,
     PUBLISH_BACKLOG_AGE_MS: 0,
-    SYSTEM_FIND_WITH_ALL: false,
     EGRESS_ALLOW: '127.0.0.0/8',
-    EGRESS_DENY: '',
     INGEST_URL: 'https://ingest.example.com',
-    DESTINATION_TEST_TIMEOUT_MS: 10_000,
-    // What an account may take of a machine says nothing where all of the suite shares it.
+    // All tests share the machine, so the time that an account may use of it says nothing.
     ACCOUNT_COSTLY_PERCENT: 100,
   };
 }

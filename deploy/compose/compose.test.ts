@@ -6,7 +6,8 @@ import { createEgressRules, readEgressRanges } from '../../shared/egress/egress-
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { logUsers } from '../../shared/nats/users/log-users.ts';
 import { accountsFile } from '../../shared/nats/users/render-users.ts';
-import { defaultsOf, serviceEnv } from '../../shared/runtime/env.ts';
+import { defaultsOf } from '../../shared/runtime/env.ts';
+import { serviceEnv } from '../../shared/runtime/service-settings.ts';
 import { isService, problemsOf, unknownVariables } from '../testing/service-environments.ts';
 import type { ServiceName } from '../testing/service-environments.ts';
 import { ownServices, readCompose, readHere } from './testing/read-compose.ts';

@@ -1,21 +1,20 @@
-import { readFileSync } from 'node:fs';
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
 import { besideStack, stackFolderEnv } from '../../shared/command-line/local-stack.ts';
 import { controlPlaneHttpEnv } from '../../control-plane/api/http-settings.ts';
 import { gatewayHttpEnv } from '../../gateway/http/http-settings.ts';
 import { gatewayStatusEnv } from '../../gateway/status/status-settings.ts';
 import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
-import { readEnv, serviceEnv } from '../../shared/runtime/env.ts';
+import { defineEnv } from '../../shared/runtime/env.ts';
 import { logCoresRule, logMemoryRule } from '../../shared/runtime/fit-to-machine.ts';
+import { serviceEnv } from '../../shared/runtime/service-settings.ts';
 import { fittedCount, optionalSecret, optionalText, port } from '../../shared/runtime/variables.ts';
 import { sinkEnv } from './sink/env.ts';
 
 const { LOG_REPLICAS: _replicas, ...streamsEnv } = topologyEnv;
 
 /** Every variable of the local stack. */
-export const stackEnv = {
+export const { variables: stackEnv, read: readStackEnv } = defineEnv({
   ...stackFolderEnv,
   GATEWAY_PORT: gatewayHttpEnv.GATEWAY_PORT,
   GATEWAY_METRICS_PORT: gatewayStatusEnv.GATEWAY_METRICS_PORT,
@@ -43,15 +42,9 @@ export const stackEnv = {
   DATABASE_URL: optionalSecret('Your own PostgreSQL (14 or newer) instead of the embedded one'),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,
   ...streamsEnv,
-};
+});
 
-const schema = Type.Object(stackEnv);
-
-export type StackEnv = Static<typeof schema>;
-
-export function readStackEnv(): StackEnv {
-  return readEnv(schema, process.env, (path) => readFileSync(path, 'utf8'));
-}
+export type StackEnv = ReturnType<typeof readStackEnv>;
 
 /** What the services inherit: the caller's own settings, for every variable the stack does not set itself. */
 export function inheritedEnv(): Readonly<Record<string, string | undefined>> {

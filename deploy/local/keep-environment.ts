@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { removeStackEnvironment, writeStackEnvironment } from '../../shared/command-line/local-stack.ts';
-import type { Variables } from '../../shared/command-line/local-stack.ts';
+import type { VariableSource } from '../../shared/runtime/env.ts';
 import { logEnv } from '../../shared/nats/connection/log-access.ts';
 import { topologyEnv } from '../../shared/nats/streams/topology-settings.ts';
 import { databaseEnv } from '../../shared/postgres/database-access.ts';
@@ -16,7 +16,7 @@ type Servers = {
 export async function keepEnvironment(
   folder: string,
   { log, database }: Servers,
-  inherited: Variables,
+  inherited: VariableSource,
 ): Promise<() => Promise<void>> {
   await writeStackEnvironment(folder, {
     ...pick(inherited, topologyEnv),
@@ -33,7 +33,7 @@ export async function keepEnvironment(
 }
 
 /** The variables of a slice that are set, and the files of them. */
-function pick(source: Variables, slice: object): Variables {
+function pick(source: VariableSource, slice: object): VariableSource {
   const names = Object.keys(slice).flatMap((name) => [name, `${name}_FILE`]);
   return Object.fromEntries(names.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]]])));
 }

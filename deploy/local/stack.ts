@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { readStackFolder } from '../../shared/command-line/local-stack.ts';
 import { loadUws } from '../../gateway/http/uws.ts';
 import { claimFolder } from '../../shared/embedded/machine/folder-claim.ts';
 import { assertPortFree } from '../../shared/embedded/machine/free-port.ts';
@@ -41,7 +42,7 @@ export async function startStack(
 ): Promise<Stack> {
   // The gateway would find out too, behind servers that take a while to start.
   loadUws();
-  const folder = resolve(env.SLUICE_DIR);
+  const folder = readStackFolder(env);
   await mkdir(join(folder, 'logs'), { recursive: true });
   const claim = await claimFolder(folder);
   stops.push(claim.release);

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fetchDebianPackages } from '../../shared/embedded/machine/debian-package.ts';
-import { readEmbeddedEnv } from '../../shared/embedded/machine/env.ts';
+import { programFolders } from '../../shared/embedded/machine/env.ts';
 import { runCommand } from '../../shared/embedded/machine/run-command.ts';
 
 /** Programs of Prometheus; each is in the Debian package of its name. */
@@ -31,7 +31,7 @@ const versionTimeoutMs = 20_000;
  */
 export async function findPrometheusProgram(name: PrometheusProgram, options: FindProgramOptions): Promise<string> {
   const { cacheDir, onProgress, signal = new AbortController().signal } = options;
-  const searchPath = options.searchPath ?? readEmbeddedEnv().PATH.split(delimiter);
+  const searchPath = options.searchPath ?? programFolders();
   const failures: string[] = [];
   const cached = join(resolve(cacheDir), `${name}-debian-${process.platform}-${process.arch}`);
   for (const path of [...searchPath.filter(Boolean).map((folder) => resolve(folder, name)), cached]) {

@@ -21,7 +21,7 @@ const rounds = {
  */
 const crowdedRoundMs = 25;
 
-const deadline = {
+export const requestDeadline = {
   REQUEST_DEADLINE_MS: count(
     'A request is answered within this time after its body arrived, by the control plane where it is for an experiment. Two tries of a publish, of two fifths each, fit into it',
     2_000,
@@ -51,9 +51,9 @@ const settings = defineSettings({
       { unit: 'bytes', minimum: mebibyte },
     ),
   }),
-  deadlineMs: fromEnv(deadline),
+  deadlineMs: fromEnv(requestDeadline),
   /** One try of a publish; there are two within a request's deadline. */
-  publishTimeoutMs: fromEnv(deadline, (env) => env.REQUEST_DEADLINE_MS * 0.4),
+  publishTimeoutMs: fromEnv(requestDeadline, (env) => env.REQUEST_DEADLINE_MS * 0.4),
 });
 
 export const commitEnv = settings.variables;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
-import { readFuzzEnv } from '../testing/env.ts';
+import { readFuzzEnv } from '../../shared/testing/fuzz-env.ts';
 import { doorSources } from '../testing/doors/webhook-families.ts';
 import { runDoors } from '../testing/doors/run-doors.ts';
 import { startGatewayProcess } from '../testing/gateway-process.ts';
@@ -52,7 +52,7 @@ test('doors: cases that failed once are answered and stored as their documentati
 });
 
 test('doors: changed requests of every family are answered and stored as its documentation says', async () => {
-  const { FUZZ_CASES: count, FUZZ_SEED: seed } = readFuzzEnv();
+  const { FUZZ_CASES: count, FUZZ_SEED: seed } = readFuzzEnv(4_000);
   const resident = (): Promise<number> => metric('process_resident_memory_bytes');
   let atThird = 0;
   const { failures, answers } = await runDoors({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../shared/embedded/nats/nats-server.ts';
 import { startTestNats } from '../../shared/testing/servers.ts';
-import { readFuzzEnv } from '../testing/env.ts';
+import { readFuzzEnv } from '../../shared/testing/fuzz-env.ts';
 import { runFuzz } from '../testing/fuzz/run-fuzz.ts';
 import { startGatewayProcess } from '../testing/gateway-process.ts';
 import type { GatewayProcess } from '../testing/gateway-process.ts';
@@ -40,7 +40,7 @@ async function metric(name: string): Promise<number> {
 }
 
 test('fuzz: hostile requests get an answer that fits or the connection closed; no crash, nothing left open, no growth', async () => {
-  const { FUZZ_CASES: cases, FUZZ_SEED: seed } = readFuzzEnv();
+  const { FUZZ_CASES: cases, FUZZ_SEED: seed } = readFuzzEnv(4_000);
   const resident = (): Promise<number> => metric('process_resident_memory_bytes');
   let atThird = 0;
   const answers = await runFuzz({

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { EnvRule } from '../../shared/runtime/env.ts';
-import { needs, together } from '../../shared/runtime/env.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count, flag, optionalSecret, optionalText, port, text } from '../../shared/runtime/variables.ts';
 
@@ -10,9 +8,12 @@ const mebibyte = 1024 ** 2;
 const tls = {
   GATEWAY_TLS_CERT_FILE: optionalText(
     'Certificate chain, a PEM file: with it and the key the gateway speaks TLS, and only TLS. The metrics port stays plain',
+    { needs: 'GATEWAY_TLS_KEY_FILE' },
   ),
-  GATEWAY_TLS_KEY_FILE: optionalText('The key of GATEWAY_TLS_CERT_FILE, a PEM file'),
-  GATEWAY_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key'),
+  GATEWAY_TLS_KEY_FILE: optionalText('The key of GATEWAY_TLS_CERT_FILE, a PEM file', {
+    needs: 'GATEWAY_TLS_CERT_FILE',
+  }),
+  GATEWAY_TLS_PASSPHRASE: optionalSecret('Passphrase of an encrypted key', { needs: 'GATEWAY_TLS_KEY_FILE' }),
 };
 const bodies = {
   BODIES_BYTES_MAX: count(
@@ -53,11 +54,6 @@ export const { variables: gatewayHttpEnv, read: readGatewayHttpSettings } = defi
     ),
   }),
 });
-
-export const gatewayHttpRules: readonly EnvRule[] = [
-  together('GATEWAY_TLS_CERT_FILE', 'GATEWAY_TLS_KEY_FILE'),
-  needs('GATEWAY_TLS_PASSPHRASE', 'GATEWAY_TLS_KEY_FILE'),
-];
 
 /** PEM files of the gateway's own certificate. The engine reads them itself. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string; readonly passphrase?: string };

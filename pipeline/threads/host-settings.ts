@@ -8,7 +8,7 @@ import { readEgressRanges } from '../../shared/egress/egress-rules.ts';
 import type { egressEnv } from '../../shared/egress/egress-rules.ts';
 import { databaseAccess } from '../../shared/postgres/database-access.ts';
 import type { databaseEnv } from '../../shared/postgres/database-access.ts';
-import type { serviceEnv } from '../../shared/runtime/env.ts';
+import type { serviceEnv } from '../../shared/runtime/service-settings.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count, optionalText } from '../../shared/runtime/variables.ts';
 import { framesBytes, readDispatcherSettings } from '../workers/dispatch/dispatcher-settings.ts';

@@ -1,5 +1,6 @@
 import type { AddressRanges } from './address-ranges.ts';
 import { addressOfBytes, compileAddressRanges, normalizeAddress } from './address-ranges.ts';
+import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { text } from '../runtime/variables.ts';
 
 const remembered = 10_000;
@@ -65,21 +66,28 @@ function stripPort(hop: string): string {
   return colons === 1 ? hop.slice(0, hop.indexOf(':')) : hop;
 }
 
-export const trustedProxiesEnv = {
-  TRUSTED_PROXIES: text(
-    'Addresses or CIDR ranges, comma separated, of proxies and gateways whose X-Forwarded-For is believed',
+/** The proxies whose X-Forwarded-For is believed. */
+export const { variables: trustedProxiesEnv, read: readTrustedProxies } = defineSettings(
+  fromEnv(
     {
-      minLength: 0,
-      default: '',
+      TRUSTED_PROXIES: text(
+        'Addresses or CIDR ranges, comma separated, of proxies and gateways whose X-Forwarded-For is believed',
+        {
+          minLength: 0,
+          default: '',
+          problems(list) {
+            const { rejected } = compileAddressRanges(entriesOf(list));
+            return rejected.length === 0 ? [] : [`holds no address or range: ${rejected.join(', ')}`];
+          },
+        },
+      ),
+    },
+    (env) => {
+      const proxies = entriesOf(env.TRUSTED_PROXIES);
+      const ranges = compileAddressRanges(proxies);
+      return { ranges, clientAddress: createClientAddress(ranges, proxies.length > 0) };
     },
   ),
-};
+);
 
-/** Entries of a comma-separated list of proxies whose X-Forwarded-For is believed. */
-export const splitProxies = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '');
-
-/** Errors in the list in TRUSTED_PROXIES. */
-export function proxyProblems(list: string): string[] {
-  const { rejected } = compileAddressRanges(splitProxies(list));
-  return rejected.length === 0 ? [] : [`TRUSTED_PROXIES holds no address or range: ${rejected.join(', ')}`];
-}
+const entriesOf = (list: string): string[] => list.split(',').filter((entry) => entry.trim() !== '');

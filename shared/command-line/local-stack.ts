@@ -1,28 +1,32 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { defineEnv } from '../runtime/env.ts';
+import type { VariableSource } from '../runtime/env.ts';
+import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { text } from '../runtime/variables.ts';
 
-const usualFolder = '.sluice';
+/** The folder of the local stack, as an absolute path. */
+export const { variables: stackFolderEnv, read: readStackFolder } = defineSettings(
+  fromEnv(
+    { SLUICE_DIR: text('Folder of the local stack: data, logs, `credentials.json`', { default: '.sluice' }) },
+    (env) => resolve(env.SLUICE_DIR),
+  ),
+);
 
-export const stackFolderEnv = {
-  SLUICE_DIR: text('Folder of the local stack: data, logs, `credentials.json`', { default: usualFolder }),
-};
-
-/** Variables by name, as `process.env` has them. */
-export type Variables = Readonly<Record<string, string | undefined>>;
+export const { read: readStackFolderEnv } = defineEnv(stackFolderEnv);
 
 const fileOf = (folder: string): string => join(folder, 'environment.json');
 
-/** Variables that name a server. */
+/** VariableSource that name a server. */
 const servers = ['NATS_URL', 'DATABASE_URL'] as const;
 
 /**
  * The environment of a command: where it names no servers, or those of the local stack in SLUICE_DIR, the stack's variables
  * stand for those that are not set. A stack that has been stopped leaves none.
  */
-export function besideStack(source: Variables): Variables {
-  const stack = readStackEnvironment(resolve(source['SLUICE_DIR'] || usualFolder));
+export function besideStack(source: VariableSource): VariableSource {
+  const stack = readStackEnvironment(readStackFolder(readStackFolderEnv(source)));
   if (stack === undefined) return source;
   const isOther = servers.some((name) => isSet(source, name) && source[name] !== stack[name]);
   if (isOther) return source;
@@ -31,11 +35,11 @@ export function besideStack(source: Variables): Variables {
 }
 
 /** Whether the variable or its file is set. */
-const isSet = (source: Variables, name: string): boolean =>
+const isSet = (source: VariableSource, name: string): boolean =>
   [name, `${name}_FILE`].some((one) => source[one] !== undefined && source[one] !== '');
 
 /** Stores what commands beside the stack need. The passwords in it are for the folder's owner alone. */
-export async function writeStackEnvironment(folder: string, variables: Variables): Promise<void> {
+export async function writeStackEnvironment(folder: string, variables: VariableSource): Promise<void> {
   const file = fileOf(folder);
   await writeFile(`${file}.new`, `${JSON.stringify(variables, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);

@@ -1,37 +1,40 @@
 import ipaddr from 'ipaddr.js';
+import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { text } from '../runtime/variables.ts';
 
 /** CIDR ranges, each optionally limited to one port: `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
-export type EgressRanges = {
+const ranges = (meaning: string) =>
+  text(meaning, {
+    minLength: 0,
+    default: '',
+    problems: (list) =>
+      readRanges(list) === undefined
+        ? ['must hold CIDR ranges, such as 10.0.0.0/8, or with a port 10.0.0.5/32:8080 or [fd00::5/128]:8080']
+        : [],
+  });
+
+export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
   /** Ranges where destinations may be although they are not public. */
-  readonly allowed: readonly string[];
+  allowed: fromEnv(
+    {
+      EGRESS_ALLOW: ranges(
+        'CIDR ranges, comma separated, that destinations may be in although they are not public; `10.0.0.5/32:8080` and `[fd00::5/128]:8080` open one port only. The same for the pipeline and the control plane',
+      ),
+    },
+    (env) => readRanges(env.EGRESS_ALLOW) ?? [],
+  ),
   /** Ranges where no destination may be, even if allowed. */
-  readonly denied: readonly string[];
-};
-
-export const egressEnv = {
-  EGRESS_ALLOW: text(
-    'CIDR ranges, comma separated, that destinations may be in although they are not public; `10.0.0.5/32:8080` and `[fd00::5/128]:8080` open one port only. The same for the pipeline and the control plane',
+  denied: fromEnv(
     {
-      minLength: 0,
-      default: '',
+      EGRESS_DENY: ranges(
+        'CIDR ranges, comma separated, that no destination may be in, those of EGRESS_ALLOW included: where the services, the log and PostgreSQL are; with a port, as there, that port only. The same for the pipeline and the control plane',
+      ),
     },
+    (env) => readRanges(env.EGRESS_DENY) ?? [],
   ),
-  EGRESS_DENY: text(
-    'CIDR ranges, comma separated, that no destination may be in, those of EGRESS_ALLOW included: where the services, the log and PostgreSQL are; with a port, as there, that port only. The same for the pipeline and the control plane',
-    {
-      minLength: 0,
-      default: '',
-    },
-  ),
-};
+});
 
-type EgressVariables = { readonly EGRESS_ALLOW: string; readonly EGRESS_DENY: string };
-
-/** The rules of the environment, once `rangeProblems` found no errors in it. */
-export function readEgressRanges(env: EgressVariables): EgressRanges {
-  return { allowed: readRanges(env.EGRESS_ALLOW) ?? [], denied: readRanges(env.EGRESS_DENY) ?? [] };
-}
+export type EgressRanges = ReturnType<typeof readEgressRanges>;
 
 /** Decides which addresses a destination may have. */
 export type EgressRules = {
@@ -111,13 +114,4 @@ export function readRanges(list: string): readonly string[] | undefined {
     .map((range) => range.trim())
     .filter((range) => range !== '');
   return ranges.every((range) => readRange(range) !== undefined) ? ranges : undefined;
-}
-
-/** Errors in the lists. */
-export function rangeProblems(env: EgressVariables): string[] {
-  return (['EGRESS_ALLOW', 'EGRESS_DENY'] as const).flatMap((name) =>
-    readRanges(env[name]) === undefined
-      ? [`${name} must hold CIDR ranges, such as 10.0.0.0/8, or with a port 10.0.0.5/32:8080 or [fd00::5/128]:8080`]
-      : [],
-  );
 }

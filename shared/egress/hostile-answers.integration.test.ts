@@ -1,25 +1,16 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { readFileSync } from 'node:fs';
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { Type } from 'typebox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readEnv } from '../runtime/env.ts';
-import { count } from '../runtime/variables.ts';
+import { readFuzzEnv } from '../testing/fuzz-env.ts';
 import { classifyAnswer } from './classify-answer.ts';
 import { createEgressRules } from './egress-rules.ts';
 import { createGuardedLookup } from './guarded-lookup.ts';
 import { createSender } from './sender.ts';
 import type { Sender } from './sender.ts';
 
-const FuzzEnvSchema = Type.Object({
-  FUZZ_CASES: count('Made-up inputs of one test', 1_500),
-  FUZZ_SEED: count('Where the sequence of inputs begins', 1),
-});
-const { FUZZ_CASES: cases, FUZZ_SEED: seed } = readEnv(FuzzEnvSchema, process.env, (path) =>
-  readFileSync(path, 'utf8'),
-);
+const { FUZZ_CASES: cases, FUZZ_SEED: seed } = readFuzzEnv(1_500);
 
 const mebibyte = 1024 ** 2;
 const bodyBytesMax = 64 * 1024;

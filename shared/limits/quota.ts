@@ -1,30 +1,26 @@
-import type { Static, TObject } from 'typebox';
+import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { count } from '../runtime/variables.ts';
 
-/** How the stores of the log that all accounts share are divided. */
-export const quotaEnv = {
-  LOG_ACCOUNT_SHARE_PERCENT: count(
-    'Quota of one account in each shared store, however much room there is: in INGEST its unresolved events, past which its sources are answered 429; in EVENTS the events that wait for its destinations; in RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
-    50,
-    { unit: '%', minimum: 1, maximum: 100 },
+/** How the stores of the log that all accounts share are divided, in fractions of a store from 0 to 1. */
+export const { variables: quotaEnv, read: readQuotaSettings } = defineSettings({
+  account: fromEnv(
+    {
+      LOG_ACCOUNT_SHARE_PERCENT: count(
+        'Quota of one account in each shared store, however much room there is: in INGEST its unresolved events, past which its sources are answered 429; in EVENTS the events that wait for its destinations; in RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
+        50,
+        { unit: '%', minimum: 1, maximum: 100 },
+      ),
+    },
+    (env) => env.LOG_ACCOUNT_SHARE_PERCENT / 100,
   ),
-};
+  /**
+   * How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it the accounts that have most
+   * give way. The rest is for accounts that have little.
+   */
+  all: 0.7,
+});
 
-/**
- * How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it those that have most give way.
- * The rest is for those that have little.
- */
-const allFraction = 0.7;
-
-/** Fractions of a store, from 0 to 1. */
-export type QuotaSettings = {
-  readonly account: number;
-  readonly all: number;
-};
-
-export function readQuotaSettings(env: Static<TObject<typeof quotaEnv>>): QuotaSettings {
-  return { account: env.LOG_ACCOUNT_SHARE_PERCENT / 100, all: allFraction };
-}
+export type QuotaSettings = ReturnType<typeof readQuotaSettings>;
 
 /** Fraction of its quota below which an owner that was over it is within it again. */
 const resumeFraction = 0.9;

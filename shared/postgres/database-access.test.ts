@@ -6,7 +6,6 @@ import {
   connectFailure,
   databaseAccess,
   databaseEnv,
-  databaseRules,
   databaseTimeoutDefaults,
   sslOptions,
 } from './database-access.ts';
@@ -18,7 +17,7 @@ const address = 'postgresql://sluice@db.internal/sluice';
 
 function read(variables: Record<string, string>): DatabaseAccess {
   const source = { DATABASE_URL: address, ...variables };
-  return databaseAccess(readEnv(Type.Object(databaseEnv), source, () => '', databaseRules));
+  return databaseAccess(readEnv(Type.Object(databaseEnv), source, () => ''));
 }
 
 const problemsOf = (variables: Record<string, string>): readonly string[] => {
@@ -64,21 +63,21 @@ test('database: the password may come apart from the address', () => {
 });
 
 test.each([
-  [{ DATABASE_CERT: pem('CERTIFICATE') }, 'DATABASE_KEY is missing: DATABASE_CERT alone does nothing'],
-  [{ DATABASE_KEY: pem('PRIVATE KEY') }, 'DATABASE_CERT is missing: DATABASE_KEY alone does nothing'],
+  [{ DATABASE_CERT: pem('CERTIFICATE') }, 'DATABASE_KEY is missing: DATABASE_CERT does nothing without it'],
+  [{ DATABASE_KEY: pem('PRIVATE KEY') }, 'DATABASE_CERT is missing: DATABASE_KEY does nothing without it'],
   [{ DATABASE_CA: 'ca.pem' }, 'DATABASE_CA must match pattern "-----BEGIN CERTIFICATE-----", and is "ca.pem"'],
   [{ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL is not a URL that begins with postgres:// or postgresql://'],
   [
     { DATABASE_URL: `${address}?sslmode=prefer` },
-    'DATABASE_URL says sslmode=prefer: it must be one of disable, require, verify-ca, verify-full',
+    'DATABASE_URL has sslmode=prefer, which must be one of disable, require, verify-ca, verify-full',
   ],
   [
     { DATABASE_URL: `${address}?sslrootcert=/x` },
-    'DATABASE_URL says sslrootcert=: say sslmode=, and use DATABASE_CA_FILE, DATABASE_CERT_FILE, DATABASE_KEY_FILE',
+    'DATABASE_URL has sslrootcert=: use sslmode=, and DATABASE_CA_FILE, DATABASE_CERT_FILE and DATABASE_KEY_FILE',
   ],
   [
     { ...ca, DATABASE_URL: `${address}?sslmode=disable` },
-    'DATABASE_URL says sslmode=disable, with which DATABASE_CA and DATABASE_CERT do nothing',
+    'DATABASE_URL has sslmode=disable, with which DATABASE_CA and DATABASE_CERT do nothing',
   ],
 ])('database: what would silently do nothing is refused: %o', (variables, problem) => {
   expect(problemsOf(variables)).toEqual([problem]);

@@ -1,7 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Static, TObject } from 'typebox';
-import type { EnvRule } from '../runtime/env.ts';
-import { together } from '../runtime/env.ts';
+import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { count, optionalSecret, optionalText, secret } from '../runtime/variables.ts';
 import { tlsFailure } from '../runtime/tls-failure.ts';
 
@@ -23,8 +22,45 @@ export const databaseTimeoutDefaults: DatabaseTimeouts = {
   idleInTransactionMs: 30_000,
 };
 
-/** Timeout of a statement. */
-export const databaseTimeoutsEnv = {
+/** Values of `?sslmode=`. */
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+
+/** Parameters that PostgreSQL libraries read from the URL and Sluice reads from variables. */
+const foreignParameters = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslpassword'];
+
+function addressProblems(url: string, given: Readonly<Record<string, string>>): readonly string[] {
+  if (!/^postgres(ql)?:\/\//.test(url)) return ['is not a URL that begins with postgres:// or postgresql://'];
+  if (!URL.canParse(url)) {
+    return ['is not a valid URL. Percent-encode special characters in the password (@ becomes %40).'];
+  }
+  const parameters = new URL(url).searchParams;
+  const foreign = foreignParameters.find((name) => parameters.has(name));
+  if (foreign !== undefined) {
+    return [`has ${foreign}=: use sslmode=, and DATABASE_CA_FILE, DATABASE_CERT_FILE and DATABASE_KEY_FILE`];
+  }
+  const mode = parameters.get('sslmode');
+  if (mode !== null && !sslModes.some((known) => known === mode)) {
+    return [`has sslmode=${mode}, which must be one of ${sslModes.join(', ')}`];
+  }
+  const hasCertificate = given['DATABASE_CA'] !== undefined || given['DATABASE_CERT'] !== undefined;
+  return mode === 'disable' && hasCertificate
+    ? ['has sslmode=disable, with which DATABASE_CA and DATABASE_CERT do nothing']
+    : [];
+}
+
+/** How a process reaches PostgreSQL. Every variable may come from a file: `DATABASE_CA_FILE` for `DATABASE_CA`. */
+const variables = {
+  DATABASE_URL: databaseAddress(),
+  DATABASE_USER: optionalText('Replaces the user in DATABASE_URL'),
+  DATABASE_PASSWORD: optionalSecret('Replaces the password in DATABASE_URL'),
+  DATABASE_CA: optionalText("Certificates of the authorities that signed the server's, in PEM. Asks for verify-full", {
+    pattern: certificate,
+  }),
+  DATABASE_CERT: optionalText("This client's own certificate, in PEM", { pattern: certificate, needs: 'DATABASE_KEY' }),
+  DATABASE_KEY: optionalSecret('The key of DATABASE_CERT, in PEM', {
+    pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----',
+    needs: 'DATABASE_CERT',
+  }),
   DATABASE_STATEMENT_TIMEOUT_MS: count(
     'PostgreSQL ends a statement that takes longer, or waits half as long for a lock; migrations take what they need',
     databaseTimeoutDefaults.statementMs,
@@ -32,54 +68,18 @@ export const databaseTimeoutsEnv = {
   ),
 };
 
-/** How a process reaches PostgreSQL. Every one of these may come from a file: `DATABASE_CA_FILE` for `DATABASE_CA`. */
-export const databaseEnv = {
-  DATABASE_URL: secret(
-    'PostgreSQL, with the rights to create tables where it migrates. `?sslmode=` is disable, require (encrypted, the server unproved unless there is a DATABASE_CA), verify-ca or verify-full',
-    { pattern: '^postgres(ql)?://' },
-  ),
-  DATABASE_USER: optionalText('Replaces the user in DATABASE_URL'),
-  DATABASE_PASSWORD: optionalSecret('Replaces the password in DATABASE_URL'),
-  DATABASE_CA: optionalText("Certificates of the authorities that signed the server's, in PEM. Asks for verify-full", {
-    pattern: certificate,
-  }),
-  DATABASE_CERT: optionalText("This client's own certificate, in PEM", { pattern: certificate }),
-  DATABASE_KEY: optionalSecret('The key of DATABASE_CERT, in PEM', { pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' }),
-  ...databaseTimeoutsEnv,
-};
+export const { variables: databaseEnv, read: databaseAccess } = defineSettings(fromEnv(variables, readAccess));
 
 /** The variables of `databaseEnv`, read. */
-export type DatabaseVariables = Static<TObject<typeof databaseEnv>>;
+export type DatabaseVariables = Parameters<typeof databaseAccess>[0];
 
-/** Values of `?sslmode=`. */
-const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
-
-/** Parameters that PostgreSQL libraries read from the URL and Sluice reads from variables. */
-const foreignParameters = ['ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslpassword'];
-
-const addressIsClear: EnvRule = ({ DATABASE_URL: url, ...others }) => {
-  if (typeof url !== 'string' || url === '') return undefined;
-  if (!/^postgres(ql)?:\/\//.test(url))
-    return 'DATABASE_URL is not a URL that begins with postgres:// or postgresql://';
-  if (!URL.canParse(url)) {
-    return 'DATABASE_URL is not a valid URL. Percent-encode special characters in the password (@ becomes %40).';
-  }
-  const parameters = new URL(url).searchParams;
-  const foreign = foreignParameters.find((name) => parameters.has(name));
-  if (foreign !== undefined) {
-    return `DATABASE_URL says ${foreign}=: say sslmode=, and use DATABASE_CA_FILE, DATABASE_CERT_FILE, DATABASE_KEY_FILE`;
-  }
-  const mode = parameters.get('sslmode');
-  if (mode !== null && !sslModes.some((known) => known === mode)) {
-    return `DATABASE_URL says sslmode=${mode}: it must be one of ${sslModes.join(', ')}`;
-  }
-  const isGiven = others['DATABASE_CA'] !== undefined || others['DATABASE_CERT'] !== undefined;
-  return mode === 'disable' && isGiven
-    ? 'DATABASE_URL says sslmode=disable, with which DATABASE_CA and DATABASE_CERT do nothing'
-    : undefined;
-};
-
-export const databaseRules: readonly EnvRule[] = [together('DATABASE_CERT', 'DATABASE_KEY'), addressIsClear];
+/** DATABASE_URL, with advice for a command that is started without it. */
+export function databaseAddress(whenMissing?: string) {
+  return secret(
+    'PostgreSQL, with the rights to create tables where it migrates. `?sslmode=` is disable, require (encrypted, the server unproved unless there is a DATABASE_CA), verify-ca or verify-full',
+    { pattern: '^postgres(ql)?://', problems: addressProblems, ...(whenMissing === undefined ? {} : { whenMissing }) },
+  );
+}
 
 /** Address and credentials of PostgreSQL: plain data, so that a process can pass it to its threads. */
 export type DatabaseAccess = {
@@ -100,8 +100,7 @@ export type DatabaseTls = {
   readonly key?: string;
 };
 
-/** PostgreSQL's address and credentials from the environment. */
-export function databaseAccess(env: DatabaseVariables): DatabaseAccess {
+function readAccess(env: Static<TObject<typeof variables>>): DatabaseAccess {
   const { DATABASE_CA: ca, DATABASE_CERT: cert, DATABASE_KEY: key } = env;
   const url = new URL(env.DATABASE_URL);
   if (env.DATABASE_USER !== undefined) url.username = encodeURIComponent(env.DATABASE_USER);

@@ -2,6 +2,9 @@ import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Server as NetServer } from 'node:net';
+import { firstStepMs, shutdownDeadline } from './service-settings.ts';
+import { defineSettings, fromEnv } from './settings.ts';
+import { count } from './variables.ts';
 
 /**
  * Disconnects the clients of one of Node's servers; call it before the server's `close`, which closes idle ones at
@@ -52,14 +55,32 @@ export type Drainable = {
   refuseNew(): void;
 };
 
-export type DrainOptions = {
+/** The part of the shutdown deadline that is kept for the steps after the last answers. */
+const closingMs = 2_000;
+
+/** How services to which clients keep connections end them. */
+export const { variables: servingEnv, read: readDrainOptions } = defineSettings({
   /** How long new connections are still accepted. */
-  readonly acceptMs: number;
+  acceptMs: fromEnv({
+    SHUTDOWN_ACCEPT_MS: count(
+      'How long a service that shuts down still accepts connections: until a load balancer that reads `/readyz` sends no more',
+      0,
+      { unit: 'ms', minimum: 0 },
+    ),
+  }),
   /** How long idle connections may stay open. */
-  readonly idleMs: number;
-  /** For the whole drain, in ms. */
-  readonly deadlineMs: number;
-};
+  idleMs: fromEnv({
+    SHUTDOWN_IDLE_MS: count(
+      'How long after that idle connections may stay open. Both end within SHUTDOWN_DEADLINE_MS',
+      2_000,
+      { unit: 'ms', minimum: 0 },
+    ),
+  }),
+  /** For the whole drain. */
+  deadlineMs: fromEnv(shutdownDeadline, (env) => firstStepMs(env, closingMs)),
+});
+
+export type DrainOptions = ReturnType<typeof readDrainOptions>;
 
 const pollMs = 10;
 

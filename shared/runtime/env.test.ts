@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { EnvError, atMostOne, needs, readEnv, together } from './env.ts';
-import { count, flag, port, secret } from './variables.ts';
+import { EnvError, defineEnv, readEnv } from './env.ts';
+import { count, flag, optionalSecret, optionalText, port, secret } from './variables.ts';
 
 const schema = Type.Object({
   PORT: port('where it listens', 8080),
@@ -108,28 +108,47 @@ test('env: a value of the wrong kind is shown with what is wanted, a secret is n
     PORT: port('port', 8080),
     ON: flag('on', true),
     KEY: secret('key', { pattern: '^x' }),
+    LIST: secret('list', { pattern: '^x', problems: () => ['has to begin with x'] }),
   });
-  const source = { ROWS: '0', PORT: 'abc', ON: 'perhaps', KEY: 'hidden' };
-  const rule = (): string => 'KEY has to begin with x';
-  expect(problemsOf(() => readEnv(schema, source, readFile, [rule])).toSorted()).toEqual([
-    'KEY has to begin with x',
+  const source = { ROWS: '0', PORT: 'abc', ON: 'perhaps', KEY: 'hidden', LIST: 'hidden' };
+  expect(problemsOf(() => readEnv(schema, source, readFile)).toSorted()).toEqual([
+    'KEY must match pattern "^x"',
+    'LIST has to begin with x',
     'ON must be true or false, and is "perhaps"',
     'PORT must be a whole number from 0 to 65535, and is "abc"',
     'ROWS must be a whole number of at least 1, and is 0',
   ]);
-  expect(problemsOf(() => readEnv(schema, { KEY: 'hidden' }, readFile)).join()).not.toContain('hidden');
 });
 
-test('env: rules between variables are checked', () => {
-  const pair = Type.Object({ CERT: Type.Optional(Type.String()), SEAL: Type.Optional(Type.String()) });
-  const check = (source: Record<string, string>, rule: ReturnType<typeof together>): readonly string[] =>
-    problemsOf(() => readEnv(pair, source, readFile, [rule]));
-  expect(check({ CERT: 'a' }, together('CERT', 'SEAL'))).toEqual(['SEAL is missing: CERT alone does nothing']);
-  expect(check({ CERT: 'a', SEAL_FILE: '/run/key' }, together('CERT', 'SEAL'))).toEqual([]);
-  expect(check({ CERT: 'a', SEAL_FILE: '/run/none' }, together('CERT', 'SEAL'))).toHaveLength(1);
-  expect(check({ SEAL: 'a' }, needs('SEAL', 'CERT'))).toEqual(['CERT is missing: SEAL does nothing without it']);
-  expect(check({ CERT: 'a' }, needs('SEAL', 'CERT'))).toEqual([]);
-  expect(check({ CERT: 'a', SEAL: 'b' }, atMostOne('CERT', 'SEAL'))).toEqual(['CERT and SEAL are both set: keep one']);
+test('env: rules that variables declare are checked together with everything else', () => {
+  const ways = ['USER', 'TOKEN'];
+  const { read: readLogin } = defineEnv({
+    CERT: optionalText('certificate', { needs: 'SEAL' }),
+    SEAL: optionalSecret('its key', { needs: 'CERT' }),
+    USER: optionalText('user', { alternatives: ways }),
+    TOKEN: optionalText('token', { alternatives: ways }),
+    RANGES: optionalText('ranges', {
+      problems: (value, given) => (given['USER'] === undefined ? [`holds ${value}`, 'is alone'] : []),
+    }),
+    ADDRESS: secret('address', { whenMissing: 'npm start starts one' }),
+  });
+  const check = (source: Record<string, string>): readonly string[] =>
+    problemsOf(() => readLogin({ ADDRESS: 'a', ...source }));
+  expect(check({})).toEqual([]);
+  expect(check({ CERT: 'a', SEAL: 'b', USER: 'c', RANGES: 'd' })).toEqual([]);
+  expect(check({ CERT: 'a' })).toEqual(['SEAL is missing: CERT does nothing without it']);
+  expect(check({ SEAL: 'a' })).toEqual(['CERT is missing: SEAL does nothing without it']);
+  // A file that cannot be read is a problem of its own.
+  expect(check({ CERT: 'a', SEAL_FILE: '/none' })).toEqual(['SEAL_FILE names /none, which does not exist']);
+  expect(check({ ADDRESS: '', USER: 'a', TOKEN: 'b' })).toEqual([
+    'USER and TOKEN are both set: keep one',
+    'ADDRESS is required: npm start starts one',
+  ]);
+  expect(check({ CERT: 'a', RANGES: 'x' })).toEqual([
+    'SEAL is missing: CERT does nothing without it',
+    'RANGES holds x',
+    'RANGES is alone',
+  ]);
 });
 
 test('env: the error for a value outside a list names the list', () => {

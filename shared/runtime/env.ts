@@ -1,10 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { CannotStartError } from './cannot-start.ts';
-import { heapEnv } from './heap-option.ts';
 import { removedVariables } from './removed-variables.ts';
-import { count, optionalText } from './variables.ts';
+import type { VariableRules } from './variables.ts';
 
 /** All problems of a process's environment, found together. */
 export class EnvError extends CannotStartError {
@@ -17,6 +17,22 @@ export class EnvError extends CannotStartError {
 }
 
 /**
+ * The environment of a process: all variables that it reads, and their reader, which throws EnvError with every problem.
+ *
+ * ```ts
+ * export const { variables: sinkEnv, read: readSinkEnv } = defineEnv({ ...logEnv, SINK_PORT: port('The demo sink', 8090) });
+ * ```
+ */
+export function defineEnv<Variables extends TProperties>(
+  variables: Variables,
+  usualSource: () => VariableSource = () => process.env,
+) {
+  const schema = Type.Object(variables);
+  const readFile = (path: string): string => readFileSync(path, 'utf8');
+  return { variables, read: (source: VariableSource = usualSource()) => readEnv(schema, source, readFile) };
+}
+
+/**
  * Reads a process's environment by a schema whose property names are the variable names. Defaults are applied,
  * numbers and booleans converted; `NAME_FILE` names a file that holds the value of `NAME`. An empty value counts
  * as absent. Throws EnvError with every problem, broken rules and misspelt names included.
@@ -25,13 +41,12 @@ export function readEnv<Properties extends TProperties>(
   schema: TObject<Properties>,
   source: VariableSource,
   readFile: (path: string) => string,
-  rules: readonly EnvRule[] = [],
 ): Static<TObject<Properties>> {
   const names = Object.keys(schema.properties);
   const problems = misspelt(names, source);
-  const given: Record<string, unknown> = {};
-  // One that is there and cannot be read is a problem, yet not missing as well.
-  const unreadable: Record<string, unknown> = {};
+  const given: Record<string, string> = {};
+  // A variable whose file cannot be read is set: it is not reported as missing as well.
+  const unreadable: Record<string, string> = {};
   for (const name of names) {
     const { value, problem } = readVariable(name, source, readFile);
     if (value !== undefined) given[name] = value;
@@ -39,23 +54,47 @@ export function readEnv<Properties extends TProperties>(
     problems.push(problem);
     unreadable[name] = problem;
   }
-  const broken = rules.flatMap((rule) => rule({ ...given, ...unreadable }) ?? []);
-  problems.push(...broken);
-  /** A rule reports its variable in words of its own. */
-  const isReported = (name: string): boolean => broken.some((problem) => problem.startsWith(`${name} `));
+  problems.push(...brokenRules(schema.properties, { ...given, ...unreadable }));
+  // The message of a variable's own check stands for that of the schema.
+  const reported = new Set<string>();
+  for (const [name, value] of Object.entries(given)) {
+    const found = rulesOf(schema.properties[name]).problems?.(value, given) ?? [];
+    if (found.length > 0) reported.add(name);
+    problems.push(...found.map((problem) => `${name} ${problem}`));
+  }
   const converted = Value.Convert(schema, Value.Default(schema, given));
   for (const error of Value.Errors(schema, converted)) {
     const missing = 'requiredProperties' in error.params ? error.params.requiredProperties : undefined;
     if (missing === undefined) {
       const name = error.instancePath.slice(1);
-      if (!isReported(name)) problems.push(`${name} ${describe(error, schema.properties[name], given[name])}`);
+      if (!reported.has(name)) problems.push(`${name} ${describe(error, schema.properties[name], given[name])}`);
     }
     for (const name of missing ?? []) {
-      if (unreadable[name] === undefined && !isReported(name)) problems.push(`${name} is required`);
+      if (unreadable[name] === undefined) problems.push(`${name} is required${whenMissing(schema.properties[name])}`);
     }
   }
   if (problems.length > 0) throw new EnvError(problems);
   return converted as Static<TObject<Properties>>;
+}
+
+const rulesOf = (variable: TSchema | undefined): VariableRules => variable ?? {};
+
+function whenMissing(variable: TSchema | undefined): string {
+  const { whenMissing: advice } = rulesOf(variable);
+  return advice === undefined ? '' : `: ${advice}`;
+}
+
+/** The problems between variables. */
+function brokenRules(variables: TProperties, set: Readonly<Record<string, string>>): string[] {
+  return Object.keys(set).flatMap((name) => {
+    const { needs, alternatives = [] } = rulesOf(variables[name]);
+    const rivals = alternatives.filter((one) => one in set);
+    return [
+      ...(needs === undefined || needs in set ? [] : [`${needs} is missing: ${name} does nothing without it`]),
+      // Each of them has the list; the first reports it.
+      ...(rivals.length > 1 && rivals[0] === name ? [`${rivals.join(' and ')} are both set: keep one`] : []),
+    ];
+  });
 }
 
 const isRemoved = (name: string): boolean => name.replace(/_FILE$/, '') in removedVariables;
@@ -106,68 +145,8 @@ export function defaultsOf<Slice extends TProperties>(slice: Slice): Static<TObj
   return readEnv(Type.Object(slice), {}, () => '');
 }
 
-/** Variables by which every service is run. */
-export const serviceEnv = {
-  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-    default: 'info',
-    description: 'The least severe messages that are logged',
-  }),
-  SHUTDOWN_DEADLINE_MS: count('How long a shutdown may take before the process exits anyway', 8_000, {
-    unit: 'ms',
-    minimum: 100,
-  }),
-  ...heapEnv,
-  INSTANCE_ID: optionalText('Name of this process among its peers, the same after a restart; else one is made up', {
-    pattern: '^[A-Za-z0-9_-]{1,64}$',
-  }),
-};
-
-/** Variables of a service that clients keep connections to. */
-export const servingEnv = {
-  SHUTDOWN_ACCEPT_MS: count(
-    'How long a service that shuts down still accepts connections: until a load balancer that reads `/readyz` sends no more',
-    0,
-    { unit: 'ms', minimum: 0 },
-  ),
-  SHUTDOWN_IDLE_MS: count(
-    'How long after that idle connections may stay open. Both end within SHUTDOWN_DEADLINE_MS',
-    2_000,
-    { unit: 'ms', minimum: 0 },
-  ),
-};
-
-/** Variables that hold something, by name, before they are converted. */
-type GivenVariables = Readonly<Record<string, unknown>>;
-
-/** A rule between variables. Returns the problem, starting with the name of a variable, or undefined. */
-export type EnvRule = (given: GivenVariables) => string | undefined;
-
-/** Two variables of which one alone does nothing. */
-export const together =
-  (one: string, other: string): EnvRule =>
-  (given) => {
-    if ((given[one] === undefined) === (given[other] === undefined)) return undefined;
-    const [present, absent] = given[one] === undefined ? [other, one] : [one, other];
-    return `${absent} is missing: ${present} alone does nothing`;
-  };
-
-/** A variable that does nothing without another one. */
-export const needs =
-  (name: string, needed: string): EnvRule =>
-  (given) =>
-    given[name] !== undefined && given[needed] === undefined
-      ? `${needed} is missing: ${name} does nothing without it`
-      : undefined;
-
-/** Variables that are different ways to say the same. */
-export const atMostOne =
-  (...names: readonly string[]): EnvRule =>
-  (given) => {
-    const present = names.filter((name) => given[name] !== undefined);
-    return present.length > 1 ? `${present.join(' and ')} are both set: keep one` : undefined;
-  };
-
-type VariableSource = Readonly<Record<string, string | undefined>>;
+/** Variables by name, as `process.env` has them. */
+export type VariableSource = Readonly<Record<string, string | undefined>>;
 
 /** The value of a variable, its problem, or neither if it is not set. */
 type ReadVariable = { readonly value?: string; readonly problem?: string };

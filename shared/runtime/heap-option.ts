@@ -1,19 +1,21 @@
-import type { Static, TObject } from 'typebox';
 import { fitToMachine, mainHeapRule } from './fit-to-machine.ts';
 import { readMachine } from './machine.ts';
+import { defineSettings, fromEnv } from './settings.ts';
 import { fittedCount } from './variables.ts';
 
 /** Option that limits the heap of a main thread: the launcher passes it to Node, as it cannot be changed afterwards. */
-export const heapEnv = {
-  MAIN_HEAP_MIB: fittedCount(
-    "JavaScript heap of a service's main thread: what starts a service gives it to Node, unless NODE_OPTIONS says --max-old-space-size",
-    mainHeapRule,
-    { unit: 'MiB', minimum: 64 },
+export const { variables: heapEnv, read: readMainHeapMib } = defineSettings(
+  fromEnv(
+    {
+      MAIN_HEAP_MIB: fittedCount(
+        "JavaScript heap of a service's main thread: what starts a service gives it to Node, unless NODE_OPTIONS says --max-old-space-size",
+        mainHeapRule,
+        { unit: 'MiB', minimum: 64 },
+      ),
+    },
+    (env) => env.MAIN_HEAP_MIB ?? fitToMachine(readMachine()).mainHeapMib,
   ),
-};
-
-export const readMainHeapMib = (env: Static<TObject<typeof heapEnv>>): number =>
-  env.MAIN_HEAP_MIB ?? fitToMachine(readMachine()).mainHeapMib;
+);
 
 /** Whether options of Node limit heaps: those of its threads as well, unless they set their own. */
 export const givesHeap = (options: string | undefined): boolean =>

@@ -7,8 +7,7 @@ import { readMachine } from './machine.ts';
 import { findRemovedVariables } from './removed-variables.ts';
 import { createScope, exitOnSignals } from './scope.ts';
 import type { Scope } from './scope.ts';
-
-export type ServiceEnv = { readonly LOG_LEVEL: string; readonly SHUTDOWN_DEADLINE_MS: number };
+import type { ServiceEnv } from './service-settings.ts';
 
 /**
  * The frame of every service's main: reads the environment (all problems listed), starts, and ends cleanly on a signal.

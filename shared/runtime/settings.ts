@@ -28,8 +28,8 @@ export function fromEnv(
 }
 
 /**
- * The settings of a module, each declared once: a constant, or `fromEnv`. The variables of its environment, the reader and
- * the type follow from the declaration.
+ * The settings of a module, each declared once: a constant, or `fromEnv`; `fromEnv` alone where the module has a single one.
+ * The variables of its environment, the reader and the type follow from the declaration.
  *
  * ```ts
  * export const { variables: recentEnv, read: readRecentSettings } = defineSettings({
@@ -48,7 +48,14 @@ export function defineSettings<Declared extends object>(declared: Declared): Set
 
 export type Settings<Declared> = {
   readonly variables: VariablesOf<Declared>;
-  readonly read: (env: Static<TObject<VariablesOf<Declared>>>) => ValuesOf<Declared>;
+  readonly read: (env: EnvOf<VariablesOf<Declared>>) => ValuesOf<Declared>;
+};
+
+/** The values of variables; one that is not set may be undefined. */
+export type EnvOf<Variables extends TProperties> = UndefinedWhereOptional<Static<TObject<Variables>>>;
+
+type UndefinedWhereOptional<Values> = {
+  [Name in keyof Values]: object extends Pick<Values, Name> ? Values[Name] | undefined : Values[Name];
 };
 
 type ValuesOf<Declared> =

@@ -5,7 +5,22 @@ import type { TBoolean, TInteger, TOptional, TSchema, TString } from 'typebox';
 export type Unit = 'ms' | 's' | 'bytes' | 'MiB' | '%';
 
 type Limits = { readonly unit?: Unit; readonly minimum?: number; readonly maximum?: number };
-type TextRules = {
+/** Variables that are set, by name, before they are converted. */
+type GivenVariables = Readonly<Record<string, string>>;
+
+/** Rules of a variable that a schema cannot say. */
+export type VariableRules = {
+  /** The variable without which this one does nothing. */
+  readonly needs?: string;
+  /** Variables of which one at most is set, this one included. */
+  readonly alternatives?: readonly string[];
+  /** The problems of a value, each as the rest of a sentence that begins with the variable's name: `must be JSON`. */
+  readonly problems?: (value: string, given: GivenVariables) => readonly string[];
+  /** What the operator does where a required variable is missing. */
+  readonly whenMissing?: string;
+};
+
+type TextRules = VariableRules & {
   readonly default?: string;
   readonly pattern?: string;
   readonly minLength?: number;
@@ -19,18 +34,18 @@ type TextRules = {
 export const count = (meaning: string, byDefault: number, limits: Limits = {}): TInteger =>
   Type.Integer({ minimum: 1, ...limits, default: byDefault, description: meaning });
 
-/** A whole number that, where it is not given, is `usually` this, and otherwise what `orElse` says in words. */
+/** A whole number whose default is `usually`; `orElse` says in words when it is another. */
 export const derivedCount = (
   meaning: string,
   { usually, orElse }: { readonly usually: number; readonly orElse: string },
   limits: Limits = {},
 ): TOptional<TInteger> => Type.Optional(Type.Integer({ minimum: 1, ...limits, usually, orElse, description: meaning }));
 
-/** A whole number that, where it is not given, is made for the machine; `rule` says in words how. */
+/** A whole number whose default is computed for the machine; `rule` says in words how. */
 export const fittedCount = (meaning: string, rule: string, limits: Limits = {}): TOptional<TInteger> =>
   Type.Optional(Type.Integer({ minimum: 1, ...limits, rule, description: meaning }));
 
-/** What a variable is that is not given, as far as its declaration says it. */
+/** The default of a variable, where its declaration has one. */
 export function usualValueOf(variable: TSchema): string | number | boolean | undefined {
   const { default: byDefault, usually }: { readonly default?: unknown; readonly usually?: unknown } = variable;
   const value = byDefault ?? usually;

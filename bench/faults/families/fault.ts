@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { programFolders } from '../../machine/env.ts';
+import { programFolders } from '../../../shared/embedded/machine/env.ts';
 import type { BlockDisk } from '../stack/block-disk.ts';
 import type { LogDisk } from '../stack/log-disk.ts';
 import type { FaultStack, StackShape } from '../stack/stack.ts';

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { runCommand, runProgram } from '../../../shared/command-line/run-command.ts';
 import { credentialsFile } from '../../local/credentials.ts';
 import { compareCounts, findRemarks } from './compare-counts.ts';
+import { readStackFolder } from '../../../shared/command-line/local-stack.ts';
 import { readCompareCountsEnv } from './env.ts';
 import { readExport } from './read-export.ts';
 import { readOurCounts } from './read-our-counts.ts';
@@ -59,10 +60,11 @@ async function compare(file: string, { event, time, count, tolerance, keyFile, j
 
 /** Where our counts come from: CONTROL_PLANE_URL with the key of a file, else the local stack. */
 async function readAccess(keyFile: string | undefined): Promise<CountsAccess> {
-  const { CONTROL_PLANE_URL, SLUICE_DIR } = readCompareCountsEnv();
+  const env = readCompareCountsEnv();
+  const { CONTROL_PLANE_URL } = env;
   const key = keyFile === undefined ? undefined : (await readFile(keyFile, 'utf8')).trim();
   if (CONTROL_PLANE_URL !== undefined && key !== undefined) return { controlPlane: CONTROL_PLANE_URL, apiKey: key };
-  const stack = credentialsFile(SLUICE_DIR);
+  const stack = credentialsFile(readStackFolder(env));
   const text = await readFile(stack, 'utf8').catch(() => undefined);
   if (text === undefined) {
     throw new Error(

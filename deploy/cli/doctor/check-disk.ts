@@ -1,5 +1,6 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { readStackFolder } from '../../../shared/command-line/local-stack.ts';
 import { checkSpace, findDataPlaces } from '../../../shared/doctor/check-space.ts';
 import type { DataPlace } from '../../../shared/doctor/check-space.ts';
 import { ok } from '../../../shared/doctor/finding.ts';
@@ -12,7 +13,7 @@ const syncedBytes = 16 * 1024;
 
 /** The disks that the log and the local stack lie on, where they are this machine's. */
 export async function checkDisks(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
-  const places = await findDataPlaces(env.NATS_MONITOR_URL, timeoutMs, resolve(env.SLUICE_DIR));
+  const places = await findDataPlaces(env.NATS_MONITOR_URL, timeoutMs, readStackFolder(env));
   if (places.length === 0) {
     return [ok('disk', 'no data lie on this machine; run the doctor where nats-server runs to look at its disk')];
   }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { readStackFolder } from '../../../shared/command-line/local-stack.ts';
 import { createConfigSigner, createConfigTrust } from '../../../shared/contracts/config/signed-config.ts';
 import { fail, ok, warn } from '../../../shared/doctor/finding.ts';
 import type { Finding } from '../../../shared/doctor/finding.ts';
@@ -27,7 +28,7 @@ export function checkSigning(env: DoctorEnv): Finding[] {
   }
   if (env.CONFIG_PUBLIC_KEYS !== undefined) return [ok(about, 'CONFIG_PUBLIC_KEYS is set')];
   if (env.CONFIG_SIGNING_KEY !== undefined) return [ok(about, 'CONFIG_SIGNING_KEY is set')];
-  if (existsSync(join(resolve(env.SLUICE_DIR), configSigningKeyFile))) return [ok(about, 'the local stack signs it')];
+  if (existsSync(join(readStackFolder(env), configSigningKeyFile))) return [ok(about, 'the local stack signs it')];
   return [
     warn(
       about,

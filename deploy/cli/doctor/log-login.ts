@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { readStackFolder } from '../../../shared/command-line/local-stack.ts';
 import { hasLogin, logAccess } from '../../../shared/nats/connection/log-access.ts';
 import type { LogAccess } from '../../../shared/nats/connection/log-access.ts';
 import { logUsers } from '../../../shared/nats/users/log-users.ts';
@@ -7,7 +7,7 @@ import { readPasswords } from '../../local/passwords.ts';
 
 const loopback = /^(?:[a-z]+:\/\/)?(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?$/;
 
-type LogLoginVariables = Parameters<typeof logAccess>[0] & { readonly SLUICE_DIR: string };
+type LogLoginVariables = Parameters<typeof logAccess>[0] & Parameters<typeof readStackFolder>[0];
 
 /**
  * How a command reaches the log. Where the environment says no login and the log is on this machine, it is the one that
@@ -17,7 +17,7 @@ export async function commandLogAccess(env: LogLoginVariables, user: LogUserName
   const access = logAccess(env);
   const isHere = access.url.split(',').every((address) => loopback.test(address.trim()));
   if (hasLogin(access) || !isHere) return access;
-  const password = (await readPasswords(resolve(env.SLUICE_DIR)))?.log?.[user];
+  const password = (await readPasswords(readStackFolder(env)))?.log?.[user];
   if (password === undefined) return access;
   return { ...access, login: { kind: 'password', user: logUsers[user].name, password } };
 }

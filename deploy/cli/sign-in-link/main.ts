@@ -3,13 +3,13 @@ import { Command } from 'commander';
 import { readCommandEnv } from '../../../control-plane/env.ts';
 import { signInLinkCommand } from '../../../control-plane/users/commands.ts';
 import type { SignInLinkOptions } from '../../../control-plane/users/commands.ts';
+import { readStackFolder, readStackFolderEnv } from '../../../shared/command-line/local-stack.ts';
 import { CommandError, runCommand, runProgram } from '../../../shared/command-line/run-command.ts';
 import { databaseAccess } from '../../../shared/postgres/database-access.ts';
 import { openStorage } from '../../../shared/postgres/open-storage.ts';
 import { credentialsFile } from '../../local/credentials.ts';
 import type { Credentials } from '../../local/credentials.ts';
 import { requestSignInCode } from '../../local/sign-in-code.ts';
-import { readSignInLinkEnv } from './env.ts';
 
 type Options = Partial<SignInLinkOptions>;
 
@@ -48,7 +48,7 @@ async function ofUser(options: SignInLinkOptions): Promise<string> {
 }
 
 async function ofLocalStack(): Promise<string> {
-  const file = credentialsFile(readSignInLinkEnv().SLUICE_DIR);
+  const file = credentialsFile(readStackFolder(readStackFolderEnv()));
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     throw new CommandError(`there is no local stack (${file}): start it with npm start, or give --email`);

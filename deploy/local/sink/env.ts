@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
-import { readEnv, serviceEnv } from '../../../shared/runtime/env.ts';
+import { defineEnv } from '../../../shared/runtime/env.ts';
+import { serviceEnv } from '../../../shared/runtime/service-settings.ts';
 import { optionalText, port, text } from '../../../shared/runtime/variables.ts';
 
 /** Every variable of the demo sink. */
-export const sinkEnv = {
+export const { variables: sinkEnv, read: readSinkEnv } = defineEnv({
   SINK_PORT: port('The demo sink', 8090),
   SINK_HOST: text('Address the demo sink listens on', { default: '127.0.0.1' }),
   SINK_CREDENTIALS_FILE: optionalText(
@@ -13,12 +11,4 @@ export const sinkEnv = {
   ),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,
   SHUTDOWN_DEADLINE_MS: serviceEnv.SHUTDOWN_DEADLINE_MS,
-};
-
-const schema = Type.Object(sinkEnv);
-
-export type SinkEnv = Static<typeof schema>;
-
-export function readSinkEnv(source: Readonly<Record<string, string | undefined>> = process.env): SinkEnv {
-  return readEnv(schema, source, (path) => readFileSync(path, 'utf8'));
-}
+});

@@ -1,18 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, errors } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { Static, TObject } from 'typebox';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import { defineSettings, fromEnv } from '../../../shared/runtime/settings.ts';
 import { optionalText } from '../../../shared/runtime/variables.ts';
-
-type ControlPlaneSettings = {
-  /** Base address, perhaps with a path. */
-  readonly url: string;
-  /** Requests on their way at most; more are refused at once. */
-  readonly requestsMax: number;
-  /** From the first byte out to the last byte in. */
-  readonly deadlineMs: number;
-};
+import { requestDeadline } from '../../commit/commit-settings.ts';
 
 export type UpstreamAnswer = {
   readonly status: number;
@@ -36,8 +28,6 @@ export type ControlPlane = {
 };
 
 const connectionsMax = 64;
-/** Requests for experiments on their way to the control plane; more are refused. */
-const requestsMax = 512;
 /** The properties of many variants fit; an answer beyond it is none of the control plane's. */
 const answerBytesMax = 8 * 1024 ** 2;
 
@@ -139,25 +129,26 @@ function reasonOf(error: unknown): UpstreamFailure {
   return timedOut ? 'timeout' : 'unreachable';
 }
 
-export const experimentsEnv = {
-  CONTROL_PLANE_URL: optionalText(
-    'The control plane that serves experiments; without it they are not served under the ingest address',
-    { pattern: '^https?://' },
-  ),
-};
+export const { variables: experimentsEnv, read: readExperimentsSettings } = defineSettings({
+  /** Base address, perhaps with a path. Undefined: experiments are not served by this gateway. */
+  url: fromEnv({
+    CONTROL_PLANE_URL: optionalText(
+      'The control plane that serves experiments; without it they are not served under the ingest address',
+      { pattern: '^https?://' },
+    ),
+  }),
+  /** Requests in flight to the control plane; more are refused at once. */
+  requestsMax: 512,
+  /** From the first byte out to the last byte in. */
+  deadlineMs: fromEnv(requestDeadline),
+});
 
-type ControlPlaneVariables = Static<TObject<typeof experimentsEnv>> & { readonly REQUEST_DEADLINE_MS: number };
-
-/** Undefined: experiments are not served by this gateway. */
-function readControlPlaneSettings(env: ControlPlaneVariables): ControlPlaneSettings | undefined {
-  const { CONTROL_PLANE_URL: url, REQUEST_DEADLINE_MS: deadlineMs } = env;
-  return url === undefined ? undefined : { url, requestsMax, deadlineMs };
-}
+type ExperimentsSettings = ReturnType<typeof readExperimentsSettings>;
+type ControlPlaneSettings = ExperimentsSettings & { readonly url: string };
 
 /** Undefined where experiments are not served. */
-export function openControlPlane(env: ControlPlaneVariables, logger: Logger): ControlPlane | undefined {
-  const settings = readControlPlaneSettings(env);
-  if (settings !== undefined) return connectControlPlane(settings);
+export function openControlPlane({ url, ...limits }: ExperimentsSettings, logger: Logger): ControlPlane | undefined {
+  if (url !== undefined) return connectControlPlane({ url, ...limits });
   logger.info('experiments are not served here: CONTROL_PLANE_URL is not set');
   return undefined;
 }

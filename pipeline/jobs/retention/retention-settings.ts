@@ -1,9 +1,7 @@
-import { historyEnv } from '../../../shared/nats/streams/history-settings.ts';
+import { history } from '../../../shared/nats/streams/history-settings.ts';
 import { quotaEnv, readQuotaSettings } from '../../../shared/limits/index.ts';
 import { defineSettings, fromEnv } from '../../../shared/runtime/settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
-
-const { RETENTION_HISTORY_MS, RETENTION_WAITING_MS } = historyEnv;
 
 export const { variables: retentionEnv, read: readRetentionSettings } = defineSettings({
   everyMs: fromEnv({
@@ -12,10 +10,7 @@ export const { variables: retentionEnv, read: readRetentionSettings } = defineSe
       minimum: 100,
     }),
   }),
-  /** Resolved events are kept this long for replay, while there is room. */
-  historyMs: fromEnv({ RETENTION_HISTORY_MS }),
-  /** Resolved events wait this long for a destination. */
-  waitingMs: fromEnv({ RETENTION_WAITING_MS }),
+  ...history,
   quotas: fromEnv(quotaEnv, readQuotaSettings),
   /** History is removed from EVENTS while it is fuller than the first, down to the second. */
   marks: { high: 0.7, low: 0.6 },

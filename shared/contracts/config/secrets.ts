@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { needs } from '../../runtime/env.ts';
-import type { EnvRule } from '../../runtime/env.ts';
+import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { optionalSecret, secret } from '../../runtime/variables.ts';
 
 /**
@@ -50,14 +49,6 @@ export function createSecretBox(current: string, ...others: readonly string[]): 
     readKey(current, 'SECRETS_KEY'),
     others.map((other) => readKey(other, 'SECRETS_KEY_PREVIOUS')),
   );
-}
-
-/** The box of what gateways open; undefined without a key for it. Throws SecretError for a key that is none. */
-export function createSourceSecretBox(env: SourceSecretVariables): SecretBox | undefined {
-  const { SOURCE_SECRETS_KEY: current, SOURCE_SECRETS_KEY_PREVIOUS: previous } = env;
-  if (current === undefined) return undefined;
-  const sealing = readKey(current, 'SOURCE_SECRETS_KEY');
-  return boxOf(sealing, previous === undefined ? [] : [readKey(previous, 'SOURCE_SECRETS_KEY_PREVIOUS')]);
 }
 
 type SecretKey = { readonly id: string; readonly key: Buffer };
@@ -144,42 +135,45 @@ export function accountKeyContext(accountId: string, kid: string): string {
 
 const keyRules = { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' };
 
-/** The keys of SecretBox. */
-export const secretsEnv = {
-  SECRETS_KEY: secret(
-    'Seals and opens the secrets of destinations, the access tokens of sources and source keys, and signs list cursors. The same for the control plane and the pipeline',
-    keyRules,
-  ),
-  SECRETS_KEY_PREVIOUS: optionalSecret(
-    'Opens what it sealed, and seals nothing: the key before SECRETS_KEY, or the one to come, while keys are rotated',
-    keyRules,
-  ),
-};
-
-/** The keys of the SecretBox for what gateways have to open. */
-export const sourceSecretsEnv = {
-  SOURCE_SECRETS_KEY: optionalSecret(
-    'Seals and opens the signing secrets of sources. The same for the control plane and the gateway, and not SECRETS_KEY: a gateway opens nothing else. Without it no source can have one',
-    keyRules,
-  ),
-  SOURCE_SECRETS_KEY_PREVIOUS: optionalSecret(
-    'Opens what it sealed, and seals nothing: the key before SOURCE_SECRETS_KEY, or the one to come, while keys are rotated',
-    keyRules,
-  ),
-};
-
-/** What holds between them. */
-export const sourceSecretsRules: readonly EnvRule[] = [needs('SOURCE_SECRETS_KEY_PREVIOUS', 'SOURCE_SECRETS_KEY')];
-
-export type SourceSecretVariables = {
-  readonly SOURCE_SECRETS_KEY?: string | undefined;
-  readonly SOURCE_SECRETS_KEY_PREVIOUS?: string | undefined;
-};
-
-export type SecretVariables = { readonly SECRETS_KEY: string; readonly SECRETS_KEY_PREVIOUS?: string | undefined };
-
 /** The key that seals, then the one that only opens where there is one. */
-export function readSecretKeys(env: SecretVariables): readonly [string, ...string[]] {
-  const { SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: previous } = env;
-  return previous === undefined ? [current] : [current, previous];
-}
+export const { variables: secretsEnv, read: readSecretKeys } = defineSettings(
+  fromEnv(
+    {
+      SECRETS_KEY: secret(
+        'Seals and opens the secrets of destinations, the access tokens of sources and source keys, and signs list cursors. The same for the control plane and the pipeline',
+        keyRules,
+      ),
+      SECRETS_KEY_PREVIOUS: optionalSecret(
+        'Opens what it sealed, and seals nothing: the key before SECRETS_KEY, or the one to come, while keys are rotated',
+        keyRules,
+      ),
+    },
+    ({ SECRETS_KEY: current, SECRETS_KEY_PREVIOUS: previous }): readonly [string, ...string[]] =>
+      previous === undefined ? [current] : [current, previous],
+  ),
+);
+
+export type SecretVariables = Parameters<typeof readSecretKeys>[0];
+
+/** The box of what gateways open; undefined without a key for it. Throws SecretError for a key that is none. */
+export const { variables: sourceSecretsEnv, read: createSourceSecretBox } = defineSettings(
+  fromEnv(
+    {
+      SOURCE_SECRETS_KEY: optionalSecret(
+        'Seals and opens the signing secrets of sources. The same for the control plane and the gateway, and not SECRETS_KEY: a gateway opens nothing else. Without it no source can have one',
+        keyRules,
+      ),
+      SOURCE_SECRETS_KEY_PREVIOUS: optionalSecret(
+        'Opens what it sealed, and seals nothing: the key before SOURCE_SECRETS_KEY, or the one to come, while keys are rotated',
+        { ...keyRules, needs: 'SOURCE_SECRETS_KEY' },
+      ),
+    },
+    ({ SOURCE_SECRETS_KEY: current, SOURCE_SECRETS_KEY_PREVIOUS: previous }): SecretBox | undefined => {
+      if (current === undefined) return undefined;
+      const sealing = readKey(current, 'SOURCE_SECRETS_KEY');
+      return boxOf(sealing, previous === undefined ? [] : [readKey(previous, 'SOURCE_SECRETS_KEY_PREVIOUS')]);
+    },
+  ),
+);
+
+export type SourceSecretVariables = Parameters<typeof createSourceSecretBox>[0];

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { CannotStartError } from '../../runtime/cannot-start.ts';
+import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { optionalSecret, optionalText } from '../../runtime/variables.ts';
 
 /*
@@ -10,19 +11,31 @@ import { optionalSecret, optionalText } from '../../runtime/variables.ts';
  * valid for its account only, and a reader with a newer one refuses it.
  */
 
-export const configSigningEnv = {
-  CONFIG_SIGNING_KEY: optionalSecret(
-    'Signs what control planes publish: an Ed25519 key in PEM (`openssl genpkey -algorithm ed25519`). Only control planes have it. Without it configuration is not signed',
-    { pattern: '-----BEGIN PRIVATE KEY-----' },
+/** Undefined without CONFIG_SIGNING_KEY. Throws CannotStartError for a key that is not Ed25519. */
+export const { variables: configSigningEnv, read: createConfigSigner } = defineSettings(
+  fromEnv(
+    {
+      CONFIG_SIGNING_KEY: optionalSecret(
+        'Signs what control planes publish: an Ed25519 key in PEM (`openssl genpkey -algorithm ed25519`). Only control planes have it. Without it configuration is not signed',
+        { pattern: '-----BEGIN PRIVATE KEY-----' },
+      ),
+    },
+    ({ CONFIG_SIGNING_KEY: pem }) => (pem === undefined ? undefined : signerOf(pem)),
   ),
-};
+);
 
-export const configTrustEnv = {
-  CONFIG_PUBLIC_KEYS: optionalText(
-    'Public keys of CONFIG_SIGNING_KEY in PEM (`openssl pkey -pubout`), one after the other while it is rotated. Configuration signed by none of them is refused. Without it any configuration in the log is accepted',
-    { pattern: '-----BEGIN PUBLIC KEY-----' },
+/** Without CONFIG_PUBLIC_KEYS it accepts everything. Throws CannotStartError for keys that are not Ed25519. */
+export const { variables: configTrustEnv, read: createConfigTrust } = defineSettings(
+  fromEnv(
+    {
+      CONFIG_PUBLIC_KEYS: optionalText(
+        'Public keys of CONFIG_SIGNING_KEY in PEM (`openssl pkey -pubout`), one after the other while it is rotated. Configuration signed by none of them is refused. Without it any configuration in the log is accepted',
+        { pattern: '-----BEGIN PUBLIC KEY-----' },
+      ),
+    },
+    ({ CONFIG_PUBLIC_KEYS: pem }): ConfigTrust => (pem === undefined ? { accept: () => undefined } : trustOf(pem)),
   ),
-};
+);
 
 /** The document without its signature, and the time of the signature, in ms since the epoch. */
 export type OpenedConfig = { readonly document: Uint8Array; readonly signedAtMs: number };
@@ -56,12 +69,7 @@ const signatureCharacters = 86;
 const fieldBytes = fieldStart.length + timeDigits + 1 + signatureCharacters + fieldEnd.length;
 const fieldPattern = /^,"signature":"(\d{13})\.([A-Za-z0-9_-]{86})"\}$/;
 
-/** Undefined without CONFIG_SIGNING_KEY. Throws CannotStartError for a key that is not Ed25519. */
-export function createConfigSigner(env: {
-  readonly CONFIG_SIGNING_KEY?: string | undefined;
-}): ConfigSigner | undefined {
-  const { CONFIG_SIGNING_KEY: pem } = env;
-  if (pem === undefined) return undefined;
+function signerOf(pem: string): ConfigSigner {
   const key = readKey('CONFIG_SIGNING_KEY', () => createPrivateKey(pem));
   const publicKey = createPublicKey(key);
   return {
@@ -81,10 +89,7 @@ export const newConfigSigningKey = (): string =>
 
 const keyBlock = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
 
-/** Without CONFIG_PUBLIC_KEYS it accepts everything. Throws CannotStartError for keys that are not Ed25519. */
-export function createConfigTrust(env: { readonly CONFIG_PUBLIC_KEYS?: string | undefined }): ConfigTrust {
-  const { CONFIG_PUBLIC_KEYS: pem } = env;
-  if (pem === undefined) return { accept: () => undefined };
+function trustOf(pem: string): ConfigTrust {
   const blocks = pem.match(keyBlock);
   if (blocks === null) throw notEd25519('CONFIG_PUBLIC_KEYS');
   const keys = blocks.map((block) => readKey('CONFIG_PUBLIC_KEYS', () => createPublicKey(block)));

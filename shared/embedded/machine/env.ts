@@ -1,25 +1,20 @@
 import { tmpdir, userInfo } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { defineEnv } from '../../runtime/env.ts';
 import { optionalText } from '../../runtime/variables.ts';
 
-/** Settings of the embedded servers. */
-export const embeddedEnv = {
+/** The variables of the embedded servers. */
+export const { variables: embeddedEnv, read: readEmbeddedEnv } = defineEnv({
   SLUICE_NATS_SERVER: optionalText('Path of a nats-server binary to use instead of looking for one'),
   SLUICE_NATS_SERVER_SHA256: optionalText(
     'SHA-256 of the official nats-server archive for this platform, from the SHA256SUMS of the release: only with it is that release fetched where none is pinned',
-    { pattern: '^[0-9a-fA-F]{64}$' },
+    { pattern: '^[0-9a-fA-F]{64}$', mustBe: 'a SHA-256 in hex' },
   ),
-};
+});
 
-/** The environment variables of the embedded servers, read once per call and nowhere else. */
-export function readEmbeddedEnv(): EmbeddedEnv {
-  return {
-    XDG_CACHE_HOME: nonEmpty(process.env['XDG_CACHE_HOME']),
-    HOME: nonEmpty(process.env['HOME']),
-    PATH: process.env['PATH'] ?? '',
-    SLUICE_NATS_SERVER: nonEmpty(process.env['SLUICE_NATS_SERVER']),
-    SLUICE_NATS_SERVER_SHA256: nonEmpty(process.env['SLUICE_NATS_SERVER_SHA256']),
-  };
+/** The folders of PATH. */
+export function programFolders(): readonly string[] {
+  return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
 }
 
 /** Variables that a server inherits beside its own settings. */
@@ -27,21 +22,9 @@ export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-export type EmbeddedEnv = {
-  readonly XDG_CACHE_HOME: string | undefined;
-  readonly HOME: string | undefined;
-  readonly PATH: string;
-  readonly SLUICE_NATS_SERVER: string | undefined;
-  readonly SLUICE_NATS_SERVER_SHA256: string | undefined;
-};
-
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === undefined || value.trim() === '' ? undefined : value;
-}
-
 /** Where downloaded server programs are kept for all checkouts of this user: `$XDG_CACHE_HOME/sluice`, else `~/.cache/sluice`. */
 export function defaultEmbeddedCacheDir(): string {
-  const { XDG_CACHE_HOME, HOME } = readEmbeddedEnv();
+  const { XDG_CACHE_HOME, HOME } = process.env;
   if (XDG_CACHE_HOME !== undefined && isAbsolute(XDG_CACHE_HOME)) {
     return join(XDG_CACHE_HOME, 'sluice');
   }

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { NATS_VERSION_MIN, isNewEnough } from '../../nats/connection/server-version.ts';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
-import { readEmbeddedEnv } from '../machine/env.ts';
+import { programFolders, readEmbeddedEnv } from '../machine/env.ts';
 import { isThere } from '../machine/is-there.ts';
 import { fetchDebianPackages } from '../machine/debian-package.ts';
 import type { NatsRelease } from './nats-release.ts';
@@ -52,7 +52,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Na
   const { cacheDir, onProgress, release = natsRelease } = options;
   const cache = { folder: resolve(cacheDir), name: `nats-server-${release.tag}-${process.platform}-${process.arch}` };
   const ways: readonly Way[] = [
-    { name: 'PATH', find: () => findOnPath(options.searchPath ?? env.PATH.split(delimiter), signal) },
+    { name: 'PATH', find: () => findOnPath(options.searchPath ?? programFolders(), signal) },
     { name: 'the cache', find: () => findCached(cache, signal) },
     {
       name: 'the official release',

@@ -1,14 +1,16 @@
 import type { Static, TObject } from 'typebox';
 import type { ConnectionOptions } from 'nats';
 import { credsAuthenticator, nkeyAuthenticator } from 'nats';
-import type { EnvRule } from '../../runtime/env.ts';
-import { atMostOne, together } from '../../runtime/env.ts';
+import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { optionalSecret, optionalText, text } from '../../runtime/variables.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** How a process reaches the log. Every one of these may come from a file: `NATS_CA_FILE` for `NATS_CA`, and so on. */
-export const logEnv = {
+/** Ways to log in. */
+const alternatives = ['NATS_USER', 'NATS_TOKEN', 'NATS_NKEY_SEED', 'NATS_CREDS'];
+
+/** How a process reaches the log. Every variable may come from a file: `NATS_CA_FILE` for `NATS_CA`. */
+const variables = {
   NATS_URL: text('Servers of the log, comma separated. `tls://` insists on an encrypted connection; may hold a login', {
     default: 'nats://127.0.0.1:4222',
   }),
@@ -24,14 +26,22 @@ export const logEnv = {
   ),
   NATS_CERT: optionalText("This client's own certificate, in PEM, for servers that verify clients", {
     pattern: certificate,
+    needs: 'NATS_KEY',
   }),
-  NATS_KEY: optionalSecret('The key of NATS_CERT, in PEM', { pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----' }),
-  NATS_USER: optionalText('User to log in as, with NATS_PASSWORD. One way to log in is enough'),
-  NATS_PASSWORD: optionalSecret('Password of NATS_USER'),
-  NATS_TOKEN: optionalSecret('Token to log in with'),
-  NATS_NKEY_SEED: optionalSecret("Seed of a user's nkey to log in with", { pattern: '^SU[A-Z2-7]+$' }),
+  NATS_KEY: optionalSecret('The key of NATS_CERT, in PEM', {
+    pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----',
+    needs: 'NATS_CERT',
+  }),
+  NATS_USER: optionalText('User to log in as, with NATS_PASSWORD. One way to log in is enough', {
+    needs: 'NATS_PASSWORD',
+    alternatives,
+  }),
+  NATS_PASSWORD: optionalSecret('Password of NATS_USER', { needs: 'NATS_USER' }),
+  NATS_TOKEN: optionalSecret('Token to log in with', { alternatives }),
+  NATS_NKEY_SEED: optionalSecret("Seed of a user's nkey to log in with", { pattern: '^SU[A-Z2-7]+$', alternatives }),
   NATS_CREDS: optionalSecret('Credentials to log in with, as `nsc` writes them: a JWT and the seed of its key', {
     pattern: '-----BEGIN NATS USER JWT-----',
+    alternatives,
   }),
   NATS_INBOX_PREFIX: optionalText(
     'What the subjects of replies begin with: what the user may subscribe to. `_INBOX.` and NATS_USER where there is one, else `_INBOX`',
@@ -39,17 +49,12 @@ export const logEnv = {
   ),
 };
 
-/** What must hold between the variables of `logEnv`. */
-export const logEnvRules: readonly EnvRule[] = [
-  together('NATS_CERT', 'NATS_KEY'),
-  together('NATS_USER', 'NATS_PASSWORD'),
-  atMostOne('NATS_USER', 'NATS_TOKEN', 'NATS_NKEY_SEED', 'NATS_CREDS'),
-];
+export const { variables: logEnv, read: logAccess } = defineSettings(fromEnv(variables, readAccess));
 
 /** The variables of `logEnv`, read. */
-type LogVariables = Static<TObject<typeof logEnv>>;
+export type LogVariables = Static<TObject<typeof variables>>;
 
-/** Where the log is and how to be let in: plain data, so that a process can hand it to its threads. */
+/** Address and credentials of the log: plain data, so that a process can pass it to its threads. */
 export type LogAccess = {
   /** Servers, comma separated. A user and password, or a token, may stand before the host. */
   readonly url: string;
@@ -68,8 +73,7 @@ export type LogLogin =
   | { readonly kind: 'nkey'; readonly seed: string }
   | { readonly kind: 'creds'; readonly creds: string };
 
-/** What the environment says about reaching the log. */
-export function logAccess(env: LogVariables): LogAccess {
+function readAccess(env: LogVariables): LogAccess {
   const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key, NATS_INBOX_PREFIX: inboxPrefix } = env;
   const login = loginOf(env);
   const tls = {

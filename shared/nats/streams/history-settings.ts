@@ -1,16 +1,23 @@
+import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { count } from '../../runtime/variables.ts';
 
 const dayMs = 86_400_000;
 
-/** The same for the pipeline, which removes events, and the control plane, which says until when they are kept. */
-export const historyEnv = {
-  RETENTION_HISTORY_MS: count('How long resolved events are kept for replay, while there is room', 7 * dayMs, {
-    unit: 'ms',
-    minimum: 1_000,
+/** The same for the pipeline, which removes events, and the control plane, which shows until when they are kept. */
+export const history = {
+  historyMs: fromEnv({
+    RETENTION_HISTORY_MS: count('How long resolved events are kept for replay, while there is room', 7 * dayMs, {
+      unit: 'ms',
+      minimum: 1_000,
+    }),
   }),
-  RETENTION_WAITING_MS: count(
-    'How long resolved events wait for a destination that does not accept them. Then they are skipped for it: the range is recorded with its health and can be replayed while history is kept',
-    3 * dayMs,
-    { unit: 'ms', minimum: 60_000 },
-  ),
+  waitingMs: fromEnv({
+    RETENTION_WAITING_MS: count(
+      'How long resolved events wait for a destination that does not accept them. Then they are skipped for it: the range is recorded with its health and can be replayed while history is kept',
+      3 * dayMs,
+      { unit: 'ms', minimum: 60_000 },
+    ),
+  }),
 };
+
+export const { variables: historyEnv, read: readHistorySettings } = defineSettings(history);

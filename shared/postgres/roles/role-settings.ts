@@ -1,4 +1,4 @@
-import type { Static, TObject } from 'typebox';
+import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { optionalSecret, text } from '../../runtime/variables.ts';
 import type { RoleLogin } from './grant-roles.ts';
 
@@ -16,26 +16,24 @@ export const databaseRolesEnv = {
   ),
 };
 
-/** Their passwords, for the command that migrates alone. */
-export const databaseRolePasswordsEnv = {
-  DATABASE_CONTROL_PLANE_PASSWORD: optionalSecret(
-    'With it migrating makes the role DATABASE_CONTROL_PLANE_USER, or gives it this password',
+/** The roles of services as the environment names them. Only the command that migrates reads their passwords. */
+export const { variables: roleLoginsEnv, read: readRoles } = defineSettings(
+  fromEnv(
+    {
+      ...databaseRolesEnv,
+      DATABASE_CONTROL_PLANE_PASSWORD: optionalSecret(
+        'With it migrating makes the role DATABASE_CONTROL_PLANE_USER, or gives it this password',
+      ),
+      DATABASE_PIPELINE_PASSWORD: optionalSecret(
+        'With it migrating makes the role DATABASE_PIPELINE_USER, or gives it this password',
+      ),
+    },
+    (env): readonly RoleLogin[] => [
+      roleOf('controlPlane', env.DATABASE_CONTROL_PLANE_USER, env.DATABASE_CONTROL_PLANE_PASSWORD),
+      roleOf('pipeline', env.DATABASE_PIPELINE_USER, env.DATABASE_PIPELINE_PASSWORD),
+    ],
   ),
-  DATABASE_PIPELINE_PASSWORD: optionalSecret(
-    'With it migrating makes the role DATABASE_PIPELINE_USER, or gives it this password',
-  ),
-};
-
-type RoleVariables = Static<TObject<typeof databaseRolesEnv>> &
-  Partial<Static<TObject<typeof databaseRolePasswordsEnv>>>;
-
-/** The roles of services as the environment names them. */
-export function readRoles(env: RoleVariables): readonly RoleLogin[] {
-  return [
-    roleOf('controlPlane', env.DATABASE_CONTROL_PLANE_USER, env.DATABASE_CONTROL_PLANE_PASSWORD),
-    roleOf('pipeline', env.DATABASE_PIPELINE_USER, env.DATABASE_PIPELINE_PASSWORD),
-  ];
-}
+);
 
 function roleOf(service: RoleLogin['service'], name: string, password: string | undefined): RoleLogin {
   return password === undefined ? { service, name } : { service, name, password };

@@ -3,15 +3,17 @@ import type { Server, ServerResponse } from 'node:http';
 import type { MetricsPage } from '../metrics/metrics-page.ts';
 import { processMetrics } from './process-metrics.ts';
 import { createDrainServer } from '../drain-server.ts';
+import { fromEnv } from '../settings.ts';
 import { text } from '../variables.ts';
 import { version } from '../version.ts';
 
 /** One condition of readiness. `detail` gives the reason of a failure, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
 
-export const statusEnv = {
+/** A setting of each service. */
+export const metricsHost = fromEnv({
   METRICS_HOST: text('Address that metrics and health listen on', { default: '0.0.0.0' }),
-};
+});
 
 export type StatusOptions = {
   readonly port: number;

@@ -144,9 +144,11 @@ export const additions: readonly Addition[] = [
     entry: 'a setting of a service',
     usedIn: 'gateway/serve-ingest.ts',
     async add(copy) {
-      const declared = "  EXAMPLE_MS: count('How long an example takes', 20, { unit: 'ms' }),\n";
-      await copy.insertBefore('gateway/status/status-settings.ts', '  CANARY_EVERY_MS', declared);
-      await copy.insertBefore('gateway/serve-ingest.ts', 'env.CANARY_EVERY_MS', 'env.EXAMPLE_MS + ');
+      const variable = "EXAMPLE_MS: count('How long an example takes', 20, { unit: 'ms' })";
+      const declared = `  exampleMs: fromEnv({ ${variable} }),\n`;
+      await copy.insertBefore('gateway/status/status-settings.ts', '  canaryEveryMs', declared);
+      const used = 'readGatewayStatusSettings(env).exampleMs + ';
+      await copy.insertBefore('gateway/serve-ingest.ts', 'canaryEveryMs, timeoutMs', used);
     },
   },
   {
