@@ -16,7 +16,7 @@ const program = new Command('keys').description('API keys of the configuration i
 program
   .command('create')
   .description('make a key and print it; it is not shown again')
-  .requiredOption('--name <name>', 'what it is for')
+  .requiredOption('--name <name>', 'its purpose')
   .requiredOption(
     '--scopes <scopes>',
     'comma separated: destination:list,version:publish, or all; `keys scopes` lists them',

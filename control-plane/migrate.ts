@@ -10,6 +10,6 @@ await runCommand('migrate', async () => {
   const env = readMigrateEnv();
   const { databaseUrl, databaseTls } = databaseAccess(env);
   const roles = await migrate(databaseUrl, databaseTls, migrationList, readRoles(env));
-  const rights = roles.length === 0 ? '' : `; ${roles.join(' and ')} may do what their services need`;
+  const rights = roles.length === 0 ? '' : `; ${roles.join(' and ')} have the rights that their services need`;
   process.stdout.write(`the schema is up to date${rights}\n`);
 });

@@ -47,7 +47,7 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
   const claim = watchInstanceId(buckets.leases, instance, holder, () => {
     logger.fatal(
       { instanceId },
-      'another process has taken over this INSTANCE_ID: this one was silent for too long and was considered dead',
+      'another process uses this INSTANCE_ID now: this process was silent for too long and was considered dead',
     );
     // In good order it would give back what the other one holds.
     process.exit(1);

@@ -18,7 +18,7 @@ import { changeIdentity, identityChange } from './identity-fields.ts';
 
 const publishOnCreate = Type.Boolean({
   description:
-    'Whether creating a version publishes it where the request does not say: for clients that know no other way. Such a ' +
+    'Whether creating a version also publishes it when the request does not set `publish`: for clients that cannot set it. Such a ' +
     'request needs the scope version:publish. Not versioned: a change takes effect immediately.',
 });
 
@@ -76,8 +76,8 @@ export const accountEndpoints = [
     uses: { publishing },
     tag: 'Account',
     summary:
-      'Change how the account is set. What events are judged by holds at once: the answer comes once every process runs it, ' +
-      'or 2 seconds have passed',
+      'Change the settings of the account. Settings that decide about events take effect at once: the answer is sent when every process ' +
+      'runs them, or after 2 seconds',
     body: changeSchema(changeFields, reply),
     reply,
     async handle({ body, principal }, services) {

@@ -30,7 +30,7 @@ const destinationFields = {
   health: healthReply,
   lately: { ...outcomes, description: 'In the last 15 minutes.' },
   backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
-  warnings: Type.Array(Type.String(), { description: 'What its live settings have the operator know.' }),
+  warnings: Type.Array(Type.String(), { description: 'What the operator should know about its live settings.' }),
 };
 
 const activityReply = Type.Object({
@@ -62,7 +62,7 @@ const activityReply = Type.Object({
       name: Type.String(),
       text: Type.String(),
     }),
-    { description: 'What wants a person to look, the worst first.' },
+    { description: 'Problems that need a person, the worst first.' },
   ),
   sources: Type.Array(
     Type.Object({
@@ -77,15 +77,15 @@ const activityReply = Type.Object({
       refused: Type.Object(
         {
           lost: { ...count, description: 'The log did not store them: the sender was asked to retry.' },
-          invalid: { ...count, description: 'They lack something, or hold what they may not.' },
+          invalid: { ...count, description: 'A required field is missing, or a field is not valid.' },
           limited: {
             ...count,
             description:
               'Over the rate limit of their key, or held back because events of the account wait for too long.',
           },
-          forbidden: { ...count, description: 'From a page or an address the source takes none of, or unsigned.' },
+          forbidden: { ...count, description: 'From a page or an address that the source's whitelists refuse, or without a valid signature.' },
         },
-        { description: 'Events that were not taken, by why. What comes with no known key belongs to no source.' },
+        { description: 'Events that were refused, by reason. Requests without a known key belong to no source.' },
       ),
       lastTriggeredAt: nullable(instant),
     }),
@@ -167,7 +167,7 @@ export const activityEndpoints = [
     id: 'getActivity',
     uses: { leases, liveValues, logFigures },
     tag: 'Activity',
-    summary: 'What comes in by source, what goes out by destination, and what is not well',
+    summary: 'Events received by source, events sent by destination, and open problems',
     query: Type.Object({ range, top }),
     reply: activityReply,
     handle: ({ query, principal }, services) =>
@@ -208,7 +208,7 @@ export const activityEndpoints = [
     id: 'listConnections',
     uses: { liveValues },
     tag: 'Activity',
-    summary: 'Which live source feeds which live destination, and what became of its events in 24 hours',
+    summary: 'Which live source feeds which live destination, and the outcomes of its events in 24 hours',
     reply: connectionsReply,
     handle: ({ principal }, services) => readConnections(services, principal.accountId),
   }),

@@ -56,7 +56,7 @@ export function findProblems({
     text: string,
     id: string | null = null,
   ): void => void problems.push({ level, kind, id, name, text });
-  if (gateways === 0) add('bad', 'process', 'Gateway', 'No gateway is alive: nothing is taken in.');
+  if (gateways === 0) add('bad', 'process', 'Gateway', 'No gateway is running: no events are received.');
   if (pipelines === 0) add('bad', 'process', 'Pipeline', 'No pipeline is alive: events are stored and wait.');
   if (oldestUnresolvedMs !== null && oldestUnresolvedMs > lateMs) {
     const text = `The oldest event that waits to be resolved came ${Math.round(oldestUnresolvedMs / 1_000)} s ago.`;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Endpoint } from './define-endpoint.ts';
 
 const failures: Readonly<Record<number, string>> = {
-  400: 'The request is not valid; the message names the field, or the query parameter that is not known, and what was expected.',
+  400: 'The request is not valid; the message names the field, or the unknown query parameter, and the expected value.',
   401: 'The API key is missing, unknown, revoked or expired.',
   403: 'The API key, or the role of the user, lacks the scope.',
   404: 'There is no such thing in this account.',

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 
 const internal = new ApiError(500, 'internal', 'internal server error');
 // Unlike a name that was seen to be taken: a name or id made by the service is another one next time.
-const collision = new ApiError(409, 'collision', 'another request has just taken the same name or id');
+const collision = new ApiError(409, 'collision', 'another request has just used the same name or id');
 const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached or is busy, try again');
 
 const ofFramework: Readonly<Record<string, ApiError>> = {

@@ -144,7 +144,7 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     share: fromEnv(
       {
         ACCOUNT_COSTLY_PERCENT: count(
-          'Of the time, what publishing, replays and their cancelling may take for one account; with more of it they wait, and one that would wait for over 10 seconds gets a 429 with Retry-After',
+          'Percentage of the time that publishing, replays and their cancelling may use for one account; beyond it they wait, and a request that would wait for over 10 seconds gets a 429 with Retry-After',
           20,
           { unit: '%', maximum: 100 },
         ),
@@ -173,7 +173,7 @@ export function createAccountLimits({ runningMax, requestsMax, costly }: Request
       ...costly,
       refusal: (retryAfterS) =>
         tooMany(
-          `publishing and replaying have taken more time than one account may have, try again in ${retryAfterS} s`,
+          `publishing and replaying have used more time than one account may use, try again in ${retryAfterS} s`,
           retryAfterS,
         ),
     },

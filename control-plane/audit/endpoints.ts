@@ -27,7 +27,7 @@ export const auditEndpoints = [
     audits: { action: 'audit.list' },
     tag: 'Audit',
     summary:
-      'Who changed, published or read what and when, newest first. A read of personal data is recorded before its answer; the ' +
+      'Changes, publishes and reads, with who made them and when, newest first. A read of personal data is recorded before its answer; the ' +
       'same read by the same key within five minutes is one entry',
     query: Type.Object({
       ...pageQuery,
@@ -40,7 +40,7 @@ export const auditEndpoints = [
       visitorId: Type.Optional(
         Type.String({
           maxLength: 400,
-          description: 'What was done to this visitor. Entries hold a keyed hash of its id.',
+          description: 'Changes of this visitor. Entries hold a keyed hash of its id.',
         }),
       ),
     }),

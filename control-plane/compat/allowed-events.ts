@@ -99,7 +99,7 @@ export const allowedEventEndpoints = [
     scope: 'allowedEvents:update',
     id: 'libraryUpdateAllowedEvent',
     tag: 'Allowed events',
-    summary: 'Change fields of an allowed event; a list is replaced whole, a null name or list leaves it as it is',
+    summary: 'Change fields of an allowed event; a list is replaced whole, a null name or list changes nothing',
     body: changeSchema(changeFields, whole),
     reply: whole,
     async handle({ params, body, principal }, services) {

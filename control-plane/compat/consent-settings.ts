@@ -39,7 +39,7 @@ const rule = Type.Object({
     }),
     {
       maxItems: 200,
-      description: 'What holds for a visitor who has not decided. A category without an entry is denied.',
+      description: 'The default for a visitor who has not decided. A category without an entry is denied.',
     },
   ),
 });
@@ -117,7 +117,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:update',
     id: 'libraryReplaceConsentSettings',
     tag: 'Consent settings',
-    summary: "Replace the account's consent purposes; what of the record shows a banner is refused by name",
+    summary: "Replace the account's consent purposes; fields of a banner are refused by name",
     body: whole,
     reply,
     handle: ({ params, body, principal }, services) =>
@@ -129,7 +129,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:update',
     id: 'libraryUpdateConsentSettings',
     tag: 'Consent settings',
-    summary: 'Change what is sent of the record; a list is replaced whole, what shows a banner is refused by name',
+    summary: 'Change the fields that are sent; a list is replaced whole, fields of a banner are refused by name',
     body: changes,
     reply,
     handle: ({ params, body, principal }, services) =>
@@ -141,7 +141,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:delete',
     id: 'libraryDeleteConsentSettings',
     tag: 'Consent settings',
-    summary: "Take the account's consent purposes out of the draft; answers what they were",
+    summary: "Remove the account's consent purposes from the draft; the answer holds them",
     reply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {

@@ -46,7 +46,7 @@ const categoryFields = Type.Object(
     ),
     logic: logicField,
     priority: Type.Optional(
-      nullable(Type.Number({ description: 'What categories are sorted by; those without one come last.' })),
+      nullable(Type.Number({ description: 'The sort key of categories; categories without one come last.' })),
     ),
   },
   { additionalProperties: false },
@@ -88,7 +88,7 @@ export const dataGovernanceEndpoints = [
     scope: 'globalDispatchCenters:create',
     id: 'libraryCreateDataGovernance',
     tag: 'Data governance',
-    summary: 'Add the rules, not enabled unless said so; 409 where the account has them',
+    summary: 'Add the rules, disabled unless `isEnabled` is sent; 409 where the account has them',
     body: Type.Object(headFields, { additionalProperties: false }),
     bodyOptional: true,
     reply,

@@ -7,7 +7,7 @@ import { badRequest } from '../api/api-error.ts';
 
 const { name, description, trafficAllocation, urlPatterns, queryRules, primaryMetric } = experimentBody.properties;
 
-const notOurs = Type.Optional(Type.Unknown({ description: 'Not part of Sluice: refused where it says something.' }));
+const notOurs = Type.Optional(Type.Unknown({ description: 'Not part of Sluice: refused unless it is empty.' }));
 
 const goal = Type.Object(
   { eventName: Type.Optional(nullable(primaryMetric.anyOf[0].properties.event)), funnelId: notOurs },

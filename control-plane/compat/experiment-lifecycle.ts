@@ -26,13 +26,13 @@ const reply = Type.Object({
   publishStatus: Type.Enum(['published', 'pending_publish']),
   concurrentVersionChanges: Type.Integer({
     minimum: 0,
-    description: 'Changes of the draft that were not published when the step was taken, this one included.',
+    description: 'Unpublished changes of the draft at the time of the step, this one included.',
   }),
   experiment: experimentReply,
 });
 
 const published =
-  'is published at once with all other changes of the draft, unless the body says not to. For that the scope is enough';
+  'is published at once with all other changes of the draft, unless the body disables that. The scope of the step is enough for both';
 
 const uses = { publishing };
 
@@ -87,7 +87,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
     id: 'libraryDeclareExperimentWinner',
     tag: 'Experiments',
     summary:
-      'Say which variant of a completed experiment won, or that none did. It changes nothing for visitors and is not ' +
+      'Record which variant of a completed experiment won, or that none did. It changes nothing for visitors and is not ' +
       'published by itself',
     body: Type.Object({ winnerVariantId: Type.Optional(variantId) }, { additionalProperties: false }),
     bodyOptional: true,
@@ -199,7 +199,7 @@ async function requireCompleted({ em, principal }: Editing, id: string) {
 async function refuseControl({ em, principal }: Editing, id: string, chosen: string): Promise<void> {
   const variants = await loadVariants(em, principal.accountId, id);
   if (variants.some((variant) => variant.id === chosen && variant.isControl)) {
-    throw conflict('the control cannot be rolled out: end the rollout, and every visitor sees what it is');
+    throw conflict('the control cannot be rolled out: end the rollout, and every visitor gets the control');
   }
 }
 

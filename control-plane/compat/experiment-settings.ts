@@ -18,7 +18,7 @@ const reply = Type.Object({
   ...entityFields,
   accountId: Type.String(),
   name: Type.String(),
-  pixel: Type.String({ description: 'What a page shows to ask for assignments; the token in our own shape.' }),
+  pixel: Type.String({ description: 'The token with which a page requests assignments.' }),
   cookieName: Type.Null({ description: 'Assignments are kept with the visitor, not in a cookie.' }),
   whitelistDomains: experimentSettings.body.properties.whitelistDomains,
   createdByUserId: Type.Null(),
@@ -107,7 +107,7 @@ export const experimentSettingsEndpoints = [
     scope: 'experimentSettings:delete',
     id: 'libraryDeleteExperimentSettings',
     tag,
-    summary: 'Take the settings out of the draft, and not the experiments; answers what they were',
+    summary: 'Remove the settings from the draft, and not the experiments; the answer holds them',
     reply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {

@@ -23,7 +23,7 @@ const fields = {
   variantType: Type.Optional(
     nullable(
       Type.Enum(['redirect', 'dom_modifications'], {
-        description: 'redirect goes with redirectUrl. dom_modifications says that there is none.',
+        description: 'redirect needs redirectUrl. dom_modifications has no redirectUrl.',
       }),
     ),
   ),
@@ -39,7 +39,7 @@ const fields = {
 const weight = Type.Integer({
   minimum: 0,
   maximum: 100,
-  description: 'Percent. The control has what the others leave.',
+  description: 'Percent. The control gets the percentage that the others leave.',
 });
 
 const changeFields = { ...fields, name: Type.Optional(nullable(name)), weight: Type.Optional(nullable(weight)) };
@@ -120,7 +120,7 @@ export const experimentVariantEndpoints = [
         if (changed.isControl === true) await refuseSecondControl(editing, owner, id);
         const isControlThen = changed.isControl ?? isControl;
         if (isControlThen && typeof changed.weight === 'number') {
-          throw badRequest('weight: the control has what the other variants leave');
+          throw badRequest('weight: the control gets the percentage that the other variants leave');
         }
         const row = await patchEntity(editing, experimentVariants, id, {
           ...givenFields(changed),
@@ -135,7 +135,7 @@ export const experimentVariantEndpoints = [
     scope: 'experimentVariants:delete',
     id: 'libraryDeleteExperimentVariant',
     tag,
-    summary: 'Take a variant out of the draft; answers what it was',
+    summary: 'Remove a variant from the draft; the answer holds it',
     reply: variantReply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {

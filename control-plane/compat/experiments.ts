@@ -93,7 +93,7 @@ export const experimentEndpoints = [
             Type.Integer({
               minimum: 1,
               maximum: 100,
-              description: 'Taken and not kept: the control has what the other variants leave.',
+              description: 'Accepted and not stored: the control gets the percentage that the other variants leave.',
             }),
           ),
         ),

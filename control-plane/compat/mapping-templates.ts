@@ -24,7 +24,7 @@ const ofAnyKind: readonly MappingTemplate[] = [
   {
     id: defaultTemplateId,
     name: 'Every other event',
-    description: 'What is sent of events that no mapping of the destination is for.',
+    description: 'The payload of events that no mapping of the destination matches.',
     isDefault: true,
     eventName: null,
   },
@@ -77,13 +77,13 @@ export const templateReply = Type.Object({
       kind: Type.Enum(['Array', 'Integer', 'Text']),
       isPII: Type.Boolean(),
       required: Type.Boolean(),
-      map: Type.String({ description: 'Where the value is taken from.' }),
+      map: Type.String({ description: 'The source of the value.' }),
       modification: nullable(Type.Enum([...modificationNames])),
       modificationOptions: nullable(Type.Array(Type.Enum([...modificationNames]))),
       options: nullable(Type.Array(option)),
       suggestedOptions: nullable(Type.Array(option)),
     }),
-    { description: 'Other properties may be mapped as well. A mapping without any passes on those of the event.' },
+    { description: 'Other properties may be mapped as well. A mapping without any sends the properties of the event.' },
   ),
 });
 

@@ -9,7 +9,7 @@ const variableReply = Type.Object({
     Type.Object({
       path: Type.String({ description: 'In a map it stands between double braces: {{event.event}}.' }),
       name: Type.String(),
-      examples: Type.Array(Type.String(), { description: 'Always empty: what events say is shown with them only.' }),
+      examples: Type.Array(Type.String(), { description: 'Always empty: values of events are shown only with the events.' }),
       popularity: Type.Integer({ description: 'How many of the newest events have it; 0 where that is not counted.' }),
       advancedInfo: nullable(Type.String()),
     }),
@@ -62,7 +62,7 @@ export const mappingVariableEndpoints = [
     scope: 'variables:find-default',
     id: 'libraryListModifications',
     tag,
-    summary: 'What may be done to a mapped value',
+    summary: 'The modifications of a mapped value',
     reply: Type.Object({
       entities: Type.Array(
         Type.Object({ value: Type.Enum([...modificationNames]), label: Type.String(), description: Type.String() }),

@@ -206,7 +206,7 @@ export const mappingEndpoints = [
     scope: 'mappings:find',
     id: 'libraryListMappingTemplates',
     tag,
-    summary: 'What mappings of a destination may start from; none for a source, which has no mappings',
+    summary: 'Templates for mappings of a destination; none for a source, which has no mappings',
     query: Type.Object({ entityId }),
     reply: Type.Object({ entities: Type.Array(templateReply) }),
     async handle({ query, principal }, { storage }) {

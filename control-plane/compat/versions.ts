@@ -51,7 +51,7 @@ export const versionEndpoints = [
     uses: { publishing },
     isCostly: true,
     tag: 'Versions',
-    summary: 'Make an older version live again; 409 for the one that is live',
+    summary: 'Make an older version live again; 409 for the live version',
     reply: versionReply,
     async handle({ params, principal }, services) {
       const { publishing } = services;

@@ -85,7 +85,7 @@ export const getDelivery = defineEndpoint({
   uses: { liveValues },
   tag: 'Destinations',
   summary:
-    'What became of the events received in a range: received, filtered, waiting, retrying, dead letters, delivered',
+    'The events received in a range by outcome: received, filtered, waiting, retrying, dead letters, delivered',
   query: Type.Object({
     from: Type.Optional({
       ...instant,

@@ -85,8 +85,8 @@ export const destinationTestReply = Type.Object({
   reason: nullable(
     Type.String({
       description:
-        'Why it was not delivered: `status 401`, `network ECONNREFUSED`, `egress_denied` for an address destinations ' +
-        'may not have, or what the event lacks.',
+        'Why it was not delivered: `status 401`, `network ECONNREFUSED`, `egress_denied` for an address that destinations ' +
+        'may not have, or the field that the event lacks.',
     }),
   ),
   settings: Type.Enum(['draft', 'published']),

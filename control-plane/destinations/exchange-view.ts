@@ -18,7 +18,7 @@ export const platformErrorReply = Type.Object(
   },
   {
     description:
-      'What the platform answered. Null when there was no answer, and for failures recorded by earlier builds.',
+      'The platform's answer. Null when there was none, and for failures recorded by earlier builds.',
   },
 );
 

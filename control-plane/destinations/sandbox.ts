@@ -17,7 +17,7 @@ const scenarios = Object.keys(platformScenarios) as PlatformScenario[];
 /** What the scripted platform is to do. */
 export const scenarioField = Type.Enum(scenarios, {
   description:
-    'With sandbox only, what the platform does. ' +
+    'How the sandbox answers. ' +
     scenarios.map((scenario) => `${scenario}: it ${platformScenarios[scenario]}.`).join(' '),
 });
 
@@ -34,7 +34,7 @@ export const sandboxReply = nullable(
           field: Type.String({ description: 'A path with dots; empty for the request as a whole.' }),
           message: Type.String(),
         }),
-        { description: 'What is wrong with the request in the eyes of the platform, or what the scenario says.' },
+        { description: 'Why the platform refuses the request, or the reason of the scenario.' },
       ),
     },
     { description: 'Null where the request was sent to the platform itself.' },

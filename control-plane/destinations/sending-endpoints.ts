@@ -122,7 +122,7 @@ export const sendingEndpoints = [
     id: 'listDestinationFailures',
     tag: 'Destinations',
     summary:
-      'Why recent events did not reach a destination, by reason and by what the platform answered, the most frequent first, 50 at most',
+      'Why recent events did not reach a destination, by reason and by answer of the platform, the most frequent first, 50 at most',
     reply: Type.Object({
       entities: Type.Array(
         Type.Object({

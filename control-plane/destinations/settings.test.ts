@@ -97,7 +97,7 @@ test('settings: another address takes none of the stored secrets along', () => {
     expect(refusal(() => merge(stored, move))).toEqual([
       400,
       both,
-      `settings.${moved} would send what is stored to another address`,
+      `settings.${moved} would send the stored secrets to another address`,
     ]);
     const masked = { ...move, token: secretMask, account: secretMask };
     expect(refusal(() => merge(stored, masked))?.slice(0, 2)).toEqual([400, both]);

@@ -79,7 +79,7 @@ function refuseMovedSecrets(
   if (kept.length === 0) return;
   throw badRequest(
     `${namedSettings(kept)} must be sent again, or cleared by null`,
-    `${namedSettings(moved)} would send what is stored to another address`,
+    `${namedSettings(moved)} would send the stored secrets to another address`,
   );
 }
 

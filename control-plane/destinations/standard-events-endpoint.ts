@@ -39,8 +39,8 @@ export const listStandardEvents = defineEndpoint({
   id: 'listDestinationStandardEvents',
   tag: 'Destinations',
   summary:
-    'What every call and standard event becomes without a mapping, for a made-up customer of whom everything is known, ' +
-    'with the settings of the draft and made-up secrets',
+    'The request of every call and standard event without a mapping, for an example customer with all properties, ' +
+    'with the settings of the draft and example secrets',
   reply: Type.Object({ entities: Type.Array(standardEventReply) }),
   async handle({ params, principal }, { storage }) {
     const { body } = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);

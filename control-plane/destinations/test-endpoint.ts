@@ -20,9 +20,9 @@ export const testDestination = defineEndpoint({
   uses: { destinationTests },
   tag: 'Destinations',
   summary:
-    'Send one made-up event to the platform, or in the sandbox to one that answers as it documents, and see what went ' +
-    'out and what came back, secrets masked; not counted in health, whatever the status, allowed events, rules and ' +
-    'mappings say',
+    'Send one example event to the platform, or to a sandbox that answers as the platform documents. Returns the request ' +
+    'and the answer, secrets masked. It is not counted in health, and ignores status, allowed events, rules and ' +
+    'mappings',
   body: Type.Object(
     {
       event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Its name.' })),
@@ -35,7 +35,7 @@ export const testDestination = defineEndpoint({
           default: false,
           description:
             'Nothing is sent: a scripted platform judges the request and answers as the real one documents. Needs no ' +
-            'account; what is required and not set yet is made up.',
+            'account; required settings that are not set get test values.',
         }),
       ),
       scenario: Type.Optional(scenarioField),

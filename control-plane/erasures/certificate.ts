@@ -60,7 +60,7 @@ function retainedAfter(erasedAtMs: number, limits: RetentionLimits, nowMs: numbe
   const limited = [
     {
       name: 'EVENTS',
-      why: 'events for replay and for destinations that do not accept them; those of the visitor are not sent, shown or replayed',
+      why: 'events for replay and for destinations that do not accept them; events of the visitor are not sent, shown or replayed',
       ms: Math.max(historyMs, waitingMs),
     },
     { name: 'RETRY', why: 'references to EVENTS, deleted at the next attempt', ms: waitingMs },

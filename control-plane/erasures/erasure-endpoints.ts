@@ -45,7 +45,7 @@ const recordFields = {
     },
     {
       description:
-        'What was deleted in PostgreSQL. Events in the log stay until retention removes them, and are not sent.',
+        'Rows deleted in PostgreSQL. Events in the log stay until retention removes them, and are not sent.',
     },
   ),
   dueAt: nullable(
@@ -208,7 +208,7 @@ export const erasureEndpoints = [
     uses: { erasures },
     tag: 'Visitors',
     summary:
-      "What was erased where and when, and what retention still holds until when, as it is now: signed with the account's " +
+      "The current state of the erasure: data erased, where and when, and data that retention still holds, until when. Signed with the account's " +
       'key, which GET /rest/v1/account/keys shows. `npm run verify-certificate` verifies it',
     reply: signedCertificate,
     async handle({ params, principal }, { erasures }) {
@@ -222,7 +222,7 @@ export const erasureEndpoints = [
     scope: 'account:find',
     id: 'listAccountKeys',
     tag: 'Account',
-    summary: "The public keys of what the account's key signed, as a JSON Web Key Set; older ones stay",
+    summary: "The public keys that verify signatures of the account, as a JSON Web Key Set; older keys stay",
     reply: Type.Object({
       keys: Type.Array(
         Type.Object({

@@ -6,14 +6,14 @@ const dayMs = 86_400_000;
 export const { variables: erasuresEnv, read: readErasureSettings } = defineSettings({
   deadlineMs: fromEnv({
     ERASURE_DEADLINE_MS: count(
-      'How long after its request an erasure must be done at all destinations. Law allows one month; before it ends, an alert names those that are not',
+      'How long after its request an erasure must be done at all destinations. Law allows one month; before it ends, an alert names the erasures that are not done',
       30 * dayMs,
       { unit: 'ms', minimum: 60_000 },
     ),
   }),
   forwardAfterMs: fromEnv({
     ERASURE_FORWARD_AFTER_MS: count(
-      'How long after its request an erasure is forwarded to destinations first: later than what was being sent to them then can arrive (DISPATCH_TOTAL_TIMEOUT_MS)',
+      'How long after its request an erasure is first forwarded to destinations: longer than a request that was in flight then may take (DISPATCH_TOTAL_TIMEOUT_MS)',
       60_000,
       { unit: 'ms', minimum: 0 },
     ),

@@ -40,7 +40,7 @@ export const wayReply = Type.Object({
     description: 'skip: it is not for this destination. broken: the destination or its rules cannot be used, see why.',
   }),
   why: Type.String({ description: 'In words.' }),
-  consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stops or limits it: what decides.' })),
+  consent: nullable(Type.Array(consentAnswer, { description: 'The consent answers that stop or limit it.' })),
   ruleId: nullable(Type.String({ description: 'The mapping that decided, where one did.' })),
   ruleName: nullable(Type.String({ description: 'Its name, where it has one.' })),
   eventName: nullable(Type.String({ description: 'Its name after the mapping.' })),
@@ -50,7 +50,7 @@ export const wayReply = Type.Object({
     }),
   ),
   properties: nullable(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'What a mapping makes of it; null: all of them.' }),
+    Type.Record(Type.String(), Type.Unknown(), { description: 'The properties that a mapping makes; null: all of the event.' }),
   ),
   waiting: nullable(
     Type.String({
@@ -204,7 +204,7 @@ function compileWay(
       const sent: Verdict = {
         ...nothing,
         decision: 'send',
-        why: `${mapped === undefined ? 'No mapping matches: it is sent as it is' : 'A mapping decides what is sent'}${isLimited ? ', for limited use only.' : '.'}`,
+        why: `${mapped === undefined ? 'No mapping matches: the event is sent unchanged' : 'A mapping makes the payload'}${isLimited ? ', for limited use only.' : '.'}`,
         consent: limitedBy === undefined ? null : viewConsent(limitedBy.answers),
         ruleId: ruleId ?? null,
         eventName: mapped?.eventName ?? event,

@@ -36,7 +36,7 @@ const countsReply = Type.Object({
       event: Type.String(),
       day: Type.String({ format: 'date' }),
       events: Type.Integer({ minimum: 0 }),
-      isSampled: Type.Boolean({ description: 'Whether some of them stand for others that the view left out.' }),
+      isSampled: Type.Boolean({ description: 'Whether the view sampled them: an event then also represents others that the view left out.' }),
     }),
     { description: `By day and name, at most ${countsMax}.` },
   ),
@@ -60,7 +60,7 @@ export const eventEndpoints = [
     },
     personal: eventMembers,
     tag: 'Events',
-    summary: 'List recent events by their time, newest first, with what became of them at each destination',
+    summary: 'List recent events by their time, newest first, with their outcome at each destination',
     comparesPersonal: searchesProperties,
     query: Type.Object({
       ...pageQuery,
@@ -119,7 +119,7 @@ export const eventEndpoints = [
       'How many recent events filters select, by outcome, since when events are kept, and whether they are a sample',
     query: Type.Object(eventFilterFields),
     reply: Type.Object({
-      events: Type.Integer({ minimum: 0, description: 'Of a sample, how many the kept events stand for.' }),
+      events: Type.Integer({ minimum: 0, description: 'In a sample, how many events the stored ones represent.' }),
       kept: Type.Integer({ minimum: 0, description: 'How many of them are in the view.' }),
       isSample: Type.Boolean(),
       outcomes: Type.Record(Type.Enum([...outcomeNames]), Type.Integer({ minimum: 0 }), {
@@ -177,7 +177,7 @@ export const eventEndpoints = [
     audits: { action: 'event.read', entity: 'id' },
     personal: eventMembers,
     tag: 'Events',
-    summary: 'Read a recent event, with what became of it at each destination',
+    summary: 'Read a recent event, with its outcome at each destination',
     reply: eventReply,
     async handle({ params, principal }, { pool }) {
       const record = await found(findRecentEvent(pool, principal.accountId, params.id), 'event');
@@ -194,8 +194,8 @@ export const eventEndpoints = [
     personal: exchangeMembers,
     tag: 'Events',
     summary:
-      'The last failed request of a recent event at each destination with what the platform answered, secrets masked; the ' +
-      'newest 2,000 of an account are kept',
+      'The last failed request of a recent event at each destination with the platform\'s answer, secrets masked; the ' +
+      'newest 2,000 of an account are stored',
     reply: Type.Object({
       entities: Type.Array(Type.Object({ destinationId: Type.String(), exchange: exchangeReply })),
     }),

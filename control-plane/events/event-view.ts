@@ -21,8 +21,8 @@ const planReply = Type.Object(
   {
     outcome: Type.Enum([...planOutcomes], {
       description:
-        'changed: a rule omitted or redacted something of it. quarantined, dropped: it went no further, and nothing of what it says is shown here. ' +
-        'Of a test event, which goes on: what would have become of it.',
+        'changed: a rule omitted or redacted a part of the event. quarantined, dropped: it was not sent, and its content is not shown here. ' +
+        'A test event is processed all the same; for it this is the outcome that a live event would have had.',
     }),
     rules: Type.Array(
       Type.Object({
@@ -30,11 +30,11 @@ const planReply = Type.Object(
         action: Type.String(),
         property: nullable(Type.String({ description: 'Path of the property that the rule is about.' })),
       }),
-      { description: 'Rules that it broke, at most 10, the one that decided first.' },
+      { description: 'Rules that it broke, at most 10; the deciding rule comes first.' },
     ),
     reason: Type.String({ description: 'In words.' }),
   },
-  { description: 'What the tracking plan made of it; null where it broke no rule, or one that only reports.' },
+  { description: 'The tracking plan's decision; null where the event broke no rule, or only rules that report.' },
 );
 
 /** What decided about a purpose. */
@@ -43,7 +43,7 @@ export const consentAnswer = Type.Object({
   isGranted: Type.Boolean(),
   layer: Type.Enum([...consentLayers], {
     description:
-      "The first of these that says anything: the event's own consent, its visitor's, a signal, the purpose's default. withdrawal: granted with the event, and refused since.",
+      "The first of these that decides: the event's own consent, its visitor's, a signal, the purpose's default. withdrawal: granted with the event, and withdrawn since.",
   }),
   detail: nullable(
     Type.String({
@@ -71,9 +71,9 @@ export const eventReply = Type.Object({
     Type.Integer({ description: 'The live version it was processed under, where that is known.' }),
   ),
   sampleOf: Type.Integer({
-    description: 'How many events this one stands for: more than 1 when the account sent more than the view takes.',
+    description: 'How many events this one represents: more than 1 when the account sent more than the view stores.',
   }),
-  eventProperties: object('What the event says.'),
+  eventProperties: object('The content of the event.'),
   context: object('Where it came from: page, browser, campaign.'),
   visitor: object('The visitor as it was after this event.'),
   truncated: Type.Boolean({
@@ -87,13 +87,13 @@ export const eventReply = Type.Object({
       reason: nullable(Type.String()),
       attempts: Type.Integer({ minimum: 0 }),
       versionNumber: nullable(
-        Type.Integer({ description: 'The version that decided this outcome: the one that was live at that attempt.' }),
+        Type.Integer({ description: 'The version that decided this outcome: the live one at that attempt.' }),
       ),
-      consent: nullable(Type.Array(consentAnswer, { description: 'Where consent stopped it: what decided.' })),
+      consent: nullable(Type.Array(consentAnswer, { description: 'The consent answers that stopped it.' })),
       error: nullable(platformErrorReply),
       at: instant,
     }),
-    { description: 'What became of it at each destination so far.' },
+    { description: 'Its outcome at each destination so far.' },
   ),
 });
 

@@ -23,7 +23,7 @@ const variantResults = Type.Object({
   visitors: { ...count, description: 'Visitors whose first impression was of this variant.' },
   conversions: {
     ...count,
-    description: 'Those who sent the event of the primary metric at or after that impression.',
+    description: 'Visitors who sent the event of the primary metric at or after that impression.',
   },
   conversionRate: nullable(rate),
   confidenceInterval: nullable(Type.Object({ low: rate, high: rate }, { description: "Wilson's score interval." })),
@@ -38,8 +38,8 @@ const sampleRatio = Type.Object(
   },
   {
     description:
-      'Whether visitors are spread over the variants as the weights say (chi-square). Null while there are too few to ' +
-      'tell. Visitors assigned before a change of weights stay where they are, so after one a mismatch is to be expected.',
+      'Whether visitors are spread over the variants by their weights (chi-square). Null while there are too few ' +
+      'visitors. Visitors assigned before a change of weights keep their variant, so a mismatch after a change is expected.',
   },
 );
 

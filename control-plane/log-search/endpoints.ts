@@ -27,7 +27,7 @@ const destination = Type.Object({
   basis: Type.Enum(['recorded', 'log', 'rules'], {
     description:
       'recorded: as it was reported at the time. log: found among retries, dead letters or waiting events. rules: the log has it ' +
-      'nowhere any more, and the live rules say whether it was sent.',
+      'no longer, and the live rules decide whether it was sent.',
   }),
   reason: nullable(Type.String()),
   attempts: nullable(Type.Integer({ minimum: 0 })),

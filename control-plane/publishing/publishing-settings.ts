@@ -7,7 +7,7 @@ export const { variables: publishingEnv, read: readPublishingSettings } = define
   guardsBacklogs: fromEnv({
     PUBLISH_GUARDS_BACKLOGS: flag(
       'Whether a version that removes or disables a destination for which events wait is refused with 409 unless `force` ' +
-        'is sent. Off, it is published and the answer says what was left unsent',
+        'is sent. When off, it is published and the answer lists the events that were left unsent',
       true,
     ),
   }),
@@ -28,7 +28,7 @@ export const { variables: publishingEnv, read: readPublishingSettings } = define
   }),
   pushBytesPerS: fromEnv({
     CONFIG_PUSH_BYTES_PER_S: count(
-      'What may be written to the log of the configuration of one account a second; what is published faster is written together',
+      'How much configuration of one account is written to the log a second; versions that are published faster are written together',
       4 * mebibyte,
       { unit: 'bytes' },
     ),

@@ -17,7 +17,7 @@ const filterFields = {
   rule: Type.Optional(
     Type.String({
       description:
-        'Those that this rule holds first: the id of a rule or of an event of the plan, too-costly, unknown-event or unknown-property.',
+        'Only events that this rule quarantined first: the id of a rule or of an event of the plan, too-costly, unknown-event or unknown-property.',
     }),
   ),
   from: Type.Optional(Type.String({ format: 'date-time', description: 'Those quarantined at this time or later.' })),
@@ -61,7 +61,7 @@ export const quarantineEndpoints = [
     audits: { action: 'quarantine.list' },
     uses: { quarantine },
     tag: 'Quarantine',
-    summary: 'List the events that rules of the tracking plan hold, the oldest first, without what they say',
+    summary: 'List the events that rules of the tracking plan quarantined, the oldest first, without their content',
     query: Type.Object({ ...pageQuery, ...filterFields }),
     reply: pageOf(entry),
     async handle({ query, principal }, { paginator, quarantine }) {
@@ -83,9 +83,9 @@ export const quarantineEndpoints = [
     isCostly: true,
     tag: 'Quarantine',
     summary:
-      'Let quarantined events go on: all, or those of a rule, a time or ids. Each is judged again by the live version with its ' +
-      'original receipt, in order among those released, after what went on meanwhile; one that breaks a rule again comes back. ' +
-      'One call releases up to 1,000; ask again with the cursor as long as there is more',
+      'Release quarantined events: all, or by rule, time or ids. The live version judges each again, with its ' +
+      'original receipt. Released events keep their order and come after events that were processed meanwhile; one that breaks a rule again is quarantined again. ' +
+      'One call releases up to 1,000; repeat it with the cursor while there are more',
     body: chosen,
     bodyOptional: true,
     reply: Type.Object({ released: Type.Integer({ minimum: 0, description: 'By this call.' }), pagination }),
@@ -104,8 +104,8 @@ export const quarantineEndpoints = [
     uses: { quarantine },
     tag: 'Quarantine',
     summary:
-      'Delete quarantined events for good: all, or those of a rule, a time or ids. One call deletes up to 1,000; ask again with ' +
-      'the cursor as long as there is more',
+      'Delete quarantined events for good: all, or by rule, time or ids. One call deletes up to 1,000; repeat it with ' +
+      'the cursor while there are more',
     body: chosen,
     bodyOptional: true,
     reply: Type.Object({ deleted: Type.Integer({ minimum: 0, description: 'By this call.' }), pagination }),

@@ -25,7 +25,7 @@ import type { ReplayService } from './replay-service.ts';
 
 /** Which dead letters are meant. */
 const deadLetterFilter = {
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Those of exactly this reason.' })),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Only dead letters of exactly this reason.' })),
   message: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1_000, description: 'Those with exactly this message of the platform.' }),
   ),
@@ -76,7 +76,7 @@ export const replayEndpoints = [
     personal: exchangeMembers,
     uses: { replays },
     tag: 'Destinations',
-    summary: 'Read a dead letter by its place in the log, with the last request and what the platform answered',
+    summary: 'Read a dead letter by its position in the log, with the last request and the platform's answer',
     reply: deadLetterDetailReply,
     async handle({ params, principal }, { storage, replays }) {
       const row = await found(findDispatched(storage.fork(), principal.accountId, params.id), 'destination');
@@ -93,8 +93,8 @@ export const replayEndpoints = [
     uses: { replays },
     tag: 'Destinations',
     summary:
-      'Delete dead letters for good: all there are, or those of a reason or a time, oldest first. Where there are many one ' +
-      'call deletes a part of them; ask again with the cursor as long as there is more',
+      'Delete dead letters for good: all, or by reason or time, oldest first. Where there are many, one ' +
+      'call deletes a part of them; repeat it with the cursor while there are more',
     query: Type.Object({ ...deadLetterFilter, cursor: pageQuery.cursor }),
     reply: Type.Object({
       deleted: Type.Integer({ minimum: 0, description: 'By this call.' }),
@@ -135,8 +135,8 @@ export const replayEndpoints = [
     tag: 'Destinations',
     summary:
       'Send dead letters, or a range of the log, to the destination again, each event with the idempotency key it always ' +
-      'had; the same request while such a replay is not over answers that one. Replayed events arrive after what was ' +
-      'delivered since, in their own order for each visitor; where earlier events of a visitor wait, they wait after those',
+      'had; the same request during such a replay returns that replay. Replayed events arrive after events that were ' +
+      'delivered since, in their own order for each visitor, and after earlier events of a visitor that still wait',
     body: replayBody,
     reply: replayReply,
     async handle({ params, body, principal }, services) {
@@ -171,7 +171,7 @@ export const replayEndpoints = [
     id: 'listReplays',
     uses: { replays },
     tag: 'Destinations',
-    summary: 'List the replays of a destination, newest first; those that are over for 30 days, the last 50 at most',
+    summary: 'List the replays of a destination, newest first; ended replays for 30 days, the last 50 at most',
     query: Type.Object(pageQuery),
     reply: pageOf(replayReply),
     async handle({ params, query, principal }, { storage, paginator, replays }) {
@@ -209,7 +209,7 @@ export const replayEndpoints = [
     uses: { replays },
     isCostly: true,
     tag: 'Destinations',
-    summary: 'End a replay; what it has put before the destination already is sent, one that is over stays as it is',
+    summary: 'End a replay; events that the replay has already queued for the destination are sent. Has no effect on an ended replay',
     reply: replayReply,
     async handle({ params, principal }, services) {
       const { id, replayId } = params;

@@ -29,7 +29,7 @@ export const replayReply = Type.Object({
   }),
   createdAt: instant,
   updatedAt: instant,
-  scanned: count('Messages of the log looked at.'),
+  scanned: count('Messages of the log that were read.'),
   queued: count('Events put before the destination again.'),
   share: Type.Number({ minimum: 0, maximum: 1, description: 'How much of its range is done.' }),
 });
@@ -85,9 +85,9 @@ export const replayBody = Type.Object(
   {
     what: Type.Enum(['dead-letters', 'log'], {
       description:
-        'dead-letters: what the destination did not take; each leaves the dead letters as it is put before the ' +
-        'destination, and comes back if it is refused again. log: the events of the account from a range of time, as ' +
-        'long as the log keeps them, whatever became of them; the live version decides about each.',
+        'dead-letters: events that the destination did not accept; each leaves the dead letters when it is queued for the ' +
+        'destination, and returns if it is refused again. log: the events of the account from a range of time, as ' +
+        'long as the log keeps them, whatever their outcome; the live version decides about each.',
     }),
     reason: Type.Optional(
       Type.String({ minLength: 1, maxLength: 1_000, description: 'Dead letters of exactly this reason only.' }),

@@ -31,10 +31,10 @@ export const ruleEndpoints = [
     scope: undefined,
     id: 'getRuleLanguage',
     tag: 'Rules',
-    summary: 'What rules are written in: the operators of a logic and the modifications of a mapping',
+    summary: 'The vocabulary of rules: the operators of a logic and the modifications of a mapping',
     reply: Type.Object({
       operators: Type.Array(
-        Type.Object({ ...named, takes: Type.Enum([...operandKinds], { description: 'What its value is.' }) }),
+        Type.Object({ ...named, takes: Type.Enum([...operandKinds], { description: 'The type of its value.' }) }),
       ),
       modifications: Type.Array(Type.Object(named)),
       logicDepthMax: Type.Integer({ description: 'How deep a logic may be nested.' }),
@@ -53,8 +53,8 @@ export const ruleEndpoints = [
     comparesPersonal: () => true,
     tag: 'Rules',
     summary:
-      'What the rules of the draft would say of an event at each destination, and what it would be sent, secrets masked, ' +
-      'if some of them were others; nothing is stored, nothing is sent. Needs `pii:read` where the account masks personal data',
+      'What the rules of the draft decide about an event at each destination, and the request it would get, secrets masked, ' +
+      'with some of the rules replaced; nothing is stored, nothing is sent. Needs `pii:read` where the account masks personal data',
     body: Type.Object(
       {
         destinationId: Type.Optional(

@@ -54,10 +54,10 @@ export const recentRuleEndpoints = [
       ),
     }),
     reply: Type.Object({
-      events: { ...count, description: 'How many events were looked at.' },
+      events: { ...count, description: 'How many events were checked.' },
       paths: Type.Array(
         Type.Object({
-          path: { ...text, description: 'Of a list the first item stands for all: items.0.price.' },
+          path: { ...text, description: 'The first item of a list represents all: items.0.price.' },
           events: { ...count, description: 'How many of them have it.' },
           example: text,
         }),
@@ -83,10 +83,10 @@ export const recentRuleEndpoints = [
       'Where the account masks personal data, conditions on values need `pii:read`',
     body: Type.Object({ logic: nullable(logicSchema) }, { additionalProperties: false }),
     reply: Type.Object({
-      matched: { ...count, description: 'Of a sample, how many events the kept ones stand for.' },
-      examined: { ...count, description: 'How many events were looked at, counted likewise.' },
+      matched: { ...count, description: 'In a sample, how many events the stored ones represent.' },
+      examined: { ...count, description: 'How many events were checked, counted likewise.' },
       isSample: Type.Boolean({ description: 'Whether the view kept only a sample of these events.' }),
-      isComplete: Type.Boolean({ description: 'Whether all kept events of the last day were looked at.' }),
+      isComplete: Type.Boolean({ description: 'Whether all stored events of the last day were checked.' }),
       since: nullable({ ...instant, description: 'When the oldest of them was received.' }),
       events: Type.Array(Type.Object({ id: text, event: text, time: instant }), {
         description: `Matching events, the newest first, at most ${namedMax}.`,
@@ -126,8 +126,8 @@ export const recentRuleEndpoints = [
     isCostly: true,
     tag: 'Versions',
     summary:
-      "What a version, or the draft, would change of the requests of the account's newest events against another version, by " +
-      'default the one that is live: both are asked as dispatchers are, nothing is sent, secrets are masked. Needs `pii:read` ' +
+      "How the requests of the account's newest events differ between a version, or the draft, and another version, by " +
+      'default the live one. Both decide as dispatchers do, nothing is sent, secrets are masked. Needs `pii:read` ' +
       'where the account masks personal data',
     query: Type.Object({
       against: Type.Optional(Type.String({ format: 'uuid', description: 'The version it is compared with.' })),

@@ -17,11 +17,11 @@ const standInFor = (collection: AnyCollection) =>
         id: Type.String({
           minLength: 1,
           maxLength: 64,
-          description: `Of the ${collection.noun} it stands in for. One that the draft does not have is tried as a new one.`,
+          description: `The id of the ${collection.noun} that it replaces. An id that the draft does not have adds a new one.`,
         }),
         fields: nullable(createSchema(collection)),
       },
-      { additionalProperties: false, description: 'All its fields, or null: as if it were taken out.' },
+      { additionalProperties: false, description: 'All its fields, or null: as if it were removed.' },
     ),
   );
 

@@ -33,7 +33,7 @@ const keyBody = Type.Object(
   { additionalProperties: false },
 );
 const codeBody = Type.Object(
-  { code: Type.String({ minLength: 1, maxLength: 200, description: 'What follows # in a sign-in link.' }) },
+  { code: Type.String({ minLength: 1, maxLength: 200, description: 'The part of a sign-in link after #.' }) },
   { additionalProperties: false },
 );
 

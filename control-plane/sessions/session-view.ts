@@ -21,7 +21,7 @@ export const sessionReply = Type.Object({
   accounts: Type.Array(signedInReply, {
     description: 'One an account; those whose key has ended or whose user is gone are not among them.',
   }),
-  singleSignOn: nullable(Type.String({ description: 'What the button for it says; null: there is none.' })),
+  singleSignOn: nullable(Type.String({ description: 'The label of its button; null without single sign-on.' })),
 });
 
 export async function viewSignedIn(em: EntityManager, principal: Principal): Promise<JsonObject> {

@@ -10,16 +10,16 @@ export const sourceTypeReply = Type.Object({
   id: Type.String(),
   label: Type.String(),
   group: Type.Enum([...groups], {
-    description: 'What sends to it: a web page, an app, a server, or the webhook of a provider.',
+    description: 'The kind of sender: a web page, an app, a server, or the webhook of a provider.',
   }),
   setUp: nullable(Type.String({ description: 'Where the address of the webhook is entered at the provider.' })),
-  notes: nullable(Type.String({ description: 'What else to know about the provider.' })),
+  notes: nullable(Type.String({ description: 'Further notes about the provider.' })),
   secretName: nullable(
-    Type.String({ description: 'What the provider calls the secret of `signingSecret`; null where it signs nothing.' }),
+    Type.String({ description: 'The provider's name for the secret of `signingSecret`; null where it signs nothing.' }),
   ),
   tokenName: nullable(
     Type.String({
-      description: 'What the provider calls the token of `accessToken`; null where nothing is fetched from it.',
+      description: 'The provider's name for the token of `accessToken`; null where nothing is fetched from it.',
     }),
   ),
 });

@@ -4,7 +4,7 @@ import { defineService } from '../api/services.ts';
 
 export const { variables: ingestUrlEnv, read: readIngestUrl } = defineSettings(
   fromEnv({
-    INGEST_URL: text('Address of the gateways as clients reach it; stands in what is to be pasted into pages', {
+    INGEST_URL: text('Address of the gateways as clients reach it; part of the code that is pasted into pages', {
       pattern: '^https?://[^\\s]+$',
       mustBe: 'an http or https URL',
       default: 'http://localhost:8080',

@@ -10,7 +10,7 @@ export const { variables: accountLimitsEnv, read: readAccountLimits } = defineSe
   }),
   /** Their bodies as JSON text. */
   draftBytesMax: fromEnv({
-    ACCOUNT_DRAFT_BYTES_MAX: count('What those may hold together; more gets a 409', 32 * mebibyte, {
+    ACCOUNT_DRAFT_BYTES_MAX: count('Size of the draft of one account, all entities together; more gets a 409', 32 * mebibyte, {
       unit: 'bytes',
       minimum: 1024,
     }),
@@ -22,7 +22,7 @@ export const { variables: accountLimitsEnv, read: readAccountLimits } = defineSe
   }),
   versionBytesMax: fromEnv({
     ACCOUNT_VERSION_BYTES_MAX: count(
-      'What PostgreSQL may store for the versions of one account, compressed; more gets a 409 until old ones are deleted',
+      'Size of the versions of one account in PostgreSQL, compressed; more gets a 409 until old versions are deleted',
       1024 * mebibyte,
       { unit: 'bytes', minimum: 1024 },
     ),

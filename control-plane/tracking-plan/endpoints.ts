@@ -36,18 +36,18 @@ const ruleName = nullable(
 );
 const sample = Type.String({
   description:
-    'Where the rule is broken and in what shape, such as `event_properties.ssn: 999-99-9999`. Never a value.',
+    'The field that breaks the rule and the shape of its value, such as `event_properties.ssn: 999-99-9999`. Never a value.',
 });
 
 const group = Type.Object({
   rule: ruleId,
   ruleName,
   event: Type.String({
-    description: 'Name of the event, cut to 200 characters; `_other` for what is over 2,000 groups an hour.',
+    description: 'Name of the event, cut to 200 characters; `_other` for events beyond 2,000 groups an hour.',
   }),
   sourceId: Type.String(),
   appVersion: Type.String({ description: 'app_version or version of the context; empty where there is none.' }),
-  action: Type.String({ description: 'What the rule did last.' }),
+  action: Type.String({ description: 'The last action of the rule.' }),
   severity: Type.Enum([...planSeverities]),
   count: Type.Integer({ minimum: 1 }),
   firstAt: instant,
@@ -113,7 +113,7 @@ const tryTrackingPlan = defineEndpoint({
   isCostly: true,
   tag: 'Tracking plan',
   summary:
-    'What the tracking plan of the draft would have made of recent events: how many it would have quarantined, dropped and changed, by ' +
+    'Try the tracking plan of the draft on recent events: how many events it would have quarantined, dropped and changed, by ' +
     'rule, with samples that show no value. Nothing is stored or sent. The view has events as the live plan left them. Rules of the ' +
     'draft need `pii:read` where the account masks personal data',
   body: Type.Object(
@@ -139,8 +139,8 @@ const tryTrackingPlan = defineEndpoint({
     isComplete: Type.Boolean({
       description: 'False where judging took so long that the trial ended before all events were judged.',
     }),
-    passed: events('Events that go on as they are.'),
-    changed: events('Events that go on with something omitted or redacted.'),
+    passed: events('Events that are processed unchanged.'),
+    changed: events('Events that are processed with properties omitted or redacted.'),
     quarantined: events('Events that would be held.'),
     dropped: events('Events that would be dropped.'),
     byRule: Type.Array(
@@ -158,7 +158,7 @@ const tryTrackingPlan = defineEndpoint({
     ),
     untriedRules: Type.Array(Type.String(), {
       description:
-        'Rules about `visitor`: what an event itself gave of its visitor is not in the view, so these cannot be tried.',
+        'Rules about `visitor`, which cannot be tried: the view does not have the visitor properties that an event itself sent.',
     }),
   }),
   async handle({ body, principal }, { storage, pool }) {

@@ -35,16 +35,16 @@ const finding = Type.Object({
   property,
   kind: Type.Enum([...personalKinds]),
   basis: Type.Enum(['name', 'shape', 'both'], {
-    description: 'What says so: its name, the shape of its values, or both.',
+    description: 'The evidence: its name, the shape of its values, or both.',
   }),
   state: Type.Enum([...states], {
     description:
       'covered: the live version forbids it by a rule that acts, or each enabled destination gets it hashed, encrypted, redacted or not at all. ' +
       'drafted: the draft does. dismissed: marked as not personal.',
   }),
-  seen: Type.Integer({ description: 'Values looked at.' }),
-  matched: Type.Integer({ description: 'Those of them that look so.' }),
-  shape: Type.String({ description: 'What a value looks like, such as `aaa@aaaaaaa.aaa`. Never a value.' }),
+  seen: Type.Integer({ description: 'Values checked.' }),
+  matched: Type.Integer({ description: 'Values that look personal.' }),
+  shape: Type.String({ description: 'The shape of a value, such as `aaa@aaaaaaa.aaa`. Never a value.' }),
   proposal: Type.Enum(['Omit', 'Redact'], { description: 'The action of the rule that is proposed for it.' }),
   firstAt: instant,
   lastAt: instant,
@@ -59,7 +59,7 @@ const listPersonalData = defineEndpoint({
   id: 'listPersonalData',
   tag: 'Tracking plan',
   summary:
-    'Properties of events and visitors that look personal, as a sample of what arrives shows them, the last seen first. No value is stored. ' +
+    'Properties of events and visitors that look personal in a sample of the events received, the last seen first. No value is stored. ' +
     '`format=csv` answers text/csv',
   query: Type.Object({
     state: Type.Optional(Type.Enum([...states])),
@@ -116,7 +116,7 @@ const dismiss = defineEndpoint({
   scope: 'dataGovernanceRules:update',
   id: 'updatePersonalData',
   tag: 'Tracking plan',
-  summary: 'Say of a property that it is not personal, or take that back',
+  summary: 'Mark a property as not personal, or remove the mark',
   body: Type.Object({ event, property, isPersonal: Type.Boolean() }, { additionalProperties: false }),
   reply: Type.Object({ updated: Type.Literal(true) }),
   async handle({ body, principal }, { pool, now }) {
@@ -135,13 +135,13 @@ const propose = defineEndpoint({
   id: 'proposePersonalDataRule',
   tag: 'Tracking plan',
   summary:
-    'Add to the draft what covers a property: a rule of the tracking plan that omits or redacts it everywhere, or a mapping of one destination that ' +
-    'hashes or encrypts it and keeps the rest. The draft is published as any other',
+    'Add a rule to the draft that protects a property: a rule of the tracking plan that omits or redacts it everywhere, or a mapping of one destination that ' +
+    'hashes or encrypts it and keeps the rest. Publish the draft to apply it',
   body: Type.Object(
     {
       event,
       property,
-      action: Type.Optional(Type.Enum([...proposals], { description: 'Without it, what is proposed for its kind.' })),
+      action: Type.Optional(Type.Enum([...proposals], { description: 'Default: the proposal for its kind.' })),
       destinationId: Type.Optional(
         Type.String({
           minLength: 1,

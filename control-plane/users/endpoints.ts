@@ -13,7 +13,7 @@ import { endSessionsOfUser } from '../sessions/live-sessions.ts';
 import { addUser, countSessions, findUser, isLastAdmin, listUsers } from './user-store.ts';
 
 const instant = Type.String({ format: 'date-time' });
-const role = Type.Enum([...roleNames], { description: 'What each may do: `GET /rest/v1/roles`.' });
+const role = Type.Enum([...roleNames], { description: 'The scopes of each role: `GET /rest/v1/roles`.' });
 const email = Type.String({
   maxLength: 254,
   pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
@@ -88,7 +88,7 @@ const createUser = defineEndpoint({
   id: 'createUser',
   tag: 'Users',
   summary:
-    'Add a person with a role that may do no more than who adds them. `POST /rest/v1/sign-in-links` makes their invitation',
+    'Add a user, whose role may have no scope that the caller lacks. `POST /rest/v1/sign-in-links` makes the invitation',
   body: Type.Object({ email, role }, { additionalProperties: false }),
   reply: userReply,
   async handle({ body, principal }, services) {

@@ -43,7 +43,7 @@ export const approvalEndpoints = [
     scope: 'version:list',
     id: 'listPublications',
     tag: 'Versions',
-    summary: 'Which version was live from when to when, and who published it; the newest 10,000 are kept',
+    summary: 'Which version was live when, and who published it; the newest 10,000 entries are kept',
     query: Type.Object(pageQuery),
     reply: pageOf(publicationReply),
     async handle({ query, principal: { accountId } }, { storage, paginator }) {

@@ -27,8 +27,8 @@ export const backlogLeft = Type.Object({
     Type.String({
       format: 'date-time',
       description:
-        'About when the oldest event of those was resolved: a replay of the log from here on, once the destination is ' +
-        'live again, sends what was not sent, for as long as the log keeps it. Null where nothing waits.',
+        'About when the oldest waiting event was resolved: a replay of the log from this time, once the destination is ' +
+        'live again, sends the unsent events that the log still keeps. Null where no event waits.',
     }),
   ),
 });
@@ -85,7 +85,7 @@ export async function findBacklogsLeft(
     );
   } catch (error) {
     const failure = unavailable(
-      'the log does not say which events wait for the destinations that go: try again, or set force',
+      'the log did not report which events wait for the removed or disabled destinations: try again, or set force',
     );
     failure.cause = error;
     throw failure;

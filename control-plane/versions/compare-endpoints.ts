@@ -41,7 +41,7 @@ export const compareEndpoints = [
     scope: 'version:find',
     id: 'getVersionDiff',
     tag: 'Versions',
-    summary: 'What a version, or the draft, changes against another; by default against the one that is live',
+    summary: 'Compare a version, or the draft, with another version; by default with the live one',
     query: Type.Object({ against: Type.Optional(against) }),
     reply: diffReply,
     async handle({ params, query, principal }, { storage }) {

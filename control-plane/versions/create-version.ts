@@ -28,7 +28,7 @@ export async function createVersion(
   const live = await liveContent(em, accountId);
   const content = composeSnapshot(live, await loadDraft(em, accountId), request);
   if (toPublish && diffSnapshots(live, content).count === 0) {
-    throw conflict('there is nothing to publish: the version would not differ from what is live');
+    throw conflict('there is nothing to publish: the version would not differ from the live one');
   }
   refuseIncomplete(content, live, accountId, secretBox);
   refuseBrokenTags(content, live);

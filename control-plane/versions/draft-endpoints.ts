@@ -22,7 +22,7 @@ export const draftEndpoints = [
     scope: 'version:find',
     id: 'getDraftStatus',
     tag: 'Versions',
-    summary: 'Whether one entity of the draft differs from what is live',
+    summary: 'Whether one entity of the draft differs from the live version',
     query: Type.Object({ collection: statusCollection, entityId: Type.String({ minLength: 1, maxLength: 250 }) }),
     reply: Type.Object({
       collection: statusCollection,

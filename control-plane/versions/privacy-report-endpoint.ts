@@ -24,12 +24,12 @@ const row = Type.Object({
   personal: nullable(
     Type.Enum([...personalKinds], {
       description:
-        'What its values look like, where the sample of what arrives found personal data; null: nothing found.',
+        'The shape of its values, where a sample of the events received found personal data; null: nothing found.',
     }),
   ),
   purposes: Type.Array(Type.String()),
   onOptOut: Type.Enum(['stop', 'limitedUse'], {
-    description: 'What becomes of events of visitors who opted out by a signal.',
+    description: 'The outcome of events of visitors who opted out by a signal.',
   }),
   consentRule: Type.Enum(['all', 'any'], { description: 'Which of the purposes the visitor must allow.' }),
   regions: Type.Array(Type.String(), { description: 'Where the defaults of the purposes apply; empty: everywhere.' }),
@@ -52,11 +52,11 @@ export const privacyReportEndpoint = defineEndpoint({
   id: 'getPrivacyReport',
   tag: 'Versions',
   summary:
-    'What leaves to whom by a version: each property of each event at each enabled destination, how it is changed, for which ' +
-    'purposes and where, and what changed since the version before. It reads rules, and of events the names of properties that look personal. `format=csv` answers text/csv',
+    'The data that a version sends to each destination: each property of each event at each enabled destination, how it is changed, for which ' +
+    'purposes and where, and the changes since the version before. It reads rules, and the names of properties of events that look personal. `format=csv` answers text/csv',
   query: Type.Object({
     against: Type.Optional(
-      Type.String({ format: 'uuid', description: 'The version to compare with; otherwise the one before.' }),
+      Type.String({ format: 'uuid', description: 'The version to compare with; default: the version before.' }),
     ),
     format: Type.Optional(Type.Enum(['json', 'csv'])),
   }),

@@ -51,7 +51,7 @@ const releaseQuarantine = Type.Optional(
       uniqueItems: true,
       description:
         'Rules whose quarantined events are released once every process runs the version, so that they are judged by it: fixing a rule ' +
-        'and releasing what it held is one call. Ids as in `GET /rest/v1/quarantine`. Needs `quarantine:release` too.',
+        'and releasing its quarantined events is one call. Ids as in `GET /rest/v1/quarantine`. Needs `quarantine:release` too.',
     }),
   ),
 );
@@ -60,8 +60,8 @@ const revertDraft = Type.Optional(
   nullable(
     Type.Boolean({
       description:
-        'Of a roll back: also revert in the draft what the version that was live changed, so that the next publish does not bring ' +
-        'it back. What was edited in the draft since stays.',
+        'For a roll back: also revert in the draft the changes of the version that was live, so that the next publish does not bring ' +
+        'them back. Later edits of the draft stay.',
     }),
   ),
 );
@@ -84,11 +84,11 @@ const publishedReply = Type.Object({
             'False where more than 10,000 events wait, or not every process runs the version yet: release the rest with `POST /rest/v1/quarantine/release`.',
         }),
       }),
-      { description: 'What was released of each rule of `releaseQuarantine`; absent where none was named.' },
+      { description: 'Events released for each rule of `releaseQuarantine`; absent where no rule was named.' },
     ),
   ),
   backlogsLeft: Type.Optional(
-    Type.Array(backlogLeft, { description: 'What was left unsent; absent where nothing was.' }),
+    Type.Array(backlogLeft, { description: 'Events that were left unsent; absent where there are none.' }),
   ),
 });
 

@@ -17,7 +17,7 @@ export const rolloutReply = Type.Object({
     Type.Object({
       kind: Type.String(),
       alive: count,
-      running: { ...count, description: 'Of these, those that run it.' },
+      running: { ...count, description: 'Of these, the processes that run it.' },
       since: nullable({
         ...instant,
         description: 'Since when all of them do, where that is known: nothing was published for anybody since.',

@@ -87,7 +87,7 @@ export const storedVersionEndpoints = [
     scope: 'version:delete',
     id: 'deleteVersion',
     tag: 'Versions',
-    summary: 'Delete an old version; neither the one that is live nor the newest one',
+    summary: 'Delete an old version; neither the live one nor the newest',
     reply: Type.Object({ deleted: Type.Literal(true) }),
     handle: ({ params, principal }, services) =>
       edit(services, principal, async ({ em, now }) => {

@@ -59,7 +59,7 @@ export const diffReply = Type.Object({
 /** Answer of a diff by field. */
 export const changesReply = Type.Object({
   names: Type.Record(Type.String(), Type.String(), {
-    description: 'Names of the entities whose ids stand in the fields, by id; of those that have a name.',
+    description: 'Names of the entities whose ids stand in the fields, by id, where the entity has a name.',
   }),
   changes: Type.Array(
     Type.Object({

@@ -192,7 +192,7 @@ test('publish on create: with nothing to publish it is a 409 that no retry cures
   const client = await plane.newAccount();
   const nothing = {
     status: 409,
-    body: { error: 'there is nothing to publish: the version would not differ from what is live' },
+    body: { error: 'there is nothing to publish: the version would not differ from the live one' },
     headers: { 'x-should-retry': 'false' },
   };
   expect(await client.post('/versions', { publish: true })).toMatchObject(nothing);

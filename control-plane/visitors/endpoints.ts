@@ -32,8 +32,8 @@ export const visitorEndpoints = [
     query: Type.Object({
       ...pageQuery,
       userId: text(
-        'The id of a device, or the own id of a visitor, or an alias of it. Finds whom events with this id alone belong to: ' +
-          'on a device of several people, who signed in there last.',
+        'The id of a device, or the own id of a visitor, or an alias of it. Finds the visitor to whom events with this id alone belong: ' +
+          'on a device of several people, the person who signed in last.',
       ),
       externalId: text("The customer's id."),
       email: text('In any spelling.'),
@@ -93,7 +93,7 @@ export const visitorEndpoints = [
       'experiments. From a second after the answer on no destination is sent an event of it that was received before, ' +
       'also waiting, retried or replayed ones; its dead letters are deleted when they are met, its quarantined events at once. Until retention ' +
       'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. ' +
-      'Destinations are asked to delete the visitor as well: GET /rest/v1/erasures/{id} says what became of that',
+      'Destinations are asked to delete the visitor as well: GET /rest/v1/erasures/{id} shows their answers',
     query: Type.Object({ suppress }),
     body: Type.Object({ suppress, reference: erasureReference }, { additionalProperties: false }),
     bodyOptional: true,

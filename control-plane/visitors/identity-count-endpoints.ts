@@ -18,7 +18,7 @@ export const identityCountEndpoints = [
     id: 'listIdentityCounts',
     tag: 'Visitors',
     summary:
-      'What events named or gave that did not become their visitors’, by source and reason, the most frequent first. Counted by ' +
+      'Identifiers and values of events that were not stored with their visitors, by source and reason, the most frequent first. Counted by ' +
       'the hour of receipt and kept for 8 days',
     query: Type.Object({
       range: Type.Optional(Type.Enum(['24h', '7d'], { default: '24h', description: 'How far back, from now.' })),

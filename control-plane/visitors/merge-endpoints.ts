@@ -109,7 +109,7 @@ export const mergeEndpoints = [
     tag: 'Visitors',
     summary:
       'Merge a visitor with another one, known people as well. The older one survives and the other id becomes an alias; ' +
-      'of two values of a property the one of the visitor written last stays. 409 where both ids lead to one visitor, or ' +
+      'a property that both have keeps the value of the visitor written last. 409 where both ids lead to one visitor, or ' +
       'the merged one would be larger than 32 KiB and than both',
     body: Type.Object(
       { visitorId: Type.String({ minLength: 1, maxLength: 1_000, description: 'Any id of the other visitor.' }) },
@@ -146,8 +146,8 @@ export const mergeEndpoints = [
     personal: ['value'],
     tag: 'Visitors',
     summary:
-      'Undo a merge of a visitor. Both get back the properties and identifiers they had; what the survivor was given since ' +
-      'stays with it, and events do not merge the two again. 409 where the merge was undone already, or a later merge of ' +
+      'Undo a merge of a visitor. Both get back the properties and identifiers they had; the survivor keeps data that it got since, ' +
+      'and events do not merge the two again. 409 where the merge was undone already, or a later merge of ' +
       'the survivor has to be undone first',
     body: Type.Object(
       { mergeId: Type.String({ pattern: uuidPattern, description: 'From GET /rest/v1/visitors/{id}/merges.' }) },

@@ -77,7 +77,7 @@ export const suppressionEndpoints = [
       userId: filter('userIds'),
       externalId: filter('externalIds'),
       email: filter('emails'),
-      erasureId: Type.Optional(Type.String({ format: 'uuid', description: 'Those of one erasure.' })),
+      erasureId: Type.Optional(Type.String({ format: 'uuid', description: 'Only suppressions of one erasure.' })),
     }),
     reply: pageOf(suppressionReply),
     async handle({ query, principal }, { pool, paginator }) {

@@ -63,7 +63,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
       },
       {
         title: 'API keys refused, by reason',
-        description: 'None of them got in.',
+        description: 'All of them were refused.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -79,7 +79,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
     title: 'Experiments',
     panels: [
       {
-        title: 'Refused, by what the account had spent',
+        title: 'Refused, by the exhausted limit',
         description: 'Look-ups, first assignments, impressions and work of a second; page is the work of one page.',
         kind: 'timeseries',
         unit: 'reqps',

@@ -36,7 +36,7 @@ export const destinations = dashboard(
         {
           title: 'Not asked',
           description:
-            'Destinations whose breaker is open, those of them being tried out or refusing their key, and those whose settings cannot be used.',
+            'Destinations whose breaker is open, half open, or refuses their key, and destinations whose settings cannot be used.',
           kind: 'stat',
           unit: 'short',
           thresholds: { warn: 1, bad: 5 },
@@ -54,7 +54,7 @@ export const destinations = dashboard(
       panels: [
         {
           title: 'Attempts by outcome',
-          description: 'What became of attempts to deliver an event.',
+          description: 'Outcomes of attempts to deliver an event.',
           kind: 'timeseries',
           unit: 'eps',
           queries: [
@@ -155,7 +155,7 @@ export const destinations = dashboard(
         {
           title: 'Waiting to keep the order',
           description:
-            'Visitors with an event that is to be tried again, the events that wait behind those, and destinations that take no fresh events because too many wait.',
+            'Visitors with an event that waits for a retry, later events that wait for it, and destinations that accept no new events because too many wait.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
@@ -179,7 +179,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Events held in memory',
-          description: 'Events a dispatcher has taken and not settled.',
+          description: 'Events that a dispatcher has received and not settled.',
           kind: 'timeseries',
           unit: 'short',
           queries: [

@@ -16,7 +16,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Answers other than 200, by status',
-        description: '429 and 503 ask the client to come again; 499 is one that left.',
+        description: '429 and 503 ask the client to retry; 499 is a client that disconnected.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -114,7 +114,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Frames in flight and their limit',
-        description: 'At the limit all the time: the log is what bounds the gateway.',
+        description: 'At the limit all the time: the log is the bottleneck of the gateway.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -182,7 +182,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       {
         title: 'Connections',
         description:
-          'Of clients, idle ones included, by process; what is over GATEWAY_CONNECTIONS_MAX is closed as it comes.',
+          'Of clients, idle ones included, by process; connections over GATEWAY_CONNECTIONS_MAX are refused.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -205,7 +205,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Refused before it was known whose they are',
-        description: 'By what there was too much of, of one address or of all: requests under way, bodies, unpacking.',
+        description: 'By the exceeded limit, of one address or of all: requests in flight, bodies, decompression.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [

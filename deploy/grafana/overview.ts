@@ -66,7 +66,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
     panels: [
       {
         title: 'Events by result',
-        description: 'What the gateway made of the events it was sent.',
+        description: 'Outcomes of the events that the gateway received.',
         kind: 'timeseries',
         unit: 'eps',
         queries: [
@@ -117,7 +117,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
       },
       {
         title: 'Log bytes against their limit',
-        description: 'Each stream of the log. What is not delivered is never removed for space.',
+        description: 'Each stream of the log. Undelivered messages are never removed for space.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [
@@ -134,7 +134,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
     panels: [
       {
         title: 'What runs',
-        description: 'Each process with its version, and what its log survives.',
+        description: 'Each process with its version, and the failures that its log survives.',
         kind: 'table',
         unit: 'none',
         width: 12,

@@ -31,7 +31,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Threads',
-        description: 'Ready ones, those there should be, and those of the pool.',
+        description: 'Threads that are ready, threads that are configured, and threads of the pool.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -128,7 +128,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       {
         title: 'Cache hits',
         description:
-          'Share of the visitors found in the cache of their thread; and of those that were, but about which the database was asked, which are few unless a transaction stays open or connections break.',
+          'Fraction of visitors found in the cache of their thread; and of those, the fraction for which the database was queried as well: few unless a transaction stays open or connections break.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [
@@ -144,7 +144,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Cache memory',
-        description: 'Against what it may take. Full, with few hits: raise PIPELINE_VISITOR_CACHE_BYTES_MAX.',
+        description: 'Used of its maximum. Full, with few hits: raise PIPELINE_VISITOR_CACHE_BYTES_MAX.',
         kind: 'timeseries',
         unit: 'bytes',
         queries: [

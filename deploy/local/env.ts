@@ -30,7 +30,7 @@ export const { variables: stackEnv, read: readStackEnv } = defineEnv({
       minimum: 1024 ** 2,
       unit: 'bytes',
       description:
-        'What the streams of the embedded nats-server may take together; three quarters of the disk by default',
+        'Size of all streams of the embedded nats-server together; three quarters of the disk by default',
     }),
   ),
   GOMEMLIMIT: optionalText(

@@ -42,7 +42,7 @@ export function readyMessage(folder: string, credentials: Credentials, signInCod
 }
 
 const tlsNote = [
-  'Of a service with a certificate of yours curl has to know who signed it (--cacert FILE), and it has to name 127.0.0.1;',
+  'For a service with your own certificate, give curl the authority that signed it (--cacert FILE). The certificate has to name 127.0.0.1;',
   'else give its name to curl (--connect-to NAME:PORT:127.0.0.1:PORT).',
   '',
 ];

@@ -46,7 +46,7 @@ export async function startStack(
   await mkdir(join(folder, 'logs'), { recursive: true });
   const claim = await claimFolder(folder);
   stops.push(claim.release);
-  for (const name of await endLeftovers(folder)) progress.line(`· ended the ${name} a killed stack left behind`);
+  for (const name of await endLeftovers(folder)) progress.line(`· ended the ${name} of a stack that was killed`);
   await assertPortsFree(env);
 
   const passwords = await readOrMakePasswords(folder);

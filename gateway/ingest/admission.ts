@@ -105,13 +105,13 @@ export const { variables: admissionEnv, read: readAdmissionSettings } = defineSe
   rates: {
     eventsPerS: fromEnv({
       RATE_LIMIT_EVENTS_PER_S: count(
-        'Events per second of one source key; those of two seconds may come at once',
+        'Events per second of one source key; bursts of two seconds’ events are allowed',
         10_000,
       ),
     }),
     bytesPerS: fromEnv({
       RATE_LIMIT_BYTES_PER_S: count(
-        'Bytes per second of one source key, of bodies as they are unpacked; those of two seconds may come at once',
+        'Bytes per second of one source key, of decompressed bodies; bursts of two seconds’ bytes are allowed',
         16 * 1024 ** 2,
         { unit: 'bytes' },
       ),

@@ -72,7 +72,7 @@ export class MadeEvents {
     if (!check.Check(payload)) return invalid(describeProblem(check, payload));
     const { time } = payload as { readonly time?: number | null };
     if (!isWithinWindow(time, atMs, this.#limits.timeWindow)) {
-      return invalid('time lies outside the window in which events are taken');
+      return invalid('time lies outside the window in which events are accepted');
     }
     const body = Buffer.from(stringifyExact(payload, ...Object.values(payload)));
     if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);

@@ -27,7 +27,7 @@ import type { RememberedRequest } from './remembered-requests.ts';
 
 export type EventLimits = JsonLimits & { readonly timeWindow: TimeWindow };
 
-const outsideWindow = invalid('time lies outside the window in which events are taken');
+const outsideWindow = invalid('time lies outside the window in which events are accepted');
 
 /** How a request with one event is taken in, whichever route it came through. */
 export class SingleEvent {

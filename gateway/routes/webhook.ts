@@ -14,7 +14,7 @@ const paths = ['/webhook/:token', '/api/v1/webhook/:token'];
  * The two routes of webhooks; what reads their requests is loaded with the first one.
  *
  * `POST /webhook/{token}`: whatever another service sends. Of a source whose kind knows its sender the body says name,
- * id, time and visitor of the event, or of several. Of every other source the body, a JSON object or a form, becomes the
+ * id, time and visitor of the event, or of several. For every other source the body, a JSON object or a form, becomes the
  * event's properties. The query may name the event (default: the source's name) and whose it is, and wins over the body.
  *
  * `GET /webhook/{token}`: some providers ask for an address before they use it. The token they show has to be the source
@@ -69,13 +69,13 @@ const formContent = { schema: { type: 'object' } };
 
 const description: object = {
   operationId: 'webhook',
-  summary: 'Send what a webhook of another service sends',
+  summary: 'Receive the webhook of another service',
   description: [
-    'Of a source whose type names a service, the body is read as that service writes it: name, id, time and visitor of the',
+    'For a source whose type names a service, the body is read in the format of that service: name, id, time and visitor of the',
     'event, or of several; the whole body stays in eventProperties. With a signingSecret on the source the request has to be',
-    'signed. Of every other source the body, a JSON object or a form, becomes eventProperties, and the event is named as the',
+    'signed. For every other source the body, a JSON object or a form, becomes eventProperties, and the event is named as the',
     'source; each member of an array is an event. `event` and the parameters that identify win over the body. The body may be',
-    'compressed with gzip. What a service cannot correct is accepted: bytes that are not UTF-8 are read in the charset of the',
+    'compressed with gzip. Faults that a service cannot correct are accepted: bytes that are not UTF-8 are read in the charset of the',
     'content type, or replaced; times outside the window are kept as original_time in the context; texts that are too long stay',
     'in eventProperties only.',
   ].join(' '),

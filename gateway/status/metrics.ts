@@ -66,7 +66,7 @@ export const gatewayMetrics = {
   queueEventsLimit: gauge('sluice_gateway_queue_limit_events', 'Events that may wait; more are refused'),
   queueBytes: gauge('sluice_gateway_queue_bytes', 'Bytes that wait for the log or are on their way to it'),
   queueBytesLimit: gauge('sluice_gateway_queue_limit_bytes', 'Bytes that may wait; more are refused'),
-  engineInfo: gauge('sluice_gateway_engine_info', 'Always 1; the labels say which build of the HTTP engine runs', [
+  engineInfo: gauge('sluice_gateway_engine_info', 'Always 1; the labels name the build of the HTTP engine', [
     'package',
     'version',
   ]),

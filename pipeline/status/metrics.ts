@@ -75,7 +75,7 @@ export const pipelineMetrics = {
   ),
   deadLettersKept: gauge(
     'sluice_dead_letters_kept_messages',
-    'Dead letters in the log, by destination; `ingest` for what could not be resolved',
+    'Dead letters in the log, by destination; `ingest` for events that could not be resolved',
     ['destination_id'],
   ),
   partitionBacklogFrames: gauge(
@@ -177,7 +177,7 @@ export const pipelineMetrics = {
   ),
   cacheLookups: counter(
     'sluice_visitor_cache_lookups_total',
-    'Visitors looked up in the cache, by result: hit, confirmed (there, but the database was asked whether it still stands), miss',
+    'Visitors looked up in the cache, by result: hit, confirmed (found, and checked in the database), miss',
     ['result'],
   ),
   cacheVisitors: gauge('sluice_visitor_cache_visitors', 'Visitors in the cache'),

@@ -56,7 +56,7 @@ export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
   openedFramesBytesMax: 16 * mebibyte,
   geoDatabase: fromEnv({
     GEOIP_DATABASE: optionalText(
-      "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy: the region of a visitor who does not say it is looked up by the address, for purposes that hold in some regions only. Without it such a region is unknown, and counts as covered",
+      "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy: the region of a visitor without one is looked up by the address, for purposes that apply in some regions only. Without it such a region is unknown, and counts as covered",
     ),
   }),
 });

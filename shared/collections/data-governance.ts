@@ -32,8 +32,8 @@ const eventProperty = Type.Object(
 const actionField = (description: string) =>
   Type.Enum([...planActions], {
     description:
-      `${description} Report counts it. Omit leaves the property out, Redact puts the text REDACTED in its place: in what is ` +
-      'stored, sent and kept of the visitor. Quarantine holds the event until it is released or deleted. Drop takes the event and stores nothing of what it says.',
+      `${description} Report counts it. Omit leaves the property out, Redact puts the text REDACTED in its place: in all that is ` +
+      'stored, sent and kept of the visitor. Quarantine holds the event until it is released or deleted. Drop accepts the event and stores no part of it.',
   });
 
 const eventBody = Type.Object({

@@ -52,7 +52,7 @@ const tagBody = Type.Object({
     maxLength: 60_000,
     description:
       'CustomScript: a script, which runs as an element with the nonce of the page. ScriptSource: the https URL of one. ' +
-      'ImagePixel: the https URL of an image; {{Name}} behind its host stands for the value of a variable. TrackEvent: the name of an event.',
+      'ImagePixel: the https URL of an image; {{Name}} after its host stands for the value of a variable. TrackEvent: the name of an event.',
   }),
   integrity: nullable(
     Type.String({
@@ -157,7 +157,7 @@ const variableBody = Type.Object({
     maxLength: 2_000,
     description:
       'Constant: the text itself. DataLayer: a dotted path. Cookie, UrlParameter: its name. UrlPart: url, host, path, query or fragment. ' +
-      'Element: a CSS selector, with @ and an attribute behind it, or its text. Script: the dotted path of a global, which is read and not ' +
+      'Element: a CSS selector, followed by @ and an attribute, or its text. Script: the dotted path of a global, which is read and not ' +
       'evaluated. EventProperty: the path of a property of the event that fired.',
   }),
   defaultValue: nullable(Type.String({ maxLength: 2_000 })),

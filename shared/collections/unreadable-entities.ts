@@ -8,7 +8,7 @@ import type { LiveConfig } from './read-live-collections.ts';
 export const configMetrics = {
   unreadableEntities: gauge(
     'sluice_config_unreadable_entities',
-    'Published entities in force that this build cannot read, of the collections the service reads. shut: left out, and what it restricts is refused; defaulted: a field by which nothing is restricted has its default',
+    'Published entities in force that this build cannot read, of the collections the service reads. shut: left out, and everything that it restricts is refused; defaulted: a field that restricts nothing has its default',
     ['effect'],
   ),
 };
@@ -38,7 +38,7 @@ export function createUnreadableEntities(logger: Logger): UnreadableEntities {
         const about = { accountId, revision, collection, id, field };
         if (isDefaulted)
           logger.warn(about, 'a field of a published entity cannot be read by this build; using its default');
-        else logger.error(about, 'a published entity cannot be read by this build; what it restricts stays blocked');
+        else logger.error(about, 'this build cannot read a published entity; everything that it restricts stays blocked');
       }
       if (unreadable.length === 0) byAccount.delete(accountId);
       else byAccount.set(accountId, { shut: entitiesOf(unreadable, false), defaulted: entitiesOf(unreadable, true) });

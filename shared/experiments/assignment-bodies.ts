@@ -116,7 +116,7 @@ export function describeAssignments(served: ServedExperiments): Readonly<Record<
         description:
           'Deterministic on visitor_id, and sticky: the first assignment is stored with the visitor, while the account has room for more. Records a ' +
           '`$experiment_impression` event unless track_impression is false. A visitor who is not in the experiment, also ' +
-          'because no such experiment runs, gets a 200 that says so. Follows the published version. ' +
+          'because no such experiment runs, gets a 200 with `in_experiment: false`. Follows the published version. ' +
           'An erasure or a merge of the visitor takes effect within half a minute where it was assigned before.',
         parameters: [
           {

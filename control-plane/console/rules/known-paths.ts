@@ -1,6 +1,6 @@
 /** Paths of recent events, as the interface answers them. */
 export type EventPaths = {
-  /** How many events were looked at. */
+  /** How many events were checked. */
   readonly events: number;
   readonly paths: readonly { readonly path: string; readonly events: number; readonly example: string }[];
 };

@@ -95,7 +95,7 @@ function open(plans: ExperimentPlans, token: string, call: ExperimentCall): Open
     isPageAllowed(domains, call.origin, call.referer) &&
     (addresses === undefined || addresses.includes(call.clientAddress()));
   if (isAdmitted) return opened;
-  throw new ApiError(403, 'forbidden', 'the token is not taken from this page or address: see its whitelists');
+  throw new ApiError(403, 'forbidden', 'the token is refused from this page or address: see its whitelists');
 }
 
 function viewAssigned({ experiment, variant }: Assigned): object {

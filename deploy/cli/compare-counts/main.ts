@@ -24,7 +24,7 @@ const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
 // Two services run side by side: do they count the same?
 const program = new Command('compare-counts')
   .description(
-    'Compares what another service counted with what arrived here, by event name and day (UTC), and says in words what ' +
+    'Compares the counts of another service with the events received here, by event name and day (UTC), and describes ' +
       'differs. Exit: 0 all agree, 1 something differs, 2 it could not be compared.',
   )
   .argument('<export>', 'its export: CSV with a header, or JSON; counts by name and day, or the events themselves')

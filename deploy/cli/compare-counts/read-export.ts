@@ -63,7 +63,7 @@ export function readExport(text: string, columns: ExportColumns): DayCount[] {
 
 const missing = (what: keyof typeof usual, known: ReadonlySet<string>): ExportError =>
   new ExportError(
-    `reading the export: no column is named ${usual[what].join(' or ')}; say which by --${what}: ${[...known].join(', ')}`,
+    `reading the export: no column is named ${usual[what].join(' or ')}; name it with --${what}: ${[...known].join(', ')}`,
   );
 
 const wanting = ({ name, day }: { readonly name: string | undefined; readonly day: string | undefined }): string => {

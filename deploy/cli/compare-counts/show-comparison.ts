@@ -27,7 +27,7 @@ function describeVerdict({ verdict, theirs, ours, isSampled }: Compared): string
   const about = isSampled ? 'about ' : '';
   switch (verdict) {
     case 'same':
-      return isSampled ? 'agrees, as far as a sample can tell' : 'agrees';
+      return isSampled ? 'agrees, as far as a sample shows' : 'agrees';
     case 'fewer':
       return `${about}${theirs - ours} fewer here (${percent(theirs - ours, theirs)})`;
     case 'more':
@@ -59,11 +59,11 @@ const hints: Readonly<Record<Compared['verdict'], readonly string[]>> = {
   ],
   more: ['More here: events without an id that are sent again count again; or the other side left some out.'],
   'only-there': [
-    'None here: a name that is not in allowedEvents is dropped once any is published; or what sends it still has the other address.',
+    'None here: a name that is not in allowedEvents is dropped once any is published; or its sender still has the other address.',
   ],
-  'only-here': ['None there: what sends it has this address only, or the export leaves the name out.'],
+  'only-here': ['None there: its sender has this address only, or the export leaves the name out.'],
   partial: [
-    'Days not compared: this side counts what the view of recent events has, for whole days (UTC) that are over. RECENT_EVENTS_AGE_MS and RECENT_EVENTS_MAX are how far back it goes.',
+    'Days not compared: this side counts events in the view of recent events, for whole past days (UTC). RECENT_EVENTS_AGE_MS and RECENT_EVENTS_MAX limit how far back it goes.',
   ],
 };
 

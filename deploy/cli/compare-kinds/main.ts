@@ -21,7 +21,7 @@ const program = new Command('compare-kinds')
       'member. Exit: 0 all are the same, 1 something differs, 2 lines could not be compared.',
   )
   .argument('<file>', 'one JSON a line: {kind, settings?, person?, before?, event, expected, at?}; - is standard input')
-  .option('--only-expected', 'do not report what is sent here beside the recorded members')
+  .option('--only-expected', 'do not report members that are sent here and were not recorded')
   .option('--ignore <path>', 'a member that is not compared, without indexes: data[].event_id; repeatable', addTo, [])
   .option('--json', 'for programs: one JSON a line, the summary last')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))

@@ -67,7 +67,7 @@ function openErasures(connection: LogConnection) {
     stop: () => erasures.stop(),
     untilCurrent: () =>
       erasures.untilCurrent(AbortSignal.timeout(erasuresMs)).catch((error: unknown) => {
-        throw new Error('reading who was erased: the log did not answer', { cause: problem ?? error });
+        throw new Error('reading the erased visitors: the log did not answer', { cause: problem ?? error });
       }),
   };
 }

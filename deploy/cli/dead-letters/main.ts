@@ -19,10 +19,10 @@ type Options = {
 // destination, or to one that is gone, which the configuration interface does not show.
 const program = new Command('dead-letters').description('Dead letters: events that were not delivered');
 const actions = {
-  list: 'list them, with the reason and what the platform answered',
+  list: 'list them, with the reason and the platform\'s answer',
   show: 'print one of a destination (--seq) with the last request and the answer, secrets masked; it may hold personal data',
   retry:
-    'have them worked on again: those of ingest go into INGEST once more, those of a destination are replayed to it',
+    'process them again: dead letters of ingest return to INGEST, those of a destination are replayed to it',
   delete: 'delete them for good',
 } as const;
 for (const action of ['list', 'show', 'retry', 'delete'] as const) {
@@ -35,9 +35,9 @@ for (const action of ['list', 'show', 'retry', 'delete'] as const) {
         'ingest: events that could not be resolved, or were quarantined; else the id or the name of a destination',
       ),
     )
-    .addOption(new Option('--reason <reason>', 'those of exactly this reason'))
-    .addOption(new Option('--older-than <age>', 'those older than 90m, 12h, 7d'))
-    .addOption(new Option('--seq <number>', 'of ingest, and for show: the one with this number'))
+    .addOption(new Option('--reason <reason>', 'only dead letters of exactly this reason'))
+    .addOption(new Option('--older-than <age>', 'only dead letters older than 90m, 12h, 7d'))
+    .addOption(new Option('--seq <number>', 'for ingest and show: the dead letter with this number'))
     .addOption(new Option('--json', 'for programs: one JSON a line, the sum last'))
     .action((of: string, options: Options) => runCommand('dead-letters', () => run(action, of, options)));
 }

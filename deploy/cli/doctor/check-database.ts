@@ -49,7 +49,7 @@ async function checkSchema(client: pg.Client): Promise<Finding> {
     applied = new Set(rows.map(({ name }) => name));
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== undefinedTable) throw error;
-    return fail(about, 'the database has none of our tables', advice);
+    return fail(about, 'the database has no tables of Sluice', advice);
   }
   const known = migrationList.map(({ name }) => name);
   const missing = known.filter((name) => !applied.has(name));
@@ -81,8 +81,8 @@ async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>
       return [
         warn(
           about,
-          'this role may not read what is sealed',
-          'fine for a pipeline; else look as the role of control planes',
+          'this role may not read sealed secrets',
+          'fine for a pipeline; else run the doctor with the role of control planes',
         ),
       ];
     }
@@ -99,7 +99,7 @@ async function checkSecretsKey(client: pg.Client, box: SecretBox): Promise<Findi
   const [sealed] = rows;
   if (sealed === undefined) return ok('secrets key', 'is 32 bytes long; nothing is sealed with it yet');
   box.open(sealed.sealed_key, sourceKeyContext(sealed.account_id, sealed.source_id, sealed.test));
-  return ok('secrets key', 'opens what is sealed in the database');
+  return ok('secrets key', 'opens the secrets sealed in the database');
 }
 
 /** The key that gateways have too. A machine without it has nothing to do with the secrets it seals. */
@@ -116,7 +116,7 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
     if (sealed !== undefined) box.open(sealed.secret, signingSecretContext(sealed.account_id, sealed.id));
     const hasPrevious = env.SOURCE_SECRETS_KEY_PREVIOUS !== undefined;
     const found =
-      sealed === undefined ? 'is 32 bytes long; nothing is sealed with it yet' : 'opens what is sealed in the database';
+      sealed === undefined ? 'is 32 bytes long; nothing is sealed with it yet' : 'opens the secrets sealed in the database';
     return [
       ok(about, found),
       ...(await checkRotation(client, {

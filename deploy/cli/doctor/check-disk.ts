@@ -15,7 +15,7 @@ const syncedBytes = 16 * 1024;
 export async function checkDisks(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
   const places = await findDataPlaces(env.NATS_MONITOR_URL, timeoutMs, readStackFolder(env));
   if (places.length === 0) {
-    return [ok('disk', 'no data lie on this machine; run the doctor where nats-server runs to look at its disk')];
+    return [ok('disk', 'this machine holds no data; run the doctor where nats-server runs to check its disk')];
   }
   return (await Promise.all(places.map(checkDisk))).flat();
 }

@@ -24,7 +24,7 @@ export function checkSigning(env: DoctorEnv): Finding[] {
     if (error instanceof CannotStartError)
       return [fail(about, error.message, 'a service with this key does not start')];
     const detail = 'CONFIG_PUBLIC_KEYS does not hold the public key of CONFIG_SIGNING_KEY';
-    return [fail(about, detail, `give gateways and pipelines what openssl pkey -pubout says of it (${guide})`)];
+    return [fail(about, detail, `give gateways and pipelines its public key, from openssl pkey -pubout (${guide})`)];
   }
   if (env.CONFIG_PUBLIC_KEYS !== undefined) return [ok(about, 'CONFIG_PUBLIC_KEYS is set')];
   if (env.CONFIG_SIGNING_KEY !== undefined) return [ok(about, 'CONFIG_SIGNING_KEY is set')];

@@ -24,7 +24,7 @@ export async function examine(
 ): Promise<Finding[]> {
   const machine = {
     about: 'machine',
-    advice: 'report it as a bug: this looks at Node alone',
+    advice: 'report it as a bug: this check reads Node alone',
     run: () => Promise.resolve(checkMachine()),
   };
   const env = readOrFindings(source);
@@ -44,13 +44,13 @@ export async function examine(
 }
 
 const adviceOnLog =
-  'start nats-server with JetStream, or set NATS_URL and what it logs in with to those of the one that runs; look whether a firewall is between';
-const adviceOnMonitors = 'look whether the monitor ports in NATS_MONITOR_URL can be reached from here';
-const adviceOnSigning = 'report it as a bug: this looks at two variables and a file';
+  'start nats-server with JetStream, or set NATS_URL and its login for the server that runs; check for a firewall';
+const adviceOnMonitors = 'check that the monitor ports in NATS_MONITOR_URL can be reached from here';
+const adviceOnSigning = 'report it as a bug: this check reads two variables and a file';
 const adviceOnDatabase =
-  'start PostgreSQL, or set DATABASE_URL and what it logs in with to those of the one that runs, with a database that exists; look whether a firewall is between';
-const adviceOnMemory = 'look whether nats-server and PostgreSQL on this machine answer';
-const adviceOnDisks = 'look whether the folders of nats-server and of SLUICE_DIR can be read and written to in time';
+  'start PostgreSQL, or set DATABASE_URL and its login for the server that runs and a database that exists; check for a firewall';
+const adviceOnMemory = 'check that nats-server and PostgreSQL on this machine answer';
+const adviceOnDisks = 'check that the folders of nats-server and of SLUICE_DIR can be read and written in time';
 
 function readOrFindings(source: Readonly<Record<string, string | undefined>>): DoctorEnv | Finding[] {
   try {

@@ -10,7 +10,7 @@ export type FindingsCommand = {
   readonly description: string;
   /** Options of its own that are counts: the usual value and the meaning of each. */
   readonly counts?: readonly { readonly flags: string; readonly meaning: string; readonly byDefault: number }[];
-  /** `deadlineMs` is what each check may take; `counts` has the options of `counts`. */
+  /** `deadlineMs` is time limit of each check; `counts` has the options of `counts`. */
   examine(
     env: Readonly<Record<string, string | undefined>>,
     deadlineMs: number,
@@ -26,7 +26,7 @@ export async function runFindingsCommand({ name, description, counts = [], exami
   const program = new Command(name)
     .description(description)
     .option('--json', 'for programs')
-    .option('--deadline <ms>', 'what each check may take', readMs, 10_000)
+    .option('--deadline <ms>', 'time limit of each check', readMs, 10_000)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : usageExitCode))
     .action(({ json, deadline, ...given }: Given) =>
       runCommand(

@@ -6,7 +6,7 @@ import { oneOfEach } from './memory-settings.ts';
 await runFindingsCommand({
   name: 'doctor',
   description:
-    'Looks at this machine and at the servers its environment names, and says what to do. Exit: 0 well, 1 something to look at, 2 broken.',
+    'Checks this machine and the servers that its environment names, and advises. Exit: 0 well, 1 warnings, 2 broken.',
   counts: [
     { flags: '--gateways <n>', meaning: 'gateways of this machine, whose memory is added up', byDefault: 1 },
     { flags: '--pipelines <n>', meaning: 'pipelines of this machine', byDefault: 1 },

@@ -19,7 +19,7 @@ const program = new Command('sign-in-link')
       "beside a local stack, with the stack's own API key.",
   )
   .option('--email <address>', 'whom it signs in; needs DATABASE_URL, or a local stack that runs')
-  .option('--role <role>', 'adds the user with this role where there is none: admin for the first one')
+  .option('--role <role>', 'creates a missing user with this role: admin for the first user')
   .option('--account <id or name>', 'the account; may be left out where there is only one')
   .action((options: Options) =>
     runCommand('sign-in-link', async () => {

@@ -37,12 +37,12 @@ export async function examineUpgrade(
   const checks = [
     {
       about: 'log',
-      advice: 'NATS_URL is that of the services that run; look whether nats-server does',
+      advice: 'check that NATS_URL is the one of the running services, and that nats-server runs',
       run: () => examineLog(env, answerMs),
     },
     {
       about: 'database',
-      advice: 'DATABASE_URL is that of the services that run; look whether PostgreSQL does',
+      advice: 'check that DATABASE_URL is the one of the running services, and that PostgreSQL runs',
       run: () => examineDatabase(env, answerMs),
     },
   ];
@@ -100,7 +100,7 @@ async function examineStreams(connection: LogConnection, env: DoctorEnv): Promis
       warn(
         `stream ${name}`,
         `${setting} is ${found}, this version wants ${wanted}`,
-        'npm run doctor of this version says whether a start sets it',
+        'npm run doctor of this version shows whether a start sets it',
       ),
     );
   });

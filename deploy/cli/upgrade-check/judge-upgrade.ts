@@ -32,7 +32,7 @@ export function judgeRunning(processes: readonly Running[], own = version): Find
   const running = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`)).join(', ');
   const newer = processes.filter(({ version: found }) => found !== undefined && isNewer(found, own));
   if (newer.length === 0) return ok(about, `this is ${own}; running: ${running}`);
-  const advice = 'this would be the way back: the notes of the newer version say whether there is one';
+  const advice = 'this would be a downgrade: see the notes of the newer version for whether it is possible';
   return warn(about, `this is ${own}, and newer ones run: ${running}`, advice);
 }
 
@@ -65,7 +65,7 @@ export function judgeMigrations(applied: readonly string[] | undefined, known: r
   const missing = known.filter((name) => applied?.includes(name) !== true);
   const unknown = (applied ?? []).filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    const advice = 'the newer version’s notes say whether this one runs on it';
+    const advice = 'see the newer version’s notes for whether this one runs on it';
     return warn(about, `newer than this version: ${unknown.join(', ')}`, advice);
   }
   if (missing.length === 0) return ok(about, `${known.length} migrations are applied, and there are no others`);

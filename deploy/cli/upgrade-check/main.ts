@@ -5,6 +5,6 @@ import { examineUpgrade } from './examine-upgrade.ts';
 await runFindingsCommand({
   name: 'upgrade-check',
   description:
-    'Says what happens when the services of this environment are replaced by those of this version; changes nothing. Exit: 0 nothing to do, 1 something to know first, 2 it does not work.',
+    'Shows what an upgrade of the services of this environment to this version needs; changes nothing. Exit: 0 nothing to do, 1 warnings, 2 it does not work.',
   examine: examineUpgrade,
 });

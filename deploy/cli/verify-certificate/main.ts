@@ -7,7 +7,7 @@ type Options = { readonly jwks: string; readonly json?: true };
 
 // Verifies the certificate of an erasure without this installation: with the certificate and the account's public keys.
 const program = new Command('verify-certificate')
-  .description('Verify the certificate of an erasure and print what it says')
+  .description('Verify the certificate of an erasure and print its content')
   .argument('<file>', 'the answer of GET /rest/v1/erasures/{id}/certificate')
   .requiredOption('--jwks <file or URL>', 'the answer of GET /rest/v1/account/keys')
   .option('--json', 'for programs: {valid, payload} or {valid, reasons}')

@@ -7,7 +7,7 @@ import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 const tests = ['gateway/http/doors', 'gateway/http/fuzz', 'shared/egress/hostile-answers'];
 
 const options = new Command('npm run fuzz --')
-  .description('Sends made-up requests and answers, and compares with what their documentation says')
+  .description('Sends generated requests and answers, and compares the results with their documentation')
   .option('--cases <number>', 'cases of each test', '4000')
   .option('--seed <number>', 'where the sequence of cases begins; a failed case is printed with its own number', '1')
   .parse()

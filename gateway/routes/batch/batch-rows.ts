@@ -45,7 +45,7 @@ export function checkRow(value: unknown, scanned: RowScan, { body, utf8, limits,
 
 function timely(row: BatchRow | PlainRow, nowMs: number, { timeWindow }: RowLimits): CheckedRow {
   if (isWithinWindow(row.time, nowMs, timeWindow)) return { row };
-  return { problem: 'time lies outside the window in which events are taken' };
+  return { problem: 'time lies outside the window in which events are accepted' };
 }
 
 /** Whether all of a body but its rows is UTF-8: then only the rows that are not have to be refused. */

@@ -86,7 +86,7 @@ function configRoute(
     method: 'get',
     paths: [path],
     document,
-    openapi: describeGet(name, path, 'Configuration of the browser library: what of it is served', [
+    openapi: describeGet(name, path, 'Configuration of the browser library: the parts that are served', [
       pathParameter('key', 'Source key'),
     ]),
     accept(exchange, segment) {

@@ -117,7 +117,7 @@ const keptForGood = [
 
 const containerDescription = {
   operationId: 'container',
-  summary: "What the pages of a source run of its tag manager, for the service's own script",
+  summary: "The tags that pages of a source run, for the service's own script",
   parameters: [pathParameter('key', 'Source key'), queryParameter('v')],
   responses: {
     200: {
@@ -150,11 +150,11 @@ const describeScript = (operationId: string, summary: string) => ({
 
 const settingsDescription = {
   operationId: 'snippetSettings',
-  summary: 'What the script of a page has to know of its source',
+  summary: 'The configuration that the script of a page needs of its source',
   parameters: [pathParameter('key', 'Source key')],
   responses: {
     200: {
-      description: 'The purposes of the live version, and what holds for visitors who have not decided',
+      description: 'The purposes of the live version, and their defaults for visitors who have not decided',
       content: {
         'application/json': {
           schema: {

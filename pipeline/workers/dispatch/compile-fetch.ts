@@ -75,7 +75,7 @@ function prepareFetch(fetch: NoticeFetch, access: FetchAccess): OfferedDestinati
 function outcomeOf(fetch: NoticeFetch, answer: OutboundAnswer): Outcome | undefined {
   if (answer.status >= 300) return fetch.readFailure(answer);
   return fetchedEvent(fetch, answer) === undefined
-    ? { kind: 'reject', reason: 'the answer is not what the notice is about' }
+    ? { kind: 'reject', reason: 'the answer is about something else than the notice' }
     : undefined;
 }
 

@@ -43,7 +43,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   framesAheadMax: 4_096,
   ackWaitMs: fromEnv({
     DISPATCH_ACK_WAIT_MS: count(
-      'A frame not acknowledged for this long is given to a dispatcher again. Each that is in flight takes the log a write three times as often; who takes a destination over, or connects again, does not wait for it',
+      'A frame not acknowledged for this long is delivered to a dispatcher again. Each frame in flight costs the log a write three times as often; a dispatcher that takes over a destination, or reconnects, does not wait for it',
       60_000,
       { unit: 'ms', minimum: 1_000 },
     ),

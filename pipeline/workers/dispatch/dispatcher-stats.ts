@@ -5,14 +5,14 @@ import type { AttemptOutcome } from './sending/attempt-outcome.ts';
 
 /** Everything that a dispatcher counts, by its name in `stats()`. */
 export const dispatcherCounters = {
-  frames: 'Frames of resolved events taken',
-  redelivered_frames: 'Frames taken that had been delivered before',
+  frames: 'Frames of resolved events received',
+  redelivered_frames: 'Frames received that had been delivered before',
   lost_frames: 'Times a frame was missing that the log had acknowledged to the resolver',
-  frame_events: 'Events in the frames taken',
+  frame_events: 'Events in the frames received',
   repeated_events:
-    'Events of frames an earlier dispatcher had taken and not recorded as settled: so many, at most, were sent twice',
+    'Events of frames that an earlier dispatcher had received and not recorded as settled: at most this many were sent twice',
   events: 'Events read from frames, retries included',
-  heads_parsed: 'Events whose head could not be read by itself, so that the whole of their line was parsed',
+  heads_parsed: 'Events whose head could not be read alone, so that their whole line was parsed',
   requests: 'Requests sent to the destination',
   delivered: 'Events delivered',
   failed_attempts: 'Attempts to deliver an event that failed',
@@ -28,14 +28,14 @@ export const dispatcherCounters = {
   skipped: 'Events that are not for the destination',
   breaker_opened: 'Times the breaker opened',
   missed_events:
-    'Events that were skipped: they had waited for too long or taken too much room, or neither the retry log nor the dead letters had room for them. Of a long backlog about',
-  positions_lost: 'Times the position of the destination was missing, so that it could not go on where it was',
-  parked: 'Events put into the retry log to wait behind an earlier event of their visitor',
+    'Events that were skipped: they had waited for too long or taken too much room, or neither the retry log nor the dead letters had room for them. For a long backlog an estimate',
+  positions_lost: 'Times when the position of the destination was missing, so that it could not continue there',
+  parked: 'Events put into the retry log to wait for an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
   retries_lost:
-    'Events that were gone from the retry log while others of their visitor waited behind them: those go on, these are lost',
+    'Events lost from the retry log while later events of their visitor waited for them; the later events are sent',
   already_waiting: 'Events that came a second time while they waited',
-  order_pauses: 'Times no fresh events were taken because too many visitors or events waited',
+  order_pauses: 'Times when no new events were accepted because too many visitors or events waited',
   retry_share_pauses: 'Times fresh events were paused because the quota of the retry log was used up',
   log_retries: 'Times a write to the retry or dead-letter log was tried again',
 } as const;
@@ -43,21 +43,21 @@ export const dispatcherCounters = {
 /** Gauges. */
 export const dispatcherGauges = {
   undelivered_age_seconds:
-    'Time since the gateway accepted the oldest of the fresh events that are in flight and not settled; 0 without one. What is to be tried again is not among them',
+    'Time since the gateway accepted the oldest new event that is in flight and not settled; 0 without one. Retries do not count',
   events_held: 'Events in memory, waiting or in flight',
   requests_in_flight: 'Requests in flight',
   concurrency: 'Requests that may be in flight, as the destination has shown it can take',
   breaker_open: '1 while the breaker keeps the destination from being asked or tries it out, else 0',
   access_refused: '1 while the destination is held because it refuses its key or token, else 0',
   breaker_probing: '1 while the breaker tries the destination out, one request at a time, else 0',
-  visitors_waiting: 'Visitors whose events wait behind one that is to be tried again',
-  events_parked: 'Events that wait behind an earlier event of their visitor',
-  order_paused: '1 while no fresh events are taken because too many visitors or events wait, else 0',
-  health_behind: '1 while the log does not store what was counted, so that nothing waits for it, else 0',
+  visitors_waiting: 'Visitors whose events wait for the retry of an earlier one',
+  events_parked: 'Events that wait for an earlier event of their visitor',
+  order_paused: '1 while no new events are accepted because too many visitors or events wait, else 0',
+  health_behind: '1 while the log does not store the counts, and the dispatcher works without them, else 0',
   retry_share_full: '1 while fresh events are paused because the quota of the retry log is used up, else 0',
   retry_bytes: 'Bytes of the retry log that its events take',
   erasures_unknown:
-    '1 while nothing is sent because it is not known who was erased or withdrew consent in the last second, else 0',
+    '1 while nothing is sent because erasures and withdrawals of consent of the last second are not known, else 0',
   misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
 } as const;
 

@@ -37,7 +37,7 @@ export function storeFetched(sender: Sender, options: StoreFetchedOptions): Send
         return result;
       } catch (error) {
         if (!(error instanceof PublishError)) throw error;
-        const reason = `the log did not take what was fetched: ${error.reason}`;
+        const reason = `the log did not store the fetched data: ${error.reason}`;
         return { kind: 'failed', failure: 'connection', reason, permanent: false };
       }
     },

@@ -14,7 +14,7 @@ export const recorderCounters = {
   recent_refused: 'Events left out of the view because the database does not take them',
   recent_insert_retries: 'Times a write to the view was tried again',
   recent_caught_up_frames:
-    'Frames a start looked at again, since an earlier resolver had not said that the view has them',
+    'Frames read again at a start, since the earlier resolver had not recorded that the view has them',
   recent_trimmed: 'Events that left the view for newer ones or for their age',
   recent_trim_failures: 'Times trimming the view failed',
 } as const;

@@ -21,14 +21,14 @@ import type { VisitorRateLimit } from './visitor-rate-limit.ts';
 
 /** Everything that a resolver counts, by its name in `stats()`. */
 export const resolverCounters = {
-  frames: 'Ingest frames taken',
-  redelivered_frames: 'Ingest frames taken that had been delivered before',
-  lost_frames: 'Times a frame was missing that the log had acknowledged: of INGEST, or of what was written to EVENTS',
+  frames: 'Ingest frames received',
+  redelivered_frames: 'Ingest frames received that had been delivered before',
+  lost_frames: 'Times when a frame that the log had acknowledged was missing in INGEST or EVENTS',
   events: 'Events read from ingest frames',
   accounts_parsed:
-    'Events whose account could not be read by itself, so that the whole of their line was parsed for it',
+    'Events whose account could not be read alone, so that their whole line was parsed for it',
   events_parsed:
-    'Events that were parsed and written again, because they have more than is taken over as it is written: properties of a visitor, an unusual spelling',
+    'Events that were parsed and serialized again, as their bytes could not be copied: properties of a visitor, an unusual spelling',
   resolved: 'Events written to the log of their account',
   duplicates: 'Events dropped because their id was seen within the deduplication window',
   bots_dropped: 'Events dropped by bot control',
@@ -43,16 +43,16 @@ export const resolverCounters = {
   violation_write_retries: 'Times writing violations to the database failed and was tried again',
   plan_units: 'Units of work (characters read or written) that judging events by tracking plans took',
   personal_data_skipped:
-    'Values that were not looked at for personal data: an account has more than 2,000 properties, a resolver more than 20,000, or an event could not be parsed',
+    'Values that were not checked for personal data: an account has more than 2,000 properties, a resolver more than 20,000, or an event could not be parsed',
   personal_data_write_failures:
-    'Times writing properties that look personal to the database failed; what was found is lost',
+    'Times when storing properties that look personal in the database failed; the findings are lost',
   dead_letters: 'Events or frames that could not be read or stored, kept in the dead-letter log',
   output_frames: 'Frames written to the logs of accounts',
   output_bytes: 'Bytes of the frames written to the logs of accounts, before any compression',
   output_bytes_stored: 'Bytes of the frames written to the logs of accounts, as the log has them',
   visitors_created: 'Visitors created',
   visitors_updated: 'Visitors changed',
-  visitors_merged: 'Visitors that turned out to be another one',
+  visitors_merged: 'Visitors that were merged into another one',
   visitors_oversized: 'Times properties were left out because the visitor would have become too large',
   people_kept_apart:
     'Times an event named two known people (visitors with an externalId), who stay two: another person signed in on a device, or a public key sent an alias of them',
@@ -72,11 +72,11 @@ export const resolverCounters = {
   visitors_cut:
     'Visitors that travelled cut short, since their account had sent too little for all of them to travel: by account in sluice_resolver_account_visitors_cut_total',
   publish_retries: 'Times a write to the log was retried',
-  checkpoints: 'Checkpoints of deduplication written, from which a start knows what was resolved',
+  checkpoints: 'Checkpoints of deduplication written, from which a start learns which events were resolved',
   checkpoint_failures: 'Times the log did not take a checkpoint; a start then has to read more',
   visitor_retries: 'Times the visitors could not be read or written and it was tried again',
   visitor_failures:
-    'Times the database took visitors and failed at some of one account, whose statements go beside those of the others then',
+    'Times when the database failed at visitors of one account only, whose statements then run apart from those of other accounts',
   queued_bytes:
     'Bytes of accepted events that were copied into the queue of their account, since it had more than its part waiting',
   ...recorderCounters,
@@ -114,9 +114,9 @@ export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
   accounts_apart:
-    'Accounts at whose visitors the database failed last: their statements take turns beside those of the others',
+    'Accounts at whose visitors the database failed last: their statements take turns, apart from those of other accounts',
   accounts_queued:
-    'Accounts with so many accepted events that these wait in a queue of their own in INGEST, so that others do not wait behind them',
+    'Accounts with so many accepted events that these wait in a queue of their own in INGEST, so that other accounts do not wait for them',
   accounts_writing: 'Accounts whose new or changed visitors are being written; their events wait for that',
   checkpoint_ids_waiting: 'Event ids that no checkpoint has yet; a start has to read the frames they are in',
   rebuild_seconds: 'How long the start of the resolver took to fill the deduplication table',

@@ -47,7 +47,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   framesInFlightMax: 1_024,
   waitingBytesMax: fromEnv({
     RESOLVER_WAITING_BYTES_MAX: count(
-      'Events of one partition that are read and wait for their turn; beyond this no more frames are taken',
+      'Events of one partition that are read and wait for their turn; beyond this no more frames are read',
       8 * mebibyte,
       { unit: 'bytes', minimum: mebibyte },
     ),
@@ -63,7 +63,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
       RESOLVER_COMPRESSION: Type.Enum(['off', 'grown', 'all'], {
         default: 'grown',
         description:
-          'Frames of EVENTS of 4 KiB or more that are compressed: those over three times what was sent for them, or all. `off` as long as pipelines run that cannot read that: see the upgrade page',
+          'Which frames of EVENTS of 4 KiB or more are compressed: frames over three times the size of their request bodies, or all. `off` as long as pipelines run that cannot read compressed frames: see the upgrade page',
       }),
     }),
     frameBytesMin: 4 * kibibyte,

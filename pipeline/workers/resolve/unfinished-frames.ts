@@ -40,7 +40,7 @@ export class UnfinishedFrames<Frame extends object> {
 
   #change(frame: object, by: number): void {
     const entry = this.#left.get(frame);
-    if (entry === undefined) throw new Error('counting what is left of a frame: it was not taken, or is finished');
+    if (entry === undefined) throw new Error('counting the rest of a frame: it was not received, or is finished');
     entry.left += by;
   }
 }

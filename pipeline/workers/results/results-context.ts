@@ -13,14 +13,14 @@ import type { ResultsSettings } from './results-settings.ts';
 export const resultsCounters = {
   events: 'Impressions and conversions of experiments that were found, each visitor once a write',
   changes: 'Those with something new about a visitor',
-  refused: 'Those that were left out because the database does not take them',
+  refused: 'Results that were left out because the database does not accept them',
   write_retries: 'Times a write of results was retried',
 } as const;
 
 /** What it reports that may go down again. */
 export const resultsGauges = {
   frames_waiting: 'Frames of the account that wait to be counted',
-  lag_seconds: 'How old the last frame taken was',
+  lag_seconds: 'How old the last frame received was',
 } as const;
 
 type ResultsCounter = keyof typeof resultsCounters;

@@ -17,7 +17,7 @@ export const unknownEventsSetting = Type.Object(
   {
     action: Type.Enum(['Report', 'Quarantine', 'Drop'], {
       description:
-        'Report counts it, Quarantine holds it until it is released or deleted, Drop takes it and stores nothing of what it says.',
+        'Report counts it, Quarantine holds it until it is released or deleted, Drop accepts it and stores no part of it.',
     }),
     severity,
   },
@@ -33,7 +33,7 @@ export const unknownPropertiesSetting = Type.Object(
   {
     action: Type.Enum([...planActions], {
       description:
-        'Report counts it, Omit leaves the property out, Redact puts the text REDACTED in its place, Quarantine holds the event, Drop takes the event and stores nothing of what it says.',
+        'Report counts it, Omit leaves the property out, Redact puts the text REDACTED in its place, Quarantine holds the event, Drop accepts the event and stores no part of it.',
     }),
     severity,
   },

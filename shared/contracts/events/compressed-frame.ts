@@ -37,7 +37,7 @@ export function openFrame(frame: Uint8Array): Buffer {
   }
   const { opened, bytesRead } = inflate(frame.subarray(headBytes), bytes);
   if (opened.length !== bytes || headBytes + bytesRead !== frame.length) {
-    throw new FrameError('opening a frame: it is longer or shorter than it says');
+    throw new FrameError('opening a frame: its length is not the one in its head');
   }
   return opened;
 }

@@ -175,7 +175,7 @@ async function requireNatsVersion(binaryPath: string, signal?: AbortSignal): Pro
   const { stdout } = await runCommand(binaryPath, ['--version'], { timeoutMs: versionTimeoutMs, signal });
   const version = parseNatsVersion(stdout);
   if (version === undefined) {
-    throw new Error(`${binaryPath} does not say its version as nats-server does: ${stdout.trim().slice(0, 100)}`);
+    throw new Error(`${binaryPath} does not print its version as nats-server does: ${stdout.trim().slice(0, 100)}`);
   }
   if (!isNewEnough(version)) {
     throw new Error(`${binaryPath} is version ${version}, older than ${NATS_VERSION_MIN}`);

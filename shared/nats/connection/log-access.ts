@@ -15,11 +15,11 @@ const variables = {
     default: 'nats://127.0.0.1:4222',
   }),
   NATS_MONITOR_URL: optionalText(
-    'Monitor ports of the servers, comma separated: nothing else tells whether they sync every write',
+    'Monitor ports of the servers, comma separated: only they show whether the servers sync every write',
     { pattern: '^https?://' },
   ),
   NATS_CA: optionalText(
-    'Certificates of the authorities that signed those of the servers, in PEM; else those Node knows',
+    'Certificates of the authorities that signed those of the servers, in PEM; by default the authorities that Node knows',
     {
       pattern: certificate,
     },

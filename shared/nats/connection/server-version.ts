@@ -24,7 +24,7 @@ export const oldServerRisk =
   'it may lose acknowledged events when the power fails, although it syncs every write (fixed in nats-server pull request 8475)';
 
 /** What to do about a server that is too old. */
-export const upgradeAdvice = `run ${NATS_VERSION_MIN} or newer on the same data folder, which it takes over as it is (runbook: start-stop-upgrade.md, nats-server)`;
+export const upgradeAdvice = `run ${NATS_VERSION_MIN} or newer on the same data folder, which it uses unchanged (runbook: start-stop-upgrade.md, nats-server)`;
 
 /**
  * Why a server with this version is refused, in a sentence; undefined if it is accepted. A server that does not report

@@ -185,7 +185,7 @@ export const additions: readonly Addition[] = [
     usedIn: 'pipeline/workers/resolve/frame-intake.ts',
     async add(copy) {
       const counters = 'pipeline/workers/resolve/resolver-context.ts';
-      await copy.insertBefore(counters, "  frames: 'Ingest frames taken',", "  examples: 'Examples of frames',\n");
+      await copy.insertBefore(counters, "  frames: 'Ingest frames received',", "  examples: 'Examples of frames',\n");
       await copy.insertBefore(
         'pipeline/workers/resolve/frame-intake.ts',
         '    counts.frames += ',

@@ -7,7 +7,7 @@ export const dispatcherNamedCounters = {
     label: 'purpose',
   },
   consent_layers: {
-    help: "Events stopped because their visitor does not allow a purpose, by what said so first: the event, the visitor, a withdrawal, a signal, or the purpose's default",
+    help: "Events stopped because their visitor does not allow a purpose, by the first that refused: the event, the visitor, a withdrawal, a signal, or the purpose's default",
     label: 'layer',
   },
 } as const;

@@ -64,7 +64,7 @@ export type OutboxCounts = Record<
  */
 export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 
-const behindAnother = 'waits behind an earlier event of its visitor';
+const behindAnother = 'waits for an earlier event of its visitor';
 const notSent = 'not sent yet: its request was not made';
 
 /**
