@@ -23,7 +23,7 @@ import type { SourceFeed } from './ingest/follow-sources.ts';
 import type { Backpressure } from './ingest/backpressure.ts';
 import type { UnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 
-/** What the gateway knows of sources and accounts. */
+/** The sources and accounts that the gateway follows. */
 export type FollowedConfiguration = {
   readonly sources: PublishedSources;
   readonly feed: SourceFeed;

@@ -49,7 +49,7 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
       { instanceId },
       'another process uses this INSTANCE_ID now: this process was silent for too long and was considered dead',
     );
-    // In good order it would give back what the other one holds.
+    // In a regular shutdown it would return resources that the other process holds.
     process.exit(1);
   });
   scope.use('instance id', claim, (one) => one.stop());
@@ -69,7 +69,7 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
   );
   scope.use('reopening', reopening, (one) => one.stop());
   if (deploymentId === undefined) {
-    // Without the database everything but new visitors goes on; whose log it is can wait.
+    // Without the database everything but new visitors works; the check of the deployment can wait.
     const awaiting = awaitDeploymentId(databaseAccess(env), deploymentEveryMs, (id) => {
       deploymentId = id;
       ensureTopology(connection, topology, id).catch((error: unknown) => endOnForeignLog(error, logger, scope));

@@ -51,7 +51,7 @@ export function startReports(env: PipelineEnv, { log, actors, logger }: JobParts
   return backlog;
 }
 
-/** What of a dispatcher says that no fresh event of its destination can be sent now. */
+/** The state of a dispatcher in which no new event of its destination can be sent. */
 const shutGauges = ['breaker_open', 'access_refused', 'misconfigured', 'order_paused', 'retry_share_full'] as const;
 
 /** How long events wait for the destinations of this instance. */

@@ -58,7 +58,7 @@ const settings = defineSettings({
 
 export const commitEnv = settings.variables;
 
-/** What the log is like: its partitions, the copies of each stream, and the most bytes a message of it may have. */
+/** The shape of the log: its partitions, the copies of each stream, and the maximum size of its messages in bytes. */
 export type CommitTarget = {
   readonly partitions: number;
   readonly replicas: number;

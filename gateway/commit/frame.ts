@@ -8,10 +8,10 @@ export class Frame {
   readonly writer = new FrameWriter(initialBytes);
   readonly #waiters: FrameWaiter[] = [];
   readonly #tags: number[] = [];
-  /** Whose its events are, as they follow each other, and what they take. */
+  /** The accounts of its events, in their order, and the bytes of each. */
   readonly #accounts: string[] = [];
   readonly #accountBytes: number[] = [];
-  /** When the first event came, on the monotonic clock. */
+  /** When the first event arrived, on the monotonic clock. */
   openedAtMs = 0;
 
   add(head: string | Uint8Array, slice: EventSlice, waiter: FrameWaiter, tag: number): void {
@@ -30,12 +30,12 @@ export class Frame {
     this.#tags.push(tag);
   }
 
-  /** Calls `onBytes` for the accounts that have events in it; an account may come more than once. */
+  /** Calls `onBytes` for the accounts that have events in it; once or more for each. */
   eachAccount(onBytes: (accountId: string, bytes: number) => void): void {
     for (let i = 0; i < this.#accounts.length; i += 1) onBytes(this.#accounts[i] ?? '', this.#accountBytes[i] ?? 0);
   }
 
-  /** Answers those that wait and empties the frame for its next use. */
+  /** Reports the outcome to the waiters and empties the frame for its next use. */
   decide(outcome: FrameOutcome): void {
     for (let i = 0; i < this.#waiters.length; i += 1) this.#waiters[i]?.frameDecided(outcome, this.#tags[i] ?? 0);
     this.#waiters.length = 0;
@@ -46,10 +46,10 @@ export class Frame {
   }
 }
 
-/** One event's JSON within the body it came in: body[start, end). Made once a request and reset for each of its events. */
+/** One event's JSON within the request's body: body[start, end). Made once a request and reset for each of its events. */
 export class EventSlice {
   readonly body: Buffer;
-  /** Whose request it is. */
+  /** The account of the request. */
   readonly accountId: string;
   start = 0;
   end: number;
@@ -68,8 +68,8 @@ export class EventSlice {
 /** The result of the frame that held an event. `stalled`: the log did not answer earlier frames in time. */
 export type FrameOutcome = 'stored' | PublishFailure | 'stalled';
 
-/** Someone who waits for the log to take an event. */
+/** A request that waits for the log to store its events. */
 export type FrameWaiter = {
-  /** Called once per event appended, when its frame is decided. `tag` is what was given with the event. */
+  /** Called once for each appended event, when the outcome of its frame is known. `tag` was passed with the event. */
   frameDecided(outcome: FrameOutcome, tag: number): void;
 };

@@ -8,26 +8,29 @@ export type GroupCommitSettings = {
   readonly frameBytesMax: number;
   /** How long a frame grows while another one is in flight before it is sent beside it. */
   readonly frameLingerMs: number;
-  /** A round this large goes at once, as it gains nothing by waiting; one half as large waits half as long as an empty one would. */
+  /**
+   * A round this large is sent at once, as waiting gains nothing; one half as large waits half as long as an empty one
+   * would.
+   */
   readonly roundBytes: number;
   readonly framesInFlightMax: number;
   readonly queueEventsMax: number;
   readonly queueBytesMax: number;
-  /** From an event's arrival to its answer at the client; decided is it by nine tenths of that. */
+  /** From an event's arrival to its answer at the client; its outcome is decided by nine tenths of that. */
   readonly deadlineMs: number;
 };
 
 /** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
 export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
 
-/** Called with what a frame that the log has, or may have, holds of an account. */
+/** Called for each account with the bytes of its events in a frame that the log has, or may have. */
 export type OnStored = (partition: number, accountId: string, bytes: number) => void;
 
 export type FrameStats = {
   frames: number;
   frameBytes: number;
   events: number;
-  /** Why frames were closed: they were full, nothing was in flight, or they had waited for as long as they may. */
+  /** Why frames were closed: they were full, nothing was in flight, or they had waited for the longest time allowed. */
   closedBySize: number;
   closedByRound: number;
   closedByLinger: number;
@@ -36,18 +39,20 @@ export type FrameStats = {
 };
 
 const expiryCheckMs = 50;
-/** Of the deadline. The rest is for an event loop that is late and for the answer's way: the client's clock goes on there. */
+/** Of the deadline. The rest is for a late event loop and for the way of the answer, as the client measures both. */
 const decidedShare = 0.9;
 const framesKept = 16;
 const frameBytesKept = 2 * 1024 ** 2;
 
 /**
- * Group commit: the events of many requests travel to the log as one message. Each partition has one publish in flight
- * at most, which keeps its order; what arrives meanwhile becomes the next frame. An idle gateway sends each event at
- * once. A busy one sends in rounds, one frame for each partition that has events, and lets frames grow until the round
- * is acknowledged: what the log can do in a second is counted in messages, as it syncs each of them to disk. Only a
- * frame that is full or has waited for `frameLingerMs` goes beside a round that is under way. Rounds keep their
- * distance, the smaller they are the more: on a quick disk they would follow each other faster than anybody gains by.
+ * Group commit: the events of many requests travel to the log as one message. Each partition has one publish in flight at
+ * most, which keeps its order; events that arrive meanwhile become the next frame.
+ *
+ * An idle gateway sends each event at once. A busy one sends in rounds, one frame for each partition that has events, and
+ * lets frames grow until the round is acknowledged: the log syncs each message to disk, so the number of messages is its
+ * limit. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round in flight. Small rounds keep a
+ * distance, as on a quick disk they would follow each other faster than any client notices.
+ *
  * Large: rounds, lingering frames and the stop are one state of each partition.
  */
 export class GroupCommit {
@@ -79,7 +84,7 @@ export class GroupCommit {
     expired: 0,
   };
 
-  /** `pace`: how far a small round is kept from the one before; one after a longer pause never waits. */
+  /** `pace`: the least time between two small rounds; a round after a longer pause never waits. */
   constructor(
     settings: GroupCommitSettings,
     pace: Pace,
@@ -109,7 +114,7 @@ export class GroupCommit {
     return this.#queuedBytes;
   }
 
-  /** Whether the log works and the queue takes this much more; otherwise the request is to be refused at once. */
+  /** Whether the log works and the queue has room for this; otherwise the request is to be refused at once. */
   hasRoom(events: number, bytes: number): boolean {
     return (
       this.#gate.open &&
@@ -176,7 +181,7 @@ export class GroupCommit {
   }
 
   #flush(): void {
-    // With nothing in flight all partitions go together: the log syncs them one after the other without a pause.
+    // With nothing in flight all partitions are sent together: the log syncs them one after the other without a pause.
     const isRound = this.#inFlight === 0;
     if (isRound && this.#isTooSoon()) return;
     while (this.#inFlight < this.#settings.framesInFlightMax) {
@@ -188,7 +193,7 @@ export class GroupCommit {
     }
   }
 
-  /** Whether the next round has to wait; it then begins by itself. */
+  /** Whether the next round has to wait; a timer then starts it. */
   #isTooSoon(): boolean {
     if (this.#queuedEvents === 0) return true;
     const nowMs = performance.now();
@@ -206,7 +211,7 @@ export class GroupCommit {
     return true;
   }
 
-  /** How long the next round waits yet, in ms. Only of use with nothing in flight: all that is queued then waits. */
+  /** How long the next round still waits, in ms. Valid only with nothing in flight: all queued events then wait. */
   #roundWaitMs(nowMs: number): number {
     if (this.#lanes.some(({ sealed }) => sealed.length > 0)) return 0;
     const smallness = Math.max(0, 1 - this.#queuedBytes / this.#settings.roundBytes);
@@ -217,7 +222,7 @@ export class GroupCommit {
     return frame.openedAtMs + this.#settings.frameLingerMs - performance.now();
   }
 
-  /** The lane whose turn it is where there are fewer slots than partitions. */
+  /** The lane whose turn it is when there are fewer slots than partitions. */
   #longestWaiting(): Lane | undefined {
     let found: Lane | undefined;
     for (const lane of this.#lanes) {
@@ -252,7 +257,7 @@ export class GroupCommit {
     this.stats.frameBytes += payload.length;
     this.stats.events += frame.writer.events;
     const outcome = await this.#store(lane.partition, payload, frame.openedAtMs + this.#decidedMs);
-    // One that was not answered may be stored all the same.
+    // A publish without an answer may be stored all the same.
     if (outcome === 'stored' || outcome === 'timeout') {
       frame.eachAccount((accountId, bytes) => this.#onStored(lane.partition, accountId, bytes));
     }
@@ -298,7 +303,7 @@ export class GroupCommit {
   }
 }
 
-/** The frames of one partition, oldest first: those closed for their size, then the one that still grows. */
+/** The frames of one partition, oldest first: frames closed for their size, then the growing one. */
 class Lane {
   readonly partition: number;
   readonly sealed: Frame[] = [];

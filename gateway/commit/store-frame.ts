@@ -7,7 +7,7 @@ import { ingestSubject } from '../../shared/contracts/subjects.ts';
 import type { StoreFrame } from './group-commit.ts';
 
 export type StoreFrameSettings = {
-  /** Tells this process's frames from those of every other, and of its own earlier life. */
+  /** Distinguishes the frames of this process from those of other processes, and of its own earlier runs. */
   readonly writerId: string;
   /** One try of a publish. */
   readonly timeoutMs: number;

@@ -19,7 +19,7 @@ export type ExchangeOwner = {
 export type StoredAnswers = {
   readonly stored: Reply;
   readonly lost: Reply;
-  /** To an event that is none. Default: what is wrong with it, 400. */
+  /** The answer to a body that is no event. Default: a 400 that names the fault. */
   readonly refused?: Reply;
 };
 

@@ -21,7 +21,7 @@ export class IncomingBody {
   #refusal: Reply | undefined;
   #received = 0;
   #buffer: Buffer | undefined;
-  /** Address whose limit the buffer counts against: known while there is a buffer, also after the client is gone. */
+  /** The address whose limit the buffer counts against; kept after the client is gone. */
   #address = '';
 
   constructor(exchange: Exchange, route: PostRoute, budget: BodyBudget, parameter: string, query: string) {

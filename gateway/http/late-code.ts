@@ -4,7 +4,7 @@ import { busy } from './reply.ts';
 /** Requests that wait while the code is loaded, which takes some hundredths of a second once in a process. */
 const waitingMax = 32;
 
-/** A request that goes on with the code, or is answered without it. */
+/** A request that continues with the code, or is answered without it. */
 type Waiting = Pick<Exchange, 'send' | 'attempt' | 'fail'>;
 
 /**
@@ -28,7 +28,7 @@ export class LateCode<Code> {
     return this.#loaded !== undefined;
   }
 
-  /** Goes on with the request at once where the code is loaded, else when it is; 503 while too many wait. */
+  /** Continues with the request at once where the code is loaded, else when it is; 503 while too many wait. */
   use(exchange: Waiting, goOn: (code: Code) => void): void {
     if (this.#loaded !== undefined) return goOn(this.#loaded);
     if (this.#waiting >= waitingMax) return exchange.send(busy);

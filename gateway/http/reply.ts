@@ -84,7 +84,7 @@ export const unsupportedType = failure(
   'the body must be JSON: content-type application/json, text/json, text/plain or one that ends in +json',
 );
 const unreadCoding = 'this content-encoding is not read here';
-/** Where gzip is read. The header says what is (RFC 9110, 12.5.3). */
+/** Where gzip is accepted. The header names the accepted encodings (RFC 9110, 12.5.3). */
 export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['accept-encoding', 'gzip, identity']] });
 /** Where no compressed body is read. */
 export const compressedBody = failure(415, unreadCoding, { headers: [['accept-encoding', 'identity']] });

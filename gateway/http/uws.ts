@@ -68,7 +68,7 @@ export function glibcVersion(): string | undefined {
   return report.header?.glibcVersionRuntime;
 }
 
-/** The builds a package knows, by its manifest, and those that lie in node_modules, beside it or below. */
+/** The builds that a package's manifest names, and the builds in node_modules, beside it or below. */
 function readPackage(
   require: NodeJS.Require,
   packageName: string,

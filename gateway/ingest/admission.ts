@@ -7,7 +7,7 @@ import type { PublishedSource, PublishedSources } from './published-sources.ts';
 import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 
-/** A request whose sender was let in. */
+/** A request that was admitted. */
 export class Admitted {
   readonly source: PublishedSource;
   /** Since the epoch. */
@@ -19,10 +19,10 @@ export class Admitted {
   }
 }
 
-/** Why a request is not let in: what it is to be answered. */
+/** The answer to a request that is not admitted. */
 export type Refusal = Reply;
 
-/** Decides who may send: which source a token means, and whether that source takes this request. */
+/** Decides which source a token belongs to, and whether that source accepts the request. */
 export class Admission {
   readonly #sources: PublishedSources;
   readonly #clientAddress: ClientAddress;
@@ -32,18 +32,21 @@ export class Admission {
     this.#clientAddress = clientAddress;
   }
 
-  /** The source a token means; undefined when there is none that takes events. */
+  /** The source of a token; undefined where no source with this token accepts events. */
   sourceOf(token: unknown): PublishedSource | undefined {
     return typeof token === 'string' ? this.#sources.byToken(token) : undefined;
   }
 
-  /** Lets in a request of one event, or of so many, by its token, or says why not. */
+  /** Admits a request of `events` events by its token, or returns the refusal. */
   admitToken(exchange: Exchange, token: unknown, events = 1): Admitted | Refusal {
     const source = this.sourceOf(token);
     return source === undefined ? unauthorized : this.admit(exchange, source, events);
   }
 
-  /** Lets in a request of `events` events, or says why not. A source whose provider signs takes nothing unsigned. */
+  /**
+   * Admits a request of `events` events, or returns the refusal. A source with a signing provider accepts signed requests
+   * only.
+   */
   admit(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
     const admitted = this.admitSigned(exchange, source, events);
     if (source.signing.kind === 'none' || !(admitted instanceof Admitted)) return admitted;
@@ -64,7 +67,7 @@ export class Admission {
       source.tally.backpressure += events;
       return source.intake.refusal;
     }
-    // A body is weighed once, however many events are let in of it.
+    // The bytes of a body are charged once, however many of its events are admitted.
     const bytes = exchange.bodyBytes;
     exchange.bodyBytes = 0;
     const refused = refusedBy(source, events, bytes, nowMs);
@@ -78,13 +81,13 @@ export class Admission {
     return source.excludesContext ? undefined : this.addressOf(exchange) || undefined;
   }
 
-  /** Whether the source takes requests from this page and this address. */
+  /** Whether the source accepts requests from this page and this address. */
   #isAllowed(exchange: Exchange, { domains, addresses }: PublishedSource): boolean {
     if (!isPageAllowed(domains, exchange.head.origin, exchange.head.referer)) return false;
     return addresses === undefined || addresses.includes(this.addressOf(exchange));
   }
 
-  /** The client's address; empty where it was gone before anybody asked. */
+  /** The client's address; empty where the client was gone before the first read. */
   addressOf(exchange: Exchange): string {
     return (exchange.clientAddress ??= this.#clientAddress.of(exchange.remoteAddress(), exchange.head.forwardedFor));
   }

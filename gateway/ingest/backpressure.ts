@@ -19,12 +19,12 @@ import type { AccountIntake } from './published-sources.ts';
 import type { IngestLook, ResolverProgress, WaitingBytes } from './waiting-bytes.ts';
 
 const lookEveryMs = 1_000;
-/** Where INGEST could not be looked at for so long, what is known of it refuses no one. */
+/** Without a successful check of INGEST for this long, the last known state refuses no account. */
 const unseenMaxMs = 30_000;
-/** It is looked at sooner where this part of it was stored since. */
+/** It is checked sooner when this fraction of it was stored since. */
 const grownFraction = 1 / 128;
 
-/** Refuses accounts whose events wait for too long, or take too much of INGEST. */
+/** Refuses accounts whose events wait for too long, or use too much of INGEST. */
 export type Backpressure = {
   /** Accounts refused now. */
   readonly accounts: number;
@@ -38,16 +38,16 @@ export type BackpressureOptions = {
   readonly intakes: () => Iterable<AccountIntake>;
   /** What this gateway has stored. */
   readonly waiting: WaitingBytes;
-  /** Size of INGEST as it is configured, which holds until the first look, in bytes. */
+  /** Configured size of INGEST, used until the first check, in bytes. */
   readonly ingestBytesMax: number;
   readonly quotas: QuotaSettings;
   readonly logger: Pick<Logger, 'warn'>;
 };
 
-/** Follows those reports, and sets what the sources of each account are answered meanwhile. */
+/** Follows these reports, and sets the answer for the sources of each refused account. */
 export async function followBackpressure(options: BackpressureOptions): Promise<Backpressure> {
   const { bucket, connection, intakes, waiting, ingestBytesMax, quotas, logger } = options;
-  /** Of INGEST, at the last look. */
+  /** Of INGEST, at the last check. */
   let seen = { bytes: 0, capacity: ingestBytesMax };
   let unseenSinceMs = Infinity;
   let looking: Promise<void> | undefined;
@@ -58,7 +58,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
   const judge = (): void => {
     const nowMs = performance.now();
     const reports = [...(heard?.entries.values() ?? [])]
-      // One that is not repeated is of a pipeline that has gone.
+      // A report that is not repeated comes from a pipeline that has ended.
       .filter(({ receivedAtMs }) => nowMs - receivedAtMs < leaseTtlMs)
       .flatMap(({ value }) => decodeBackpressure(value) ?? []);
     const used = seen.bytes + waiting.sinceBytes;
@@ -77,7 +77,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
     }
   };
   let areResolversRead = true;
-  /** Where the resolvers cannot be read, what counts is what was removed from the log. */
+  /** Without the positions of resolvers, the first sequence of the log counts. */
   const readResolvers = async (partitions: readonly number[]): Promise<IngestLook<StreamState>['resolvers']> => {
     const resolvers = new Map<number, ResolverProgress>();
     try {
@@ -119,7 +119,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
       onError: (error) => logger.warn({ err: error }, 'following backpressure failed'),
     });
   } catch (error) {
-    // A server whose users are those of an earlier version: only the reports of pipelines are not read there.
+    // A server with the users of an earlier version: only the reports of pipelines cannot be read there.
     if (!isNotPermitted(error)) throw error;
     logger.warn({ err: error }, 'backpressure is not followed: the user in NATS_USER may not read the LEASES bucket');
   }
@@ -141,9 +141,9 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
 }
 
 /**
- * The accounts to hold back, each with how long its oldest event waits, in ms. Those with a late destination are named by
- * the pipeline. Where the resolver is late the events of all accounts wait: held back are the accounts with most in INGEST,
- * until the others have at most half of what is there, or less the later it is. Pure.
+ * The accounts to hold back, each with the wait of its oldest event, in ms. Pipelines name the accounts with a late
+ * destination. Where the resolver is late the events of all accounts wait: the accounts with most in INGEST are held back,
+ * until the others have at most half of it, or less the later the resolver is. Pure.
  */
 export function heldBack(
   reports: readonly BackpressureReport[],
@@ -166,7 +166,7 @@ export function heldBack(
   return held;
 }
 
-/** Bytes in the queues of accounts: each pipeline reports those of the partitions that it resolves. Pure. */
+/** Bytes in the queues of accounts: each pipeline reports the queues of the partitions that it resolves. Pure. */
 export function queuedBytes(reports: readonly BackpressureReport[]): Map<string, number> {
   const queued = new Map<string, number>();
   for (const [accountId, bytes] of reports.flatMap(({ queued: ofReport = [] }) => ofReport)) {

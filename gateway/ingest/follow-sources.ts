@@ -23,9 +23,9 @@ export type SourceFeed = {
   /** As in ConfigFeed. */
   readonly untrusted: number;
   readonly trusted: number;
-  /** Accounts that have published, of which gateways have nothing yet. */
+  /** Accounts that have published and of which gateways have no configuration yet. */
   missing(): Promise<number>;
-  /** Reads everything again, as the buckets may have been created again; what is in force stays until then. */
+  /** Reads everything again, as the buckets may have been recreated; the configuration in force stays until then. */
   restart(): Promise<void>;
   stop(): void;
 };
@@ -37,9 +37,9 @@ export type PublishedFrom = {
 };
 
 /**
- * Keeps `sources` at what is published, and reports each revision that is in force. A gateway reads GATEWAY_CONFIG. With a
- * user that may read CONFIG it reads that, as its server may have the users of an earlier version, and then a control plane
- * of that version may be the one that publishes.
+ * Keeps `sources` up to date with the published configuration, and reports each revision in force. A gateway reads
+ * GATEWAY_CONFIG. With a user that may read CONFIG it reads CONFIG: its server may then have the users of an earlier
+ * version, and a control plane of that version may be the one that publishes.
  */
 export async function followSources(
   { connection, replicas, trust }: PublishedFrom,
@@ -53,7 +53,7 @@ export async function followSources(
   const reportSoon = (): void => {
     if (reporting) return;
     reporting = true;
-    // At the start every account arrives at once; one report says it for all.
+    // At the start every account arrives at once; one report covers all.
     setImmediate(() => {
       reporting = false;
       lease.report(revision);

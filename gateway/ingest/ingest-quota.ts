@@ -5,7 +5,7 @@ import type { QuotaSettings } from '../../shared/limits/index.ts';
 export type IngestUse = {
   readonly used: number;
   readonly capacity: number;
-  /** What is known of the accounts that have something there. Others may have more: other gateways know of it. */
+  /** The known bytes of accounts in INGEST. An account may have more: other gateways know of that. */
   readonly byAccount: ReadonlyMap<string, number>;
 };
 

@@ -38,7 +38,7 @@ export class Intake {
     return this.#commit.hasRoom(events, bytes);
   }
 
-  /** What the envelopes of a request begin with. `ctxJson` is what a batch says for all of its rows. */
+  /** The beginning of the envelopes of a request. `ctxJson` is the context that a batch has for all of its rows. */
   startOf(exchange: Exchange, { source, atMs }: Admitted, ctxJson?: string): string {
     const { userAgent, traceparent: trace } = exchange.head;
     return startHead(source.envelopePrefix, {

@@ -58,7 +58,7 @@ export class MadeEvents {
     const start = this.#intake.startOf(exchange, admitted);
     events.forEach(({ kind, payload }, index) => {
       const slice = new EventSlice(bodies[index] ?? Buffer.alloc(0), source.accountId);
-      // The connection is a provider's: only what the body says of the visitor tells people from robots.
+      // The connection is a provider's: only the body shows whether the visitor is a bot.
       const said = payload.identityContext?.userAgent;
       const bot = said ? this.#intake.botScoreOf(exchange, source, slice) : undefined;
       const event = { kind, id: payload.distinctId ?? this.#intake.newEventId(atMs), identity: payload, bot };

@@ -27,8 +27,8 @@ const tokenCharactersMax = 250;
 const unknownTokensMax = 10_000;
 
 /**
- * The sources that take events now, by key: those that are in an account's published version and Enabled. Keys are
- * published as hashes; a key that was seen and is valid is found by itself, so a request costs one look-up.
+ * The sources that accept events now, by key: the enabled ones of each account's published version. Keys are published as
+ * hashes; a valid key that was seen is stored as it is, so a request costs one look-up.
  */
 export class PublishedSources {
   readonly #limits: KeyLimits;
@@ -54,7 +54,7 @@ export class PublishedSources {
     return this.#byHash.size;
   }
 
-  /** What became of events so far, by type of source; with those of sources no longer published. */
+  /** Outcomes of events so far, by type of source, sources that are no longer published included. */
   get tallies(): ReadonlyMap<string, EventTally> {
     const byType = new Map([...this.#forgotten].map(([type, tally]) => [type, { ...tally }]));
     for (const activity of this.#activities.values()) addTallies(byType, activity);
@@ -82,7 +82,7 @@ export class PublishedSources {
     return this.#intakes.values();
   }
 
-  /** The source of a token, or undefined when it takes no events. */
+  /** The source of a token; undefined where it accepts no events. */
   byToken(token: string): PublishedSource | undefined {
     return this.#byToken.get(token) ?? this.#lookUp(token);
   }
@@ -92,9 +92,9 @@ export class PublishedSources {
     return this.#bySourceId.get(sourceId);
   }
 
-  /** Takes an account's new configuration; what it says holds from the next request on. */
+  /** Applies an account's new configuration, from the next request on. */
   apply(change: Omit<ConfigChange<LiveConfig<GatewayCollection>>, 'bytes' | 'upTo'>): void {
-    // Worked out before anything is touched: a document that cannot be read leaves what is in force as it is.
+    // Compiled before anything changes: a document that cannot be read leaves the current configuration in force.
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
     for (const [hash, source] of compiled) this.#add(hash, source);
@@ -120,7 +120,7 @@ export class PublishedSources {
     const { accountId } = config;
     const intake = remember(this.#intakes, accountId, () => ({ accountId, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
-      // One that cannot be read is not there: what cannot be read may be what was to keep requests out.
+      // A source that cannot be read is left out: the unreadable part may be a restriction.
       const settings = published.get(key.sourceId);
       if (settings?.status !== 'Enabled') return [];
       const activity = this.#activityOf(settings.id, settings.type);
@@ -192,7 +192,7 @@ function remember<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value)
   return made;
 }
 
-/** What a source did, kept across revisions of its configuration. */
+/** Activity of a source, kept across revisions of its configuration. */
 export type SourceActivity = {
   readonly sourceId: string;
   readonly type: string;
@@ -203,14 +203,14 @@ export type SourceActivity = {
   readonly testTally: EventTally;
 };
 
-/** What all sources of an account are to be let send. */
+/** Limits of all sources of an account together. */
 export type AccountIntake = {
   readonly accountId: string;
-  /** What requests are answered for as long as the account's events wait for too long, or take too much of the log. */
+  /** The answer to requests while the account's events wait for too long, or use too much of the log. */
   refusal: Reply | undefined;
 };
 
-/** A purpose a visitor agrees to or not, and what holds for one who has not decided. */
+/** A purpose that a visitor agrees to or not, and its default for a visitor who has not decided. */
 export type ConsentPurpose = { readonly name: string; readonly granted: boolean };
 
 /** The purposes of an account's live version. */
@@ -239,14 +239,14 @@ function readRecordings([setting]: LiveCollections['replaySettings']) {
 /** Events of one source, counted as they are decided. */
 export type EventTally = {
   stored: number;
-  /** The log did not take them. */
+  /** The log did not store them. */
   lost: number;
   invalid: number;
   /** Over the rate limit. */
   limited: number;
-  /** Events of the account wait for too long, or take too much of the log. */
+  /** Events of the account wait for too long, or use too much of the log. */
   backpressure: number;
-  /** From where the source takes none, or without the signature it asks for. */
+  /** From a page or an address that the source refuses, or without the signature that it requires. */
   forbidden: number;
 };
 
@@ -260,7 +260,7 @@ export const noEvents = (): EventTally => ({
 });
 export const tallyNames = Object.keys(noEvents()) as (keyof EventTally)[];
 
-/** A source key as requests meet it: everything that can be worked out before is. */
+/** A source key with everything that can be computed before its requests. */
 export type PublishedSource = {
   readonly accountId: string;
   readonly sourceId: string;
@@ -271,7 +271,7 @@ export type PublishedSource = {
   /** The fixed beginning of its envelopes. */
   readonly envelopePrefix: string;
   readonly partitionSeed: number;
-  /** Undefined when requests from everywhere are taken. */
+  /** Undefined when requests from every page are accepted. */
   readonly domains: AllowedDomains | undefined;
   readonly addresses: AddressRanges | undefined;
   /** Neither address nor User-Agent of its requests is kept. */
@@ -281,13 +281,13 @@ export type PublishedSource = {
   /** Whether the visitor is at the other end of its connections. */
   readonly isFromVisitors: boolean;
   readonly redirectUrl: string | undefined;
-  /** Who may send beside who knows the key. */
+  /** How a sender is authenticated beside the key. */
   readonly signing: Signing;
-  /** For what purposes pages ask their visitors. */
+  /** The purposes for which pages ask their visitors. */
   readonly consent: readonly ConsentPurpose[];
   /** Undefined: its sessions are not recorded. */
   readonly recording: Recording | undefined;
-  /** What its pages run of a tag manager; undefined where none is published for it. */
+  /** The tags that its pages run; undefined where none are published for it. */
   readonly tags: PublishedTags | undefined;
   /** The owner of its rate limits. */
   readonly keyHash: string;
@@ -307,7 +307,7 @@ const unsigned: Signing = { kind: 'none' };
 
 type SourceState = Pick<PublishedSource, 'limits' | 'intake' | 'activity' | 'tally' | 'consent' | 'recording' | 'tags'>;
 
-/** Works out all that requests with this key need. */
+/** Computes everything that requests with this key need. */
 function compileSource(
   accountId: string,
   key: SourceKey,

@@ -10,17 +10,17 @@ export type RememberedRequest = {
   readonly id: string;
   readonly key: string;
   readonly atMs: number;
-  /** How often its client had tried before, when it came last. */
+  /** The retry count that the client sent with its latest request. */
   tries: number;
   /** Whether the log has it. */
   stored: boolean;
 };
 
 /**
- * Gives the events of requests without an id theirs. Libraries that are generated from an OpenAPI document say how often
- * they have tried a request before; one that says so, and is the same as one that came with fewer tries, is the same
- * event and gets its id, so that deduplication finds it. It is known here only: a retry that comes to another process, or
- * later than requests are remembered, is an event of its own.
+ * Assigns ids to events of requests without one. Libraries that are generated from an OpenAPI document send how often they
+ * have tried a request before. A request with a retry count that equals an earlier request with fewer tries is the same
+ * event and gets its id, so that deduplication finds it. Only this process knows of it: a retry that reaches another
+ * process, or arrives later than requests are remembered, is an event of its own.
  */
 export class RememberedRequests {
   readonly #settings: RememberedRequestsSettings;
@@ -36,7 +36,7 @@ export class RememberedRequests {
     return this.#requests.size;
   }
 
-  /** The event of a request by this source, with this body. `retryCount` is the header's; undefined when that says nothing. */
+  /** The event of a request by this source, with this body. `retryCount` is the header; undefined without a retry. */
   eventOf(
     sender: string,
     body: Uint8Array,
@@ -71,7 +71,7 @@ export class RememberedRequests {
   }
 }
 
-/** The request a retry repeats: of those with fewer tries one that was not stored, as far as is known, else the latest. */
+/** The request that a retry repeats: of requests with fewer tries an unstored one, as far as is known, else the latest. */
 function latestOf(same: readonly RememberedRequest[], tries: number): RememberedRequest | undefined {
   const candidates = same.filter((request) => request.tries < tries);
   return candidates.findLast(({ stored }) => !stored) ?? candidates.at(-1);

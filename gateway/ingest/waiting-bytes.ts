@@ -2,10 +2,12 @@ import type { ConsumerProgress, StreamState } from '../../shared/nats/streams/st
 
 type IngestState = Pick<StreamState, 'bytes' | 'messages' | 'firstSeq' | 'lastSeq'>;
 
-/** How far the resolver of a partition is. */
+/** The position of the resolver of a partition. */
 export type ResolverProgress = Pick<ConsumerProgress, 'ackedSeq' | 'waiting' | 'unacknowledged'>;
 
-/** What a look at INGEST found. A partition whose resolver could not be read, or never ran, is not among `resolvers`. */
+/**
+ * The result of a check of INGEST. A partition whose resolver could not be read, or never ran, is not among `resolvers`.
+ */
 export type IngestLook<State extends IngestState> = {
   readonly state: State;
   readonly resolvers: ReadonlyMap<number, ResolverProgress>;
@@ -13,25 +15,25 @@ export type IngestLook<State extends IngestState> = {
 
 type BytesByAccount = Map<string, number>;
 
-/** What was stored in a partition between two looks: at most up to a sequence. */
+/** The bytes stored in a partition between two checks: at most up to a sequence. */
 type Stored = { toSeq: number; readonly byAccount: BytesByAccount };
 
-/** More of a partition are joined, the oldest first. */
+/** More entries of a partition are joined, the oldest first. */
 const storedMax = 256;
 
 /**
  * The bytes of each account that this gateway stored and that wait for the resolver of their partition. The log does not
- * count by account, but the resolver of a partition acknowledges its frames in order, up to a sequence. Frames that an
- * earlier process stored are not counted. What the resolver moved to the queue of an account is not counted here either:
- * the pipelines report it.
+ * count by account, but the resolver of a partition acknowledges its frames in order, up to a sequence. Two parts are not
+ * counted: frames that an earlier process stored, and events that the resolver moved to the queue of an account, which the
+ * pipelines report.
  */
 export class WaitingBytes {
   readonly #partitions = new Map<number, Stored[]>();
-  /** Stored since the last look began, by partition. */
+  /** Stored since the last check began, by partition. */
   #since = new Map<number, BytesByAccount>();
   #sinceBytes = 0;
   readonly #byAccount: BytesByAccount = new Map();
-  /** Where INGEST ended at the last look. */
+  /** The last sequence of INGEST at the last check. */
   #seenSeq = 0;
   #grown = { stepBytes: Infinity, nextBytes: Infinity, call: (): void => undefined };
 
@@ -55,17 +57,17 @@ export class WaitingBytes {
     this.#grown.call();
   }
 
-  /** Calls `call` each time that so much was stored between two looks. */
+  /** Calls `call` each time that this many bytes were stored between two checks. */
   onGrown(stepBytes: number, call: () => void): void {
     this.#grown = { stepBytes, nextBytes: stepBytes, call };
   }
 
-  /** Looks at the log. `read` gets the partitions whose resolvers matter, and reads the stream before these. */
+  /** Checks the log. `read` gets the partitions whose resolvers matter, and reads the stream before these. */
   async look<State extends IngestState>(
     read: (partitions: readonly number[]) => Promise<IngestLook<State>>,
   ): Promise<State> {
     for (const [partition, byAccount] of this.#since) {
-      // Until a look succeeds it is not known up to which sequence this is.
+      // Until a check succeeds its end is not known.
       const stored: Stored = { toSeq: Infinity, byAccount };
       const ofPartition = this.#partitions.get(partition);
       if (ofPartition === undefined) this.#partitions.set(partition, [stored]);
@@ -86,8 +88,8 @@ export class WaitingBytes {
   }
 
   /**
-   * By account, with the bytes in queues, `queued`; together at most `bytes`, what the log has. A frame counts twice while
-   * it is being copied to a queue.
+   * By account, with the bytes in queues, `queued`; together at most `bytes`, the size of the log. A frame counts twice
+   * while it is being copied to a queue.
    */
   all(bytes: number, queued: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
     const all = new Map(this.#byAccount);
@@ -99,17 +101,17 @@ export class WaitingBytes {
     return all;
   }
 
-  /** Up to which sequence the frames of a partition are resolved. */
+  /** The sequence up to which the frames of a partition are resolved. */
   #resolvedSeq({ firstSeq }: IngestState, resolver: ResolverProgress | undefined): number {
     const removedSeq = firstSeq - 1;
     if (resolver === undefined) return removedSeq;
-    // In a cluster a consumer may not know of the newest frames yet: one that has nothing to do has done what was seen before.
+    // In a cluster a consumer may not know of the newest frames yet: an idle one has done everything that was seen before.
     const isIdle = resolver.waiting + resolver.unacknowledged === 0;
     return Math.max(removedSeq, resolver.ackedSeq, isIdle ? this.#seenSeq : 0);
   }
 
   #forget(stored: readonly Stored[], { messages, lastSeq }: IngestState, resolvedSeq: number): Stored[] {
-    // A log that was made again, or lost its end, begins with lower sequences.
+    // A recreated log, or one that lost its end, begins with lower sequences.
     const isGone = ({ toSeq }: Stored): boolean => messages === 0 || toSeq <= resolvedSeq || toSeq > lastSeq;
     for (const { byAccount } of stored.filter(isGone)) {
       for (const [accountId, bytes] of byAccount) addTo(this.#byAccount, accountId, -bytes);

@@ -10,7 +10,7 @@ import type { Reply } from '../http/reply.ts';
 import { failure, forbiddenKey, holdsNull, malformedJson, notUtf8, unauthorized } from '../http/reply.ts';
 import { payloadFields } from '../../shared/contracts/ingest/payload-fields.ts';
 
-/** What a body may hold before parsing it costs too much. */
+/** Limits of a body, beyond which parsing it costs too much. */
 export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
 
 /** A body's object, or the answer to a body that is none. */
@@ -18,7 +18,7 @@ export type ReadJson = { readonly value: JsonObject; readonly refusal?: undefine
 
 const firstNonAscii = 0x80;
 
-/** Reads the body of a single event. What the scan learned of the body stays in `scan`. */
+/** Reads the body of a single event. The findings of the scan stay in `scan`. */
 export function readJson(scan: BodyScan, body: Buffer, limits: JsonLimits): ReadJson {
   const problem = scanBody(scan, body);
   if (problem !== undefined) return { refusal: scanRefusal(problem) };

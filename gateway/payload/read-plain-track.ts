@@ -15,7 +15,7 @@ export type PlainTrack = PlainFields & {
 
 const firstNonAscii = 0x80;
 
-/** Reads a body that is a plain track; undefined for every other, also for those that are wrong. */
+/** Reads a body that is a plain track; undefined for every other body, invalid ones included. */
 export function readPlainTrack(
   event: PlainEvent,
   facts: JsonFacts,

@@ -62,7 +62,7 @@ export class PlainEvent {
   /** Ranges of texts between their quotes, by field; from an earlier event where the field has none. */
   readonly starts = new Int32Array(textFieldCount);
   readonly ends = new Int32Array(textFieldCount);
-  /** While it is read: the field whose value comes next. */
+  /** During the scan: the field whose value comes next. */
   field: PlainField | undefined;
   /** One bit for each field that is present, and for each that has a text. */
   met = 0;
@@ -79,7 +79,7 @@ export class PlainEvent {
     return (this.texts & (1 << field)) !== 0;
   }
 
-  /** What it says of itself; `facts` are its own. */
+  /** The facts that the body states; `facts` are those that the scan finds. */
   fields(bytes: Buffer, facts: JsonFacts): PlainFields {
     const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
     return {

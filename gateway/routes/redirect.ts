@@ -51,7 +51,7 @@ export function createRedirectRoute({ admission, sources, intake, events, isSecu
   };
 }
 
-/** What a source is answered that sends too much, or whose account has too much that waits. */
+/** The answer to a source that sends too much, or whose account has too many waiting events. */
 const tooManyCode = 429;
 
 const description: object = {

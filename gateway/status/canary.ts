@@ -21,8 +21,8 @@ export type Canary = {
 const freshForPeriods = 2.5;
 
 /**
- * Publishes to the log again and again: only a stored message proves that the log stores. A broker that is out of disk
- * or stopped in its tracks goes on calling itself healthy.
+ * Publishes to the log at intervals: only a stored message proves that the log stores. A broker whose disk is full, or that
+ * hangs, still reports itself healthy.
  */
 export function startCanary(connection: LogConnection, settings: CanarySettings, onAlive: () => void): Canary {
   const freshForMs = settings.everyMs * freshForPeriods + settings.timeoutMs;

@@ -16,12 +16,12 @@ export type ReadinessOf = {
   readonly scope: Pick<Scope, 'ending'>;
 };
 
-/** What has to hold for this gateway to be sent requests. */
+/** The conditions under which this gateway is sent requests. */
 export function readinessChecks(of: ReadinessOf): ReadyCheck[] {
   const { connection, canary, gate, feed, logServers, scope } = of;
   const notStored = (): string | undefined => {
     const problem = canary.problem(performance.now());
-    // Only a publish tells whether the log stores; the servers may know why it does not.
+    // Only a publish shows whether the log stores; the servers may know why it does not.
     const complaints = problem === undefined ? undefined : complaintsOf(logServers.servers);
     return complaints === undefined ? problem : `${problem} (${complaints})`;
   };

@@ -19,14 +19,14 @@ export type ActivityReport = {
   readonly bucket: Bucket;
   readonly instanceId: string;
   readonly sources: Pick<PublishedSources, 'activities' | 'forgetUnpublished'>;
-  /** How long what was counted is kept by the hour. */
+  /** How long counts are kept by the hour. */
   readonly hoursKept: number;
   readonly onError: (error: unknown) => void;
 };
 
 /**
- * Keeps the HEALTH bucket informed of when each source was last used and what became of its events. A process that is
- * killed has not reported the last two seconds; `stop` writes what is not written yet.
+ * Reports to the HEALTH bucket when each source was last used, and the outcomes of its events. A process that is killed has
+ * not reported the last two seconds; `stop` writes the rest.
  */
 export function reportActivity({ bucket, instanceId, sources, hoursKept, onError }: ActivityReport): {
   stop(): Promise<void>;
@@ -76,10 +76,10 @@ class ReportedSource {
   readonly #window: SourceWindow;
   /** Hours before it are in the entry of the past. */
   #pastUntil: number;
-  /** What of the source's tallies is in the window. */
+  /** The tallies of the source that are in the window. */
   #counted = nothing;
   #writtenAtMs = 0;
-  /** Whether the window holds what is not written. */
+  /** Whether the window holds counts that are not written yet. */
   #isDirty = false;
 
   /** Continues from what this instance wrote before it was restarted. */

@@ -21,7 +21,7 @@ export class RequestCounts {
     this.#times[route]?.observe(tookMs / 1_000);
   }
 
-  /** Every status that was given by a route, and those of `always` whether given or not. */
+  /** Every status that a route answered, and the statuses in `always` in any case. */
   forEach(always: readonly number[], visit: (route: number, code: number, requests: number) => void): void {
     this.#counts.forEach((requests, at) => {
       const code = at % codesPerRoute;

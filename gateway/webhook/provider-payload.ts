@@ -6,7 +6,7 @@ import { textCharactersMax } from '../../shared/contracts/ingest/payload-fields.
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { TrackPayload } from '../payload/payloads.ts';
 
-/** What the address of a webhook says of its events, beside whose they are: it wins over the body. */
+/** The fields of an event that the address of a webhook gives, beside those that identify: they win over the body. */
 export type AddressSays = {
   readonly event: string | undefined;
   readonly fields: Omit<TrackPayload, 'token' | 'event'>;

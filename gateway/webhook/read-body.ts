@@ -8,7 +8,7 @@ import { tooManyKeys } from '../payload/read-json.ts';
 import type { JsonLimits } from '../payload/read-json.ts';
 import { JsonFacts, ascii, scanValue, skipJsonSpace, startOfJson } from '../../shared/json/scan-json.ts';
 
-/** What a body says, or the answer to one that cannot be read. */
+/** The content of a body, or the answer to one that cannot be read. */
 export type ReadBody =
   | {
       readonly value: unknown;

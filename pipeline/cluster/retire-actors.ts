@@ -32,7 +32,7 @@ export type RetirementOptions = {
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether this instance is the one that runs an actor. */
   owns(actorId: string): boolean;
-  /** Whether this instance follows the configuration, and has applied what was published up to a revision. */
+  /** Whether this instance follows the configuration, and has applied it up to a revision. */
   hasApplied(revision: number): boolean;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 };

@@ -24,7 +24,7 @@ export type FamilyMetric = {
   readonly stats: ReadonlyMap<string, string>;
 };
 
-/** What the actors of each kind count and measure: by their keys, or as a sum where the kind says so. */
+/** The counters of the actors of each kind: by their keys, or as a sum where the kind is summed. */
 export const workerMetrics: ReadonlyMap<WorkerKind, WorkerMetrics> = new Map(
   workerKinds.map((kind) => [kind, metricsOf(workerOf(kind))]),
 );

@@ -24,7 +24,7 @@ export type MetricsSources = Quotas &
     readonly destinations: () => readonly PublishedDestination[];
   };
 
-/** The page of the process: what the threads reported last, and what the log holds. */
+/** The page of the process: the latest reports of its threads, and the state of the log. */
 export function showMetrics(from: MetricsSources): MetricsPage {
   const { stats, destinationsMax, destinations, connection, logServers, clock, configRevision } = from;
   const page = new MetricsPage();

@@ -20,7 +20,7 @@ export type ShownDestinationsOptions = {
   readonly now?: () => number;
 };
 
-/** For so long the dispatcher of a deleted destination may go on counting, in ms. */
+/** How long the dispatcher of a deleted destination may still count, in ms. */
 const lingerMs = 60_000;
 
 export function showDestinations(options: ShownDestinationsOptions): ShownDestinations {

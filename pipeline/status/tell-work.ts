@@ -42,7 +42,7 @@ export function tellWork(options: TellWorkOptions): { stop(): Promise<void> } {
   };
 }
 
-/** What runs where, those that do not run first. Pure but for its sources. */
+/** The actors by process, those that do not run first. Pure but for its sources. */
 export function describeWork(
   { placed, threads, readyThreads }: WorkSources,
   { actorsMax, nowMs }: { readonly actorsMax: number; readonly nowMs: number },

@@ -49,7 +49,7 @@ export type StatsLedger = {
   readonly threads: ReadonlyMap<number, ThreadStats>;
   readonly restarts: ReadonlyMap<WorkerKind, number>;
   readonly threadDeaths: number;
-  /** Those of them that were ended because they no longer reported. */
+  /** Threads that were ended because they no longer reported. */
   readonly silentDeaths: number;
 };
 

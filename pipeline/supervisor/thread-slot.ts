@@ -128,7 +128,7 @@ export class ThreadSlot {
     });
   }
 
-  /** Ends a thread whose event loop does not turn any more; its task then rejects. */
+  /** Ends a thread whose event loop has stopped; its task then rejects. */
   #terminate(): void {
     this.#wasSilent = true;
     const thread = this.#options.pool.threads.find(({ threadId }) => threadId === this.#threadId);

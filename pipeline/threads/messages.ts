@@ -41,7 +41,7 @@ export type Report =
   | { readonly kind: 'ended'; readonly actorId: string; readonly last?: ActorFigures; readonly error?: WireError }
   | {
       readonly kind: 'stats';
-      /** Those whose figures have changed since the last report. */
+      /** Actors whose figures have changed since the last report. */
       readonly actors: readonly ActorFigures[];
       readonly thread: ThreadFigures;
       readonly timings: ThreadTimings;

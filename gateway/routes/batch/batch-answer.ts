@@ -47,7 +47,7 @@ export class BatchAnswer implements FrameWaiter {
     if (this.#waiting === 0) this.send();
   }
 
-  /** Answers with what is known of the rows. */
+  /** Answers with the known outcomes of the rows. */
   send(): void {
     this.#exchange.send(this.#reply());
   }

@@ -18,7 +18,7 @@ export type CheckedRow =
   | { readonly row: BatchRow | PlainRow; readonly problem?: undefined }
   | { readonly problem: string };
 
-/** What the rows of a batch are checked by. `utf8` says that the whole body is known to be UTF-8. */
+/** The checks of the rows of a batch. `utf8`: whether the whole body is known to be UTF-8. */
 export type CheckedBatch = {
   readonly body: Buffer;
   readonly utf8: boolean;

@@ -1,6 +1,6 @@
 import type { Arrival } from './translation.ts';
 
-/** What an event that was moved into the window says of when it claims to have happened, in ms since the epoch. */
+/** The original time of an event that was moved into the accepted window, in ms since the epoch. */
 const clampedFromKey = 'time_clamped_from';
 
 /** The text of a time that cannot be read, in the context of its event. */
@@ -10,7 +10,7 @@ const originalTimeCharactersMax = 100;
 export type MessageTime = {
   /** Undefined: when it arrived. */
   readonly timeMs: number | undefined;
-  /** What it was before it was moved into the window in which events are taken; undefined where it was not. */
+  /** The time before it was moved into the accepted window; undefined where it was not moved. */
   readonly clampedFromMs: number | undefined;
   /** The text of a time that cannot be read. */
   readonly unread?: string;

@@ -145,7 +145,7 @@ function keysAsked(body: unknown): readonly string[] | undefined {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string').slice(0, flagKeysMax) : undefined;
 }
 
-/** What the control plane takes. */
+/** The request that the control plane accepts. */
 const flagKeysMax = 1_000;
 
 const versionOf = (query: URLSearchParams): number => Number.parseInt(query.get('v') ?? '1', 10) || 1;

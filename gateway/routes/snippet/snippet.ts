@@ -30,7 +30,7 @@ export const createTagScriptRoute = (): GetRoute =>
 
 type ServedScript = { readonly name: string; readonly path: `/${string}`; readonly summary: string };
 
-/** Under the hash of what it says a script is kept for good. */
+/** A script is cached for good under the hash of its content. */
 function createScriptRoute({ name, path, summary }: ServedScript, { script, hash }: WebSnippet): GetRoute {
   const reply = (caching: string) =>
     createReply(200, Buffer.from(script), {
@@ -56,7 +56,10 @@ function createScriptRoute({ name, path, summary }: ServedScript, { script, hash
   };
 }
 
-/** `GET /sluice/settings/{key}`: for what purposes a page asks its visitors, and what holds for those who have not decided. */
+/**
+ * `GET /sluice/settings/{key}`: the purposes for which a page asks its visitors, and their defaults for visitors who have
+ * not decided.
+ */
 export function createSnippetSettingsRoute(admission: Admission): GetRoute {
   return {
     name: 'snippet-settings',
@@ -76,7 +79,7 @@ export function createSnippetSettingsRoute(admission: Admission): GetRoute {
   };
 }
 
-/** `GET /sluice/container/{key}`: what the pages of a source run of its tag manager. */
+/** `GET /sluice/container/{key}`: the tags that the pages of a source run. */
 export function createContainerRoute(admission: Admission): GetRoute {
   return {
     name: 'container',
@@ -98,7 +101,7 @@ export function createContainerRoute(admission: Admission): GetRoute {
 
 const compiler = new LateCode(() => import('../../../shared/web-snippet/tags/compile-container.ts'));
 
-/** Goes on with the container of the request's source, which is undefined where it has none. */
+/** Continues with the container of the request's source, which is undefined where it has none. */
 function withContainer(
   exchange: Exchange,
   { sourceId, tags }: PublishedSource,

@@ -188,14 +188,14 @@ type LostBytesOptions = {
 };
 
 type LostBytes = {
-  /** What the server has lost of each stream, as it was last asked. */
+  /** The messages of each stream that the server has lost, by its latest report. */
   look(): Promise<ReadonlyMap<string, number>>;
 };
 
 /** A server finds damage when it starts, and when it reads: it is asked after a reconnect, and now and then. */
 const lostBytesEveryMs = 60_000;
 
-/** Asks the server what it has lost, and says so when that becomes more. */
+/** Asks the server for lost messages, and reports an increase. */
 function createLostBytes({ connection, streams, logger }: LostBytesOptions): LostBytes {
   const found = new Map<string, number>();
   let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -226,7 +226,7 @@ type OldestFrames = {
   of(consumer: string): number | undefined;
 };
 
-// A look reads whole frames: those not looked at for longest come first, the others keep what they had.
+// A check reads whole frames: those not checked for longest come first, the others keep their result.
 const readsPerLook = 64;
 const readsAtOnce = 8;
 
@@ -263,7 +263,7 @@ type EventsPerFrame = {
   of(reader: string): number;
 };
 
-/** Weight of what was met since the last note. */
+/** Bytes read since the last note. */
 const newShare = 0.3;
 
 type KnownRatio = { frames: number; events: number; mean: number };

@@ -1,4 +1,4 @@
-/** What is known of the wait of one reader of the log: whether it counts against those who send. */
+/** The known wait of one reader of the log: whether it counts against senders. */
 export type WaitJudgement =
   | { readonly kind: 'in time' }
   /** It waits for too long. */

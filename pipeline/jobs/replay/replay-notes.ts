@@ -2,7 +2,7 @@ import type { Bucket } from '../../../shared/nats/buckets/bucket.ts';
 import { decodeReplay, encodeReplay, replayKey } from '../../../shared/contracts/replay-job.ts';
 import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 
-/** What is known of a replay at work, in the bucket where others see it. */
+/** The progress of a running replay, in the bucket where others see it. */
 export type ReplayNotes = {
   readonly job: ReplayJob;
   /** Aborts once the replay is not ours any more: cancelled, taken over, or its destination is not live. */

@@ -29,9 +29,9 @@ import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 
 export type ReplayContext = ReplayNotesOptions & {
   readonly connection: LogConnection;
-  /** Who was erased: none of their events is sent again. */
+  /** The erased visitors: none of their events is sent again. */
   readonly erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>;
-  /** What it reads and writes is divided into. */
+  /** The parts in which it reads and writes. */
   readonly turns: Turns;
   /** The process ends. */
   readonly signal: AbortSignal;
@@ -77,7 +77,7 @@ async function work(context: ReplayContext, notes: ReplayNotes): Promise<void> {
   await notes.put({ state: 'done' });
 }
 
-/** What a part of a replay works with. */
+/** The context of a part of a replay. */
 type Working = Pick<ReplayContext, 'connection' | 'turns' | 'signal'>;
 type Collecting = Working & Pick<ReplayContext, 'erasures'>;
 
@@ -125,7 +125,7 @@ async function removeAll(connection: LogConnection, stream: string, events: read
 type ReplaySource = {
   readonly stream: string;
   readonly subject: string;
-  /** Where to begin and where to end when it starts: what comes later, from the replay itself too, is not part of it. */
+  /** The range of the log, fixed when it starts: later messages, its own included, are not part of it. */
   range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
   /** The events of a message that are to be sent again, and how long their lines are; none is read before it is asked for. */
   events(message: StoredMessage): Iterable<ReadEvent>;

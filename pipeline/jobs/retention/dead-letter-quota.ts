@@ -61,7 +61,7 @@ export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLet
 }
 
 export type DeadLetterQuota = {
-  /** Looks once, and removes what is too much. */
+  /** Checks once, and removes the excess. */
   look(): Promise<void>;
   /** Dead letters removed so far to make room. */
   readonly removed: number;

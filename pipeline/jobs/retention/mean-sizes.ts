@@ -1,7 +1,7 @@
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 
-/** About what the messages of a subject weigh: the log only says how many there are. */
+/** The mean size of the messages of a subject, estimated: the log only counts them. */
 export type MeanSizes = {
   /** The mean of some of them that stand between two sequences, in bytes, and of those looked at before; undefined of none. */
   look(subject: string, fromSeq: number, toSeq: number): Promise<number | undefined>;
@@ -10,7 +10,7 @@ export type MeanSizes = {
 };
 
 const samplesPerLook = 4;
-/** Weight of what was met with the last look. */
+/** Bytes read by the last check. */
 const newShare = 0.5;
 
 export function createMeanSizes(connection: LogConnection, stream: string): MeanSizes {

@@ -1,4 +1,4 @@
-/** What is read of a clock: the wall clock's time, and that of the monotonic clock. Both in ms. */
+/** The times of the wall clock and of the monotonic clock, both in ms. */
 export type ClockReading = { readonly wallMs: number; readonly monotonicMs: number };
 
 /** Further than this a clock that runs well does not go ahead between two rounds. */

@@ -191,7 +191,7 @@ function behind(
 }
 
 const isBehind = ({ waiting, unacknowledged }: ConsumerProgress): boolean => waiting + unacknowledged > 0;
-/** Accounts whose sizes are looked at, those with most frames waiting first. */
+/** Accounts whose sizes are checked, those with most waiting frames first. */
 const accountsSampledMax = 64;
 
 /** The readers that have more waiting for them than their account may have there. */
@@ -221,7 +221,7 @@ type QuotaLook = {
   readonly sizes: MeanSizes;
 };
 
-/** The readers whose oldest event has waited for too long. */
+/** Readers whose oldest event has waited for too long. */
 async function overAge(
   connection: LogConnection,
   consumers: readonly ConsumerProgress[],
@@ -252,7 +252,7 @@ function mayHold(
 
 type AccountEvents = { readonly subject: string; messages: number };
 
-/** What the events of an account match, and how many messages these are, by the account. */
+/** The subjects of an account's events and their number of messages, by account. */
 async function accountSubjects(connection: LogConnection): Promise<Map<string, AccountEvents>> {
   const accounts = new Map<string, AccountEvents>();
   for (const [subject, messages] of await countBySubject(connection, streams.events, 'events.*.*')) {
