@@ -65,7 +65,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...sessionEndpoints,
 ];
 
-/** The documents that describe the endpoints: the interface's own, and one of what is there for other clients. */
+/** The documents that describe the endpoints: the interface's own, and one of the endpoints for other clients. */
 export const documents: readonly Described[] = [
   {
     name: undefined,

@@ -12,7 +12,7 @@ import type { BucketFollower } from './publishing/open-log.ts';
 import { createLeaseCache } from './publishing/publishing-service.ts';
 import type { LeaseCache } from './publishing/publishing-service.ts';
 
-/** What the control plane reads from the log's buckets. */
+/** The buckets of the log that the control plane follows. */
 export type LogFollowers = {
   readonly plans: ExperimentPlans;
   readonly liveValues: LiveValues;

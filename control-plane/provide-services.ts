@@ -31,7 +31,7 @@ export type ServiceParts = {
   readonly logger: Logger;
 };
 
-/** What works beside the endpoints. */
+/** Background work beside the endpoints. */
 export type ProvidedServices = {
   readonly destinationTests: DestinationTests;
   readonly erasureForwarding: ErasureForwarding;

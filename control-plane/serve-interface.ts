@@ -30,7 +30,7 @@ export type InterfaceParts = Pick<AppOptions, 'core' | 'services' | 'eventStream
   readonly logger: Logger;
 };
 
-/** What serves the interface, for metrics. */
+/** The parts of the interface that metrics read. */
 export type Served = Pick<MetricsSources, 'http' | 'requestLimits' | 'connections' | 'refusedLogins'> & {
   readonly port: number;
 };

@@ -137,7 +137,7 @@ function findAccount(em: EntityManager, accountId: string) {
   return em.findOneOrFail(Account, { id: accountId });
 }
 
-/** What of a change is about what the tracking plan does not list. */
+/** The part of a change that is about properties outside the tracking plan. */
 function planChange({ unknownEvents, unknownProperties }: Partial<PlanSettings>): Partial<PlanSettings> {
   return { ...(unknownEvents && { unknownEvents }), ...(unknownProperties && { unknownProperties }) };
 }

@@ -4,7 +4,7 @@ import type { DestinationBacklog } from '../health/log-figures.ts';
 /** Something that wants a person to look. */
 export type Problem = {
   readonly level: 'bad' | 'warn';
-  /** What it is about: the id of a destination or a source; null for the installation. */
+  /** The subject: the id of a destination or a source; null for the installation. */
   readonly kind: 'destination' | 'source' | 'resolver' | 'process' | 'rule';
   readonly id: string | null;
   readonly name: string;
@@ -26,10 +26,10 @@ export type LookedAt = {
     readonly name: string;
     readonly isLive: boolean;
     readonly health: Pick<DestinationHealth, 'status' | 'successRate' | 'failureCount'>;
-    /** What became of its dispatches in the last minutes. */
+    /** Outcomes of its dispatches in the last minutes. */
     readonly lately: { readonly succeeded: number; readonly failed: number };
     readonly backlog: DestinationBacklog;
-    /** What its settings have the operator know. */
+    /** Warnings about its settings. */
     readonly warnings: readonly string[];
   }[];
   readonly violations: readonly RuleViolations[];
@@ -40,7 +40,7 @@ export type LookedAt = {
 
 const lateMs = 60_000;
 
-/** What is not well, the worst first; nothing where all is. Pure. */
+/** The problems, the worst first; empty where there are none. Pure. */
 export function findProblems({
   destinations,
   violations,

@@ -46,7 +46,7 @@ export type ActivityQuery = {
   readonly top: number | undefined;
 };
 
-/** What comes in, what goes out and what is not well, of one account. */
+/** Events received, events sent, and problems of one account. */
 export async function readActivity(services: ActivityServices, accountId: string, { range, top }: ActivityQuery) {
   const { storage, liveValues, leases, now } = services;
   const { stepMinutes, steps } = activityRanges[range];

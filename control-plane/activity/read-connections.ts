@@ -17,8 +17,8 @@ const hourMs = 3_600_000;
 export const connectionsMax = 5_000;
 
 /**
- * Which live source feeds which live destination, and what became of its events in 24 hours. Of a destination that takes
- * every source all of them are there, those that sent it nothing too.
+ * Which live source feeds which live destination, and the outcomes of its events in 24 hours. A destination that accepts
+ * every source is listed with all of them, sources without events included.
  */
 export async function readConnections({ storage, liveValues, now }: ConnectionServices, accountId: string) {
   const nowMs = now().getTime();

@@ -33,21 +33,21 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`);
 }
 
-/** What a lookup finds; throws the 404 where it finds nothing. */
+/** The result of a lookup; throws the 404 where there is none. */
 export async function found<Value>(lookup: Promise<Value | undefined>, what: string): Promise<Value> {
   const value = await lookup;
   if (value === undefined) throw notFound(what);
   return value;
 }
 
-/** Of an address that other services have and this one has not, and never will have for want of what it is about. */
+/** For an address of other services that Sluice does not have. */
 export function leftOut(reason: string): ApiError {
   return new ApiError(404, 'left_out', reason);
 }
 
 export const conflictCode = 'conflict';
 
-/** What is there already forbids it, and will the next time: the reply asks clients that retry a 409 not to. */
+/** A conflict that a retry will not end: the reply asks clients that retry a 409 not to. */
 export function conflict(message: string, details?: string): ApiError {
   return new ApiError(409, conflictCode, message, details);
 }

@@ -22,7 +22,7 @@ const shouldRetry = {
 /** Operations beside the endpoints: they need no API key and have their own tag. */
 export type PublicOperations = { readonly tag: string; readonly paths: JsonObject };
 
-/** What a document of operations is made of. */
+/** The parts of a document of operations. */
 export type Described = {
   /** The last part of its address, `openapi/<name>`; undefined: it is the document of the interface itself. */
   readonly name: string | undefined;

@@ -5,7 +5,7 @@ import { badRequest } from './api-error.ts';
 const depthMax = 64;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Reads a request body. Throws a 400 for what is not JSON, or JSON that could not be stored. */
+/** Reads a request body. Throws a 400 for text that is not JSON, or JSON that could not be stored. */
 export function readJson(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   const value = parse(decode(bytes));

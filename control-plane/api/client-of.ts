@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 export type Client = 'platform-library';
 
 /**
- * Who makes a request, where that matters. The generated libraries of the specified service, in every language, say
- * theirs in `x-stainless-lang` with each request; nothing else sends it.
+ * The client that makes a request, where that matters. The generated libraries of the specified service, in every language,
+ * send their language in `x-stainless-lang` with each request; no other client sends it.
  */
 export function clientOf(headers: IncomingHttpHeaders): Client | undefined {
   return headers['x-stainless-lang'] === undefined ? undefined : 'platform-library';

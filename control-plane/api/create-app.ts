@@ -23,9 +23,9 @@ import type { Admitted, RequestLimits } from './request-limits.ts';
 
 export type AppOptions = {
   readonly endpoints: readonly Endpoint[];
-  /** What every endpoint gets. */
+  /** Services of every endpoint. */
   readonly core: CoreServices;
-  /** What endpoints declare in `uses`. */
+  /** Services that endpoints declare in `uses`. */
   readonly services: Services;
   /** The principal of the request's key; undefined for an unknown key. */
   authenticate(request: IncomingMessage): Promise<Principal | undefined>;
@@ -50,7 +50,7 @@ export type AppOptions = {
   addPublicRoutes(app: FastifyInstance): void;
 };
 
-/** What is recorded of a read. */
+/** The record of a read. */
 export type AnsweredRead = {
   readonly action: string;
   readonly entityId: string | undefined;
@@ -77,7 +77,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
-    // What comes on a connection that is still open is answered while the service ends, as anything else is.
+    // Requests on a connection that is still open are answered while the service ends.
     return503OnClosing: false,
     // By then no request waits for its answer, and a connection that never carried one has no other end.
     forceCloseConnections: true,
@@ -162,7 +162,7 @@ function addEndpoint(
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(endpoint.client === undefined ? {} : { constraints: { [byClient.name]: endpoint.client } }),
-    // Before the body is read: a request without a key learns nothing of what is wrong with it.
+    // Before the body is read: a request without a key learns nothing about its faults.
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.raw);
       if (principal === undefined) throw unauthorized();

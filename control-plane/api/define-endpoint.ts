@@ -23,10 +23,10 @@ export type EndpointInput<Path extends string, Query, Body> = {
   readonly grantedBy: string | undefined;
 };
 
-/** What every endpoint may use. An endpoint declares in `uses` what it needs beside these. */
+/** Services that every endpoint may use. An endpoint declares others in `uses`. */
 export type CoreServices = {
   readonly storage: Storage;
-  /** PostgreSQL without the ORM: what the pipeline writes there. */
+  /** PostgreSQL without the ORM: the tables that the pipeline writes. */
   readonly pool: Pool;
   readonly secretBox: SecretBox;
   readonly paginator: Paginator;
@@ -74,9 +74,9 @@ export type Endpoint = {
 /** How reads of an endpoint are recorded. */
 export type Audits = {
   readonly action: string;
-  /** The parameter of the path that names what is read. */
+  /** The parameter of the path that identifies the entity read. */
   readonly entity?: string;
-  /** What is read where the query names it. */
+  /** The entity read, where the query names it. */
   entityOf?(query: Readonly<Record<string, unknown>>): string | undefined;
 };
 
@@ -160,7 +160,7 @@ export const comparesNothing = (): boolean => false;
 /** `tool` is a command at a shell, or the service itself at its start. */
 export type PrincipalKind = 'key' | 'user' | 'tool';
 
-/** Who makes a request, in one account. */
+/** The caller of a request, in one account. */
 export type Principal = {
   readonly accountId: string;
   readonly kind: PrincipalKind;

@@ -21,7 +21,7 @@ export type EventStreams = {
   /** Checks the readers of an account now; when it resolves, those whose credentials have ended get nothing more. */
   recheck(accountId: string): Promise<void>;
   readonly openCount: number;
-  /** Ends all of them; clients come again, elsewhere. */
+  /** Ends all streams; clients reconnect elsewhere. */
   stop(): void;
 };
 
@@ -54,7 +54,7 @@ export type EventStreamSettings = ReturnType<typeof readEventStreamSettings>;
 
 type OpenStream = { readonly accountId: string; check(): Promise<void> };
 
-/** A reader that leaves so much unread is let go: it would get old news only, and comes again by itself. */
+/** A reader with this many unread bytes is disconnected: it would get old news only, and reconnects. */
 const unreadBytesMax = 4 * 1024 ** 2;
 
 export function createEventStreams({
@@ -100,7 +100,7 @@ export function createEventStreams({
       };
       const keepAlive = setInterval(() => {
         write(': still here\n\n');
-        // A check that takes that long says nothing: the reader comes again, and is checked as it does.
+        // A check that takes this long counts as failed: the reader reconnects, and is checked then.
         if (isChecking) stream.end();
         else void check();
       }, keepAliveMs);

@@ -23,7 +23,7 @@ const ofFramework: Readonly<Record<string, ApiError>> = {
   FST_ERR_MAX_PARAM_LENGTH: new ApiError(404, 'not_found', 'this address is not found'),
 };
 
-/** What a thrown value tells the client. Everything unforeseen is the same 500. */
+/** The answer to a client for a thrown value. Everything unforeseen is the same 500. */
 export function failureOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof UniqueConstraintViolationException) {
@@ -59,8 +59,8 @@ function withCause(failure: ApiError, cause: unknown): ApiError {
 }
 
 /**
- * What a log line may say of a failure. A message of the database repeats values of the query (a name, a key), so of
- * those only code, table, constraint and the place in our code are kept.
+ * The fields of a failure that a log line may hold. A message of the database repeats values of the query (a name, a key),
+ * so only its code, table, constraint and the place in our code are kept.
  */
 export function loggableError(error: unknown): JsonObject {
   if (!(error instanceof Error)) return { type: typeof error };

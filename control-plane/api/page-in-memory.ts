@@ -6,7 +6,7 @@ export type Order<Row> = {
   readonly direction: 'ascending' | 'descending';
 };
 
-/** A page of rows that are all at hand, for lists that are filtered or sorted by what is not in the database so. */
+/** A page of rows in memory, for lists that are filtered or sorted by values that the database does not have. */
 export function pageInMemory<Row, Entity>(
   paginator: Paginator,
   query: PageQuery,

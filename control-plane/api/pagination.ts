@@ -35,14 +35,14 @@ export type Page<Entity> = {
   readonly pagination: { readonly nextCursor: string | null; readonly hasMore: boolean };
 };
 
-/** What a cursor is bound to: it is refused anywhere else. */
+/** The list that a cursor belongs to: every other list refuses it. */
 export type ListIdentity = {
   readonly list: string;
   readonly accountId: string;
   readonly filters: Readonly<Record<string, unknown>>;
 };
 
-/** Where a page begins: the sort values of the last entity before it. */
+/** The start of a page: the sort values of the last entity before it. */
 export type Position = readonly (string | number)[];
 
 export type Paginator = {
@@ -63,8 +63,8 @@ export type Paginator = {
 type Sign = (list: ListIdentity, position: string) => string;
 
 /**
- * Cursors are signed with a key derived from `secretsKey`, so every control plane reads those of the others. Those signed
- * with one of `others` are read too, so that a list goes on while keys are rotated.
+ * Cursors are signed with a key derived from `secretsKey`, so every control plane reads the cursors of the others. Cursors
+ * signed with one of `others` are read too, so that a list continues while keys are rotated.
  */
 export function createPaginator(secretsKey: string, ...others: readonly string[]): Paginator {
   const sign = signWith(secretsKey);

@@ -48,10 +48,10 @@ export type CostlyLimits = {
   refusal(retryAfterS: number): ApiError;
 };
 
-/** What the requests of one owner take turns in. */
+/** The queue of one owner's requests. */
 type Turns = {
   readonly all: LimitFunction;
-  /** One at a time: what one waits for another is not what it costs. */
+  /** One at a time, as waiting for another request would count as cost. */
   readonly costly: LimitFunction;
 };
 
@@ -64,7 +64,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   const spent = costly && new RateLimit({ perS: costly.share * 1_000, burst: costly.burstMs });
   let refusedAsCostly = 0;
 
-  /** How long costly work still has to wait, in ms. Throws where that is too long, with what it has waited. */
+  /** How long costly work still has to wait, in ms. Throws where the wait, with the time already waited, is too long. */
   const costlyWaitMs = (owner: string, waitedMs: number): number => {
     const waitMs = spent?.waitMs(owner) ?? 0;
     if (costly === undefined || waitMs === 0 || waitedMs + waitMs <= costly.waitMaxMs) return waitMs;

@@ -8,7 +8,7 @@ import type { Position } from '../api/pagination.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 
 export type AuditedAction = {
-  /** `destination.update`, `version.publish`: the noun and what was done to it. */
+  /** `destination.update`, `version.publish`: the noun and the action. */
   readonly action: string;
   readonly collection?: string;
   readonly entityId?: string;
@@ -56,7 +56,7 @@ type AuditFilters = {
   readonly to: string | undefined;
   readonly collection: string | undefined;
   readonly entityId: string | undefined;
-  /** Finds what was done to a visitor, whose id is not stored. */
+  /** Finds the entries of a visitor, whose id is not stored. */
   readonly visitorId: string | undefined;
 };
 

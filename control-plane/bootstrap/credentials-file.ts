@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
-/** What a newcomer needs for a first event. */
+/** The credentials that a newcomer needs for a first event. */
 export type Credentials = {
   readonly apiKey: string;
   readonly sourceToken?: string;

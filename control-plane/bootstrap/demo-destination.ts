@@ -14,7 +14,7 @@ import type { Principal } from '../api/define-endpoint.ts';
 import { publishVersion } from '../versions/publish-version.ts';
 import { insertVersion, liveContent } from '../versions/version-store.ts';
 
-/** Where the demo destination delivers to. */
+/** The address that the demo destination delivers to. */
 export function demoUrl(sinkUrl: string): string {
   return `${sinkUrl.replace(/\/+$/, '')}/demo`;
 }
@@ -48,7 +48,7 @@ export async function moveDemoDestination(
   const live = await liveContent(em, accountId);
   const moved = live.destinations.map((entity) => withUrl(entity, row.id, wanted));
   if (moved.every((entity, index) => entity === live.destinations[index])) return;
-  // It is published with what is approved next.
+  // The next approved version publishes it.
   if (await requiresApproval(em, accountId)) return;
   const content = { ...live, destinations: moved };
   const notes = 'The demo sink has moved to another port.';

@@ -132,7 +132,7 @@ export const allowedEventEndpoints = [
 
 const isReserved = (name: string): boolean => name.startsWith('$') && name !== '$identify';
 
-/** The name without space around it. What it may not be is a 409, as the library's documents have it. */
+/** The name without space around it. An invalid name is a 409, as in the library's documents. */
 function checkName(text: string): string {
   const name = text.trim();
   if (name === '') throw conflict('name must not be empty');

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { badRequest } from '../api/api-error.ts';
 
-/** The parts of a record that translate, as far as they go; whatever else it says is about a banner, its texts and its scripts. */
+/** The parts of a record that translate; everything else in it is about a banner, its texts and its scripts. */
 const translated: Readonly<Record<string, readonly string[]>> = {
   '': ['name', 'status', 'categories', 'default', 'id', 'kind', 'createdAt', 'updatedAt'],
   default: ['mode', 'language', 'translations', 'categories'],
@@ -10,8 +10,8 @@ const translated: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Throws a 400 for the first field that a consent record of the platform library has and ours cannot have: Sluice keeps what
- * holds for whom and shows no banner. What such a field says where it is not used (null, false, 0 or nothing in it) is taken.
+ * Throws a 400 for the first field that a consent record of the platform library has and ours cannot have: Sluice stores
+ * purposes and shows no banner. A field in its unused form (null, false, 0, empty) is accepted.
  */
 export function refuseBanner(record: JsonObject): void {
   refuseOthers(record, '', translated['']);

@@ -29,7 +29,7 @@ const fields = {
   isEnabled: Type.Optional(nullable(Type.Boolean({ description: 'Default true.' }))),
 };
 
-/** What becomes of a destination's events that no other of its mappings is for. */
+/** The handling of events that no other mapping of the destination matches. */
 export const defaultMappingEndpoints = [
   defineEndpoint({
     method: 'GET',

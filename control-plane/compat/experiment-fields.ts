@@ -23,7 +23,7 @@ const queryParam = Type.Object(
   { additionalProperties: false },
 );
 
-/** What of an experiment the platform library sends in a create and in a PATCH alike. */
+/** The fields of an experiment that the platform library sends in a create and in a PATCH alike. */
 export const experimentFields = {
   description: Type.Optional(description),
   trafficAllocation: Type.Optional(nullable(trafficAllocation)),
@@ -57,8 +57,8 @@ export const experimentFields = {
 const fieldsSchema = Type.Object({ ...experimentFields, name: Type.Optional(nullable(name)) });
 
 /**
- * Ours for what the library sends; nested objects replace what is there, as it expects. Throws a 400 that names what is
- * not part of Sluice.
+ * Translates the fields that the library sends; nested objects replace the stored ones, as it expects. Throws a 400 that
+ * names a field that is not part of Sluice.
  */
 export function givenExperimentFields(fields: Static<typeof fieldsSchema>): JsonObject {
   const { targetingRules, metrics, trafficAllocation: percent, name: text } = fields;
@@ -98,7 +98,7 @@ function refuseNotOurs({ includeQueryString, targetingRules, metrics }: Static<t
   if (said !== undefined) throw badRequest(`${said[0]} is not part of Sluice`);
 }
 
-/** What a reader of an answer sends back unchanged says nothing. */
+/** Whether a value is more than the empty one that a client sends back from an answer. */
 function saysSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;

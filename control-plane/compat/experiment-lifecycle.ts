@@ -36,7 +36,7 @@ const published =
 
 const uses = { publishing };
 
-/** The steps of an experiment's life, each of which publishes what it changes: to the library that is one thing. */
+/** The steps of an experiment's life, each of which publishes its change: to the library that is one operation. */
 export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'publishAfterStart', 'experiment:start', `Start an experiment; it ${published}`),
   stepEndpoint('pause', 'publishAfterPause', 'experiment:stop', `Pause an experiment; that ${published}`),
@@ -106,7 +106,7 @@ type Lifecycle<Fields extends TProperties> = {
   readonly scope: 'experiment:start' | 'experiment:stop';
   readonly summary: string;
   readonly fields: Fields;
-  /** True where what it changed is to be published. */
+  /** True where its change is to be published. */
   take(editing: Editing, id: string, body: Static<ReturnType<typeof Type.Object<Fields>>>): Promise<boolean>;
 };
 
@@ -160,7 +160,7 @@ function lifecycleEndpoint<Fields extends TProperties>({
   });
 }
 
-/** Publishes what a step changed, if it is to be and has not been, and says what there is now. */
+/** Publishes the change of a step, if it is to be published and has not been, and returns the experiment. */
 async function settle(
   editing: Editing,
   id: string,
@@ -182,7 +182,7 @@ async function settle(
   };
 }
 
-/** What a publish of the draft would change. */
+/** The changes that a publish of the draft would make. */
 async function countChanges({ em, principal }: Editing): Promise<number> {
   const live = await liveContent(em, principal.accountId);
   return diffSnapshots(live, composeSnapshot(live, await loadDraft(em, principal.accountId), {})).count;

@@ -148,7 +148,10 @@ export const experimentVariantEndpoints = [
   }),
 ];
 
-/** Ours for what the library sends. Throws a 400 for what is not part of Sluice, or does not go together. */
+/**
+ * Translates the fields that the library sends. Throws a 400 for fields that are not part of Sluice, or that contradict
+ * each other.
+ */
 function givenFields({
   variantType,
   domModifications,

@@ -19,7 +19,7 @@ const leftOut: ReadonlyMap<string, string> = new Map([
   ['web-scanners', 'Web scanners are'],
 ]);
 
-/** What Sluice has in a shape of its own only, and where. */
+/** Features that Sluice has only in a shape of its own, and their addresses. */
 const ownShape: ReadonlyMap<string, string> = new Map([
   ['replay-settings', 'replaySettings'],
   ['tag-manager-tags', 'tagManagerTags'],
@@ -28,7 +28,7 @@ const ownShape: ReadonlyMap<string, string> = new Map([
   ['tag-managers', 'tagManagers'],
 ]);
 
-/** A sentence that says that what an address of the platform library leads to is not part of Sluice; undefined for any other. */
+/** A sentence about an address of the platform library that is not part of Sluice; undefined for any other. */
 export function whyLeftOut(url: string): string | undefined {
   const [, rest, version, resource = '', , part] = url.split('?', 1)[0]?.split('/') ?? [];
   if (rest !== 'rest' || version !== 'v1') return undefined;

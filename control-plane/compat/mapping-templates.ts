@@ -7,12 +7,12 @@ import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { modificationNames } from '../../shared/routing/modifications/modifications.ts';
 import { inWords } from './in-words.ts';
 
-/** What a mapping of a destination may start from: an event of the platform, or any event under its own name. */
+/** Templates for a mapping: an event of the platform, or any event under its own name. */
 export type MappingTemplate = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** It says what becomes of the events that no other mapping of the destination is for. */
+  /** It handles the events that no other mapping of the destination matches. */
   readonly isDefault: boolean;
   /** The name of the event at the platform; null: its own name. */
   readonly eventName: string | null;
@@ -95,7 +95,7 @@ type Property = {
   readonly property: string;
   readonly label: string;
   readonly kind: 'Array' | 'Integer' | 'Text';
-  /** Where it is taken from, unless that is the property of the event that has its name. */
+  /** The path of its value, unless that is the property of the event with its name. */
   readonly path?: string;
 };
 
@@ -106,7 +106,7 @@ const itemCount = { property: 'num_items', label: 'Number of items', kind: 'Inte
 const products = { property: 'products', label: 'Products', kind: 'Array' } as const;
 const searchText = { property: 'search_string', label: 'Search text', kind: 'Text' } as const;
 
-/** The property that destinations read for what a platform calls by a name of its own. */
+/** The property that destinations read for a name of a platform. */
 const propertyOf: Readonly<Record<StandardParameter, Property>> = {
   value,
   currency,
@@ -129,7 +129,7 @@ const ofPerson: readonly Property[] = personalProperties.map((name) => ({
   path: `visitor.${name}`,
 }));
 
-/** What is known to matter to platforms that have names for events: money and goods, and who did it. */
+/** Properties that matter to platforms with names for events: money, goods and the visitor. */
 function propertiesOf(type: string): readonly Property[] {
   const vocabulary = vocabularyOf(type);
   if (vocabulary === undefined) return [];

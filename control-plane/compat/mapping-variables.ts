@@ -21,7 +21,7 @@ const eventsLookedAt = 1_000;
 
 const tag = 'Mappings';
 
-/** What the maps of a mapping may be made of. */
+/** The variables of a mapping's maps. */
 export const mappingVariableEndpoints = [
   defineEndpoint({
     method: 'GET',

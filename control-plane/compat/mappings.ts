@@ -225,7 +225,7 @@ type NewMapping = {
   readonly insertAfterIdx: number | undefined;
 };
 
-/** What a new mapping is to be, from either form of the body. Throws a 400 where it is neither, or both. */
+/** The new mapping, from either form of the body. Throws a 400 where it is neither, or both. */
 async function readNew(editing: Editing, body: Static<typeof createBody>): Promise<NewMapping> {
   const { allowedEventId, destinationId, templateId } = body;
   if (allowedEventId !== undefined) {

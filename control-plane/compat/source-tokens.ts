@@ -71,7 +71,7 @@ function redirect(ingestUrl: string): Way {
   return { urlOf, sample: (key) => `curl -i '${urlOf(key)}'` };
 }
 
-/** What is posted: to an address of its own by a provider's webhook, else as a track event that holds the key. */
+/** The target of posts: an address of its own for a provider's webhook, else a track event that holds the key. */
 function posted(type: string, ingestUrl: string): Way {
   const isWebhook = type === 'Webhook' || findSourceKind(type) !== undefined;
   const urlOf = (key: string): string => (isWebhook ? `${ingestUrl}/webhook/${key}` : `${ingestUrl}/api/v1/track`);

@@ -11,7 +11,7 @@ import { versionName, versionNotes, versionReply, viewVersion } from '../version
 
 const client = 'platform-library';
 
-/** To the platform library a version is what was published: there is none that was only taken. */
+/** To the platform library every version is a published one. */
 export const versionEndpoints = [
   defineEndpoint({
     client,

@@ -76,7 +76,7 @@ const deliveryReply = Type.Object({
 
 const dayMs = 86_400_000;
 
-/** What became of the events of a destination. */
+/** Outcomes of the events of a destination. */
 export const getDelivery = defineEndpoint({
   method: 'GET',
   path: '/rest/v1/destinations/{id}/delivery',

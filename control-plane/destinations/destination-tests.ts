@@ -10,7 +10,7 @@ import { tooMany } from '../api/api-error.ts';
 import { runDestinationTest } from './run-test.ts';
 import type { DestinationTest, DestinationTestResult } from './run-test.ts';
 
-/** Where destinations are tried. */
+/** Runs tests of destinations. */
 export type DestinationTests = {
   /** Tries one now. Throws a 429 when as many as may be are under way. */
   run(accountId: string, test: DestinationTest): Promise<DestinationTestResult>;
@@ -33,18 +33,18 @@ export const { variables: destinationTestsEnv, read: readDestinationTestSettings
 });
 
 export type DestinationTestsOptions = ReturnType<typeof readDestinationTestSettings> & {
-  /** Where destinations may be, and where not: as the pipeline has it. */
+  /** Addresses that destinations may have: the same as in the pipeline. */
   readonly egress: EgressRanges;
-  /** Those of the pipeline: a refresh token may be good for one use. */
+  /** The tokens of the pipeline: a refresh token may be valid for one use. */
   readonly tokens: TokenSource;
 };
 
 const connectTimeoutMs = 3_000;
-/** Tests at a time, and those of one account. */
+/** Tests at a time, of all accounts and of one. */
 const runningMax = 8;
 const runningOfAccountMax = 2;
 
-/** Every test has a connection of its own: it is to say what a new one meets. */
+/** Every test has a connection of its own: it shows how a new connection fares. */
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
   const { timeoutMs, tokens } = options;
   const rules = createEgressRules(options.egress.allowed, options.egress.denied);

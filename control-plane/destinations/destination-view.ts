@@ -73,7 +73,7 @@ export const destinationDescriptorReply = Type.Object({
 
 const headers = Type.Record(Type.String(), Type.String());
 
-/** What a test of a destination answers. */
+/** The answer of a test of a destination. */
 export const destinationTestReply = Type.Object({
   outcome: Type.Enum(['delivered', 'dropped', 'retry', 'held', 'reject', 'skipped'], {
     description:

@@ -4,7 +4,10 @@ import { viewPlatformError } from './exchange-view.ts';
 
 const reasonsMax = 50;
 
-/** Why events of the recent-events view are not delivered to a destination, by reason and by what the platform answered, the most frequent first. */
+/**
+ * Why events of the recent-events view are not delivered to a destination, by reason and by answer of the platform, the
+ * most frequent first.
+ */
 export async function listFailures(db: Queryable, accountId: string, destinationId: string) {
   const { rows } = await db.query<{
     reason: string | null;

@@ -20,7 +20,7 @@ import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { createRequestMasker } from '../../shared/destinations/mask-secrets.ts';
 import type { SecretMasker } from '../../shared/destinations/mask-secrets.ts';
 
-/** What is tried: a kind with the settings of a destination in the clear, and an event. */
+/** The subject of a test: a kind with the settings of a destination in the clear, and an event. */
 export type DestinationTest = {
   readonly kind: DestinationKind;
   readonly settings: JsonObject;
@@ -36,7 +36,7 @@ export type ShownRequest = {
   readonly body: string | null;
 };
 
-/** What became of it, without any secret. */
+/** The outcome, without any secret. */
 export type DestinationTestResult = {
   readonly outcome: Outcome['kind'] | 'held' | 'skipped';
   readonly reason: string | null;
@@ -54,7 +54,7 @@ export const shownCharsMax = { request: 64 * 1024, answer: 16 * 1024 } as const;
 
 const unsent = { durationMs: null, request: null, answer: null } as const;
 
-/** Sends one event as the pipeline would, and tells what went out and what came back. */
+/** Sends one event as the pipeline would, and returns the request and the answer. */
 export async function runDestinationTest(test: DestinationTest, sender: Sender): Promise<DestinationTestResult> {
   const { prepared, event } = test;
   if (prepared.accepts?.(event) === false) {
@@ -83,7 +83,7 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
   };
 }
 
-/** What would go out for an event, without any secret, or why nothing would. Nothing is sent. */
+/** The request for an event, without any secret, or the reason why there is none. Nothing is sent. */
 export function previewRequest(
   ready: Pick<DestinationTest, 'kind' | 'settings' | 'prepared'>,
   event: OutboundEvent,
@@ -118,7 +118,7 @@ function build(prepared: PreparedDestination, event: OutboundEvent, nowMs: numbe
     return parseUrl(request.url) === undefined ? 'the request has no usable URL' : request;
   } catch (error) {
     if (error instanceof UnfitEventError) return error.message;
-    // As the pipeline does: what a kind cannot make a request of is a fault of the event.
+    // As in the pipeline, an event of which a kind cannot make a request is at fault.
     return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
   }
 }
@@ -131,8 +131,8 @@ function read(prepared: PreparedDestination, event: OutboundEvent, answer: Outbo
 export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
 
 /**
- * A made-up event of now with an id of its own, marked as a test. Beside the requested properties it has what
- * the kind's platform requires.
+ * An example event with the current time and an id of its own, marked as a test. Beside the requested properties it has
+ * those that the kind's platform requires.
  */
 export function createTestEvent(
   accountId: string,

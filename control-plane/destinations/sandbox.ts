@@ -14,14 +14,14 @@ import type { SettingSealer } from './settings.ts';
 
 const scenarios = Object.keys(platformScenarios) as PlatformScenario[];
 
-/** What the scripted platform is to do. */
+/** The behaviour of the scripted platform. */
 export const scenarioField = Type.Enum(scenarios, {
   description:
     'How the sandbox answers. ' +
     scenarios.map((scenario) => `${scenario}: it ${platformScenarios[scenario]}.`).join(' '),
 });
 
-/** What a test in the sandbox tells beside what every test does. */
+/** The result of a test in the sandbox, beside that of every test. */
 export const sandboxReply = nullable(
   Type.Object(
     {
@@ -46,7 +46,7 @@ export type SandboxReport = Exclude<Static<typeof sandboxReply>, null>;
 /** A platform of one test: it answers as documented, without a network. */
 export type Sandbox = {
   readonly sender: Sender;
-  /** What the platform found, once it was sent something. */
+  /** The platform's check of the request, once it was sent one. */
   report(): SandboxReport;
 };
 

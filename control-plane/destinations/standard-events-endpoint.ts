@@ -31,7 +31,7 @@ const standardEventReply = Type.Object({
   ),
 });
 
-/** What a destination sends without a mapping. Nothing is sent, and no stored secret is opened. */
+/** The requests of a destination without a mapping. Nothing is sent, and no stored secret is opened. */
 export const listStandardEvents = defineEndpoint({
   method: 'GET',
   path: '/rest/v1/destinations/{id}/standard-events',

@@ -9,8 +9,8 @@ export type AuditedEffect<Checked, Result> = {
   /** Throws where the effect may not be had. */
   check(editing: Editing): Promise<Checked>;
   /**
-   * What is done outside the database, and outside of any transaction: no connection and no lock of the account is held
-   * while it takes its time.
+   * An effect outside the database, and outside of any transaction: no connection and no lock of the account is held
+   * meanwhile.
    */
   effect(checked: Checked): Promise<Result>;
 };

@@ -16,7 +16,10 @@ import { checkPlanRule, checkPlannedEvent } from './check-tracking-plan.ts';
 
 type BodyOf<Name extends CollectionName> = Static<Extract<Registered, { readonly name: Name }>['body']>;
 
-/** What a schema cannot say of an entity, by its collection. It compiles rules, so it stands apart from the shapes that every service reads. */
+/**
+ * Checks of an entity that a schema cannot express, by its collection. It compiles rules, so it stands apart from the
+ * shapes that every service reads.
+ */
 const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => readonly FieldProblem[] } = {
   sources: checkSource,
   // A rule that is off or stops is compiled as one that sends: it may become one by a change of another field.

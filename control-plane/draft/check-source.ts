@@ -4,10 +4,10 @@ import type { FieldProblem } from '../../shared/contracts/config/define-collecti
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { findSourceKind, sourceKinds } from '../../shared/sources/registry.ts';
 
-/** What of a kind each secret of a source is for. */
+/** The part of a kind that each secret of a source is for. */
 const secretUses = { signingSecret: 'signature', accessToken: 'fetch' } as const;
 
-/** What the schema cannot say of a source: secrets that its type has no use for, addresses and domains that are none. */
+/** Checks of a source that the schema cannot express: secrets that its type does not use, invalid addresses and domains. */
 export function checkSource(source: SourceBody): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const { type, redirectUrl, whitelistIps, whitelistDomains, probabilisticIdentity } = source;

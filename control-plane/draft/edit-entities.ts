@@ -15,12 +15,12 @@ import { checkTogether } from './check-together.ts';
 import { refuseBeyondQuota } from './draft-quota.ts';
 import { insertEntity, missingEntities, replaceBody, requireEntity } from './entity-store.ts';
 
-/** What an edit needs. The caller holds the account's lock: see `edit`. */
+/** The context of an edit. The caller holds the account's lock: see `edit`. */
 export type Editing = {
   readonly em: EntityManager;
   readonly principal: Principal;
   readonly now: Date;
-  /** How large the edit may make what the account has. */
+  /** The size that the account's entities may have after the edit. */
   readonly limits: AccountLimits;
 };
 
@@ -95,7 +95,7 @@ async function checkBody(
 ): Promise<void> {
   refuseUnusable(collection, body);
   for (const reference of collection.references) {
-    // What is stored already stays valid, so that an entity can be written back after what it names was deleted.
+    // Stored references stay valid, so that an entity can be written back after the entity that it names was deleted.
     const known = new Set(reference.ids(before));
     const named = reference.ids(body).filter((one) => !known.has(one));
     const { name } = collectionOf(reference.collection);

@@ -74,7 +74,7 @@ export async function listEntities(
   return query.orderBy({ createdAt: 'desc', id: 'desc' }).limit(page.limit).getResultList();
 }
 
-/** Every entity of a collection, newest first: for what is looked at whole, as a version is. */
+/** Every entity of a collection, newest first: for uses that need the whole, such as versions. */
 export function loadEntities(
   em: EntityManager,
   accountId: string,
@@ -83,7 +83,7 @@ export function loadEntities(
   return em.find(ConfigEntity, { accountId, collection }, { orderBy: { createdAt: 'desc', id: 'desc' } });
 }
 
-/** Where an entity stands in its list. */
+/** The position of an entity in its list. */
 export function entityPosition(row: ConfigEntityRow): Position {
   return [row.createdAt.getTime(), row.id];
 }
@@ -98,7 +98,7 @@ export function insertEntity(
   return row;
 }
 
-/** Gives an entity another body; one that says the same leaves it untouched. False when nothing changed. */
+/** Replaces the body of an entity; an equal one changes nothing. Returns whether it changed. */
 export function replaceBody(row: ConfigEntityRow, body: JsonObject, now: Date): boolean {
   if (canonical(row.body) === canonical(body)) return false;
   row.body = body;

@@ -18,7 +18,7 @@ export async function loadVariants(
   return rows.map(({ id, body }) => ({ ...readVariantBody(body), id }));
 }
 
-/** A stored experiment: what an older build did not store has its default. */
+/** A stored experiment: fields that an older build did not store have their defaults. */
 export function readExperimentBody(body: JsonObject): ExperimentBody {
   return { ...experimentDefaults, ...body } as unknown as ExperimentBody;
 }

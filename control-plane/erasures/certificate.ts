@@ -8,7 +8,7 @@ export type RetentionLimits = { readonly historyMs: number; readonly waitingMs: 
 /** How long the pipeline keeps the changes of visitors. */
 const visitorChangesMs = 300_000;
 
-/** What a certificate says of an erasure as it is now. Pure. */
+/** The content of a certificate of an erasure at this moment. Pure. */
 export function certificateOf(
   accountId: string,
   record: ErasureRecord,
@@ -54,7 +54,7 @@ export function certificateOf(
   };
 }
 
-/** What may still hold events of the visitor at `nowMs`. */
+/** The stores that may still hold events of the visitor at `nowMs`. */
 function retainedAfter(erasedAtMs: number, limits: RetentionLimits, nowMs: number): CertificatePayload['retained'] {
   const { historyMs, waitingMs, deadLetterMs } = limits;
   const limited = [

@@ -17,13 +17,13 @@ import type { ErasureSettings } from './erasure-settings.ts';
 import { sealSubject } from './erasure-subject.ts';
 import { insertTargets, selectTargets } from './erasure-targets.ts';
 
-/** What an erasure does beside deleting rows. */
+/** Effects of an erasure beside deleting rows. */
 export type ErasureService = {
-  /** Tells all who send events of one erasure, through the log. A log that does not store it is a 503. */
+  /** Announces one erasure to all senders of events, through the log. A log that does not store it is a 503. */
   announcer(accountId: string): (erasure: AnnouncedErasure) => Promise<void>;
   /** Keeps what destinations have to delete, within the transaction of the erasure. */
   forward(client: PoolClient, accountId: string, erasure: ForwardedErasure): Promise<void>;
-  /** What is true of an erasure now, signed with the account's key; undefined without such an erasure. */
+  /** The current state of an erasure, signed with the account's key; undefined without such an erasure. */
   certify(accountId: string, erasureId: string): Promise<SignedCertificate | undefined>;
   /** An erasure holds for longer than it has to. */
   warn(error: unknown): void;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 type Queryable = Pick<ClientBase, 'query'> | Pick<Pool, 'query'>;
 
 /**
- * What became of an erasure at a destination. `requested`: the platform accepted it and deletes later. `manual`: an operator
+ * The state of an erasure at a destination. `requested`: the platform accepted it and deletes later. `manual`: an operator
  * has to do it and confirm it. `nothing`: the platform stores nothing of a person.
  */
 export const targetStates = ['pending', 'requested', 'done', 'nothing', 'manual', 'failed'] as const;
@@ -38,7 +38,7 @@ export type NewTargets = {
 /** Versions that are looked through: a bound for accounts that publish by machine. */
 const versionsMax = 200;
 
-/** Adds every destination that was enabled while the visitor existed; who got what of it is not recorded. */
+/** Adds every destination that was enabled while the visitor existed; which of them got its events is not recorded. */
 export async function insertTargets(
   db: Queryable,
   { accountId, erasureId, since, firstAttemptAt }: NewTargets,
@@ -114,7 +114,7 @@ export type Claim = {
   /** Another process may take it from then on. */
   readonly leaseEndsAt: Date;
   readonly max: number;
-  /** Of one account, so that none keeps the others waiting. */
+  /** Limit of one account, so that none keeps the others waiting. */
   readonly ofAccountMax: number;
 };
 

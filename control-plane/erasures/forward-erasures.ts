@@ -19,7 +19,7 @@ import type { ClaimedTarget, ErasureFigures, SettledTarget } from './erasure-tar
 import { openSubject } from './erasure-subject.ts';
 import { runAttempt } from './run-attempt.ts';
 
-/** Forwards erasures to the destinations. Each control plane works on those that no other one has taken. */
+/** Forwards erasures to the destinations. Each control plane works on erasures that no other one has claimed. */
 export type ErasureForwarding = {
   /** Attempts since the start, by how they ended. */
   readonly attempts: Readonly<Record<ErasureEnd['kind'], number>>;
@@ -50,7 +50,7 @@ const waitMaxMs = 3_600_000;
 const pollMs = 6 * 3_600_000;
 /** Before its deadline an erasure that is not done is alerted for so long, or for a quarter of the deadline. */
 const soonMs = 7 * 86_400_000;
-/** How long after its deadline a person's identifiers are kept for what an operator still has to do. */
+/** How long after its deadline a person's identifiers are kept for the operator's remaining work. */
 const keptAfterDueMs = 30 * 86_400_000;
 
 export function startForwarding(options: ForwardingOptions): ErasureForwarding {
@@ -63,7 +63,7 @@ export function startForwarding(options: ForwardingOptions): ErasureForwarding {
   const work = async (target: ClaimedTarget, sender: Sender): Promise<void> => {
     try {
       const end = await attempt(target, sender, options);
-      // What was cut off by a stop is tried again when the lease ends.
+      // An attempt that a stop cut off is repeated when the lease ends.
       if (isStopped && end.kind === 'retry') return;
       attempts[end.kind] += 1;
       await settleTarget(pool, target, settledBy(end, target, now().getTime()), now());
@@ -155,7 +155,7 @@ async function attempt(
   }
 }
 
-/** What is stored of an attempt, and when the next one is. Pure. */
+/** The stored result of an attempt, and the time of the next one. Pure. */
 export function settledBy(
   end: ErasureEnd,
   target: Pick<ClaimedTarget, 'attempts' | 'dueMs' | 'reference' | 'state'>,

@@ -23,7 +23,7 @@ export type ErasureProviders = {
   readonly connection: LogConnection;
   readonly pool: Pool;
   readonly secretBox: SecretBox;
-  /** Those of the pipeline: a refresh token may be good for one use. */
+  /** The tokens of the pipeline: a refresh token may be valid for one use. */
   readonly tokens: TokenSource;
   readonly logger: Logger;
   now(): Date;

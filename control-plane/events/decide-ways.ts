@@ -31,7 +31,7 @@ import type { RecentEventRecord } from './recent-events.ts';
 
 const text = Type.String();
 
-/** What the rules say of one event at one destination. */
+/** The decision of the rules about one event at one destination. */
 export const wayReply = Type.Object({
   destinationId: text,
   name: text,
@@ -71,7 +71,7 @@ export const wayReply = Type.Object({
 /** The members that hold values of a person. */
 export const wayMembers = ['properties', 'url', 'headers', 'body'] as const;
 
-/** Whose rules are asked about which destinations. */
+/** The rules to apply, and the destinations to which. */
 export type RulesAsked = {
   readonly accountId: string;
   readonly snapshot: Snapshot;
@@ -97,8 +97,8 @@ const skipReasons = {
 } as const;
 
 /**
- * Asks the rules of a snapshot about an event, as dispatchers do. Of one destination the request is shown as well. What
- * the view has left out of a large event the rules do not see.
+ * Applies the rules of a snapshot to an event, as dispatchers do. For a single destination the request is shown as well.
+ * The rules do not see the parts of a large event that the view has left out.
  */
 export function decideWays({ record, destinationId, ...asked }: WaysAsked): Way[] {
   const isOne = destinationId !== undefined;

@@ -7,7 +7,7 @@ import type { RecentEventFilters } from './recent-events.ts';
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
-/** What selects recent events, in the list, its summary and its export. */
+/** The filters of recent events, in the list, its summary and its export. */
 export const eventFilterFields = {
   sourceId: text('Events of this source only.'),
   event: text('Events of exactly this name only.'),

@@ -11,10 +11,10 @@ import type { PlanRecord, RecentEventRecord } from './recent-events.ts';
 const instant = Type.String({ format: 'date-time' });
 const object = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 
-/** What may become of an event at a destination. */
+/** The outcomes of an event at a destination. */
 export const outcomeNames = ['delivered', 'retrying', 'rejected', 'stopped', 'globalStop'] as const;
 
-/** What a tracking plan may make of an event. */
+/** The decisions of a tracking plan about an event. */
 export const planOutcomes = ['reported', 'changed', 'quarantined', 'dropped'] as const;
 
 const planReply = Type.Object(
@@ -37,7 +37,7 @@ const planReply = Type.Object(
   { description: 'The tracking plan's decision; null where the event broke no rule, or only rules that report.' },
 );
 
-/** What decided about a purpose. */
+/** The answer that decided about a purpose. */
 export const consentAnswer = Type.Object({
   purpose: Type.String(),
   isGranted: Type.Boolean(),
@@ -149,7 +149,7 @@ function viewPlan({ outcome, rules }: PlanRecord, isTest: boolean): JsonObject {
   };
 }
 
-/** Where an event stands in the list. */
+/** The position of an event in the list. */
 export function eventPosition(record: RecentEventRecord): Position {
   return [record.time.getTime(), record.id, record.origin];
 }

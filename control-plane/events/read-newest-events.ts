@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { viewEvent } from './event-view.ts';
 import { listNewestReceived } from './recent-events.ts';
 
-/** As many as a page shows, and no older than what still counts as live. */
+/** As many as a page shows, within the time that counts as live. */
 const eventsMax = 100;
 const agoMaxMs = 15 * 60_000;
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import type { Position } from '../api/pagination.ts';
 
-/** What became of an event at one destination. */
+/** The outcome of an event at one destination. */
 export type OutcomeRecord = {
   readonly destinationId: string;
   readonly outcome: string;
@@ -16,13 +16,13 @@ export type OutcomeRecord = {
   readonly error: PlatformError | null;
 };
 
-/** What a tracking plan made of an event, and the rules that it broke. */
+/** The decision of a tracking plan about an event, and the rules that it broke. */
 export type PlanRecord = {
   readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
 };
 
-/** Whether the event ended at its tracking plan: the view has nothing of what it says, and no visitor. */
+/** Whether the event ended at its tracking plan: the view then has neither its content nor a visitor. */
 export const endedAtPlan = ({ visitorId }: Pick<RecentEventRecord, 'visitorId'>): boolean => visitorId === '';
 
 /** An event of the recent-events view with its outcomes. */
@@ -36,10 +36,10 @@ export type RecentEventRecord = {
   readonly test: boolean;
   readonly versionNumber: number | null;
   readonly sampleOf: number;
-  /** Tells it apart from others of its id. */
+  /** Distinguishes it from others with the same id. */
   readonly origin: number;
   readonly body: JsonObject;
-  /** What its tracking plan made of it. */
+  /** The decision of its tracking plan. */
   readonly plan: PlanRecord | null;
   readonly outcomes: readonly OutcomeRecord[];
 };
@@ -57,11 +57,11 @@ export type RecentEventFilters = {
   /** Ids that all lead to the one visitor. */
   readonly visitorIds?: readonly string[] | undefined;
   readonly test?: boolean | undefined;
-  /** Those of which the tracking plan made this. */
+  /** Only events with this decision of the tracking plan. */
   readonly plan?: string | undefined;
-  /** Those with this outcome at some destination, or at `destinationId`. */
+  /** Only events with this outcome at some destination, or at `destinationId`. */
   readonly outcome?: string | undefined;
-  /** Those this destination was asked about. */
+  /** Only events that reached the rules of this destination. */
   readonly destinationId?: string | undefined;
 };
 

@@ -19,7 +19,7 @@ export function probabilityToBeBest(variants: readonly Trials[]): readonly numbe
   return likely.map((one) => (total === 0 ? 1 / variants.length : one / total));
 }
 
-/** Where a rate may lie, cut into points of which each stands for a part of the probability. */
+/** The range of a rate, cut into points of equal probability. */
 type Distribution = {
   readonly points: readonly { readonly rate: number; readonly mass: number }[];
   /** How likely it is to lie below. */
@@ -27,7 +27,7 @@ type Distribution = {
 };
 
 const pointsPerVariant = 1_024;
-/** What lies further out is less than one in a billion. */
+/** The probability beyond is less than one in a billion. */
 const deviations = 8;
 
 function distributionOf({ visitors, conversions }: Trials): Distribution {

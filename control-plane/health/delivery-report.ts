@@ -3,10 +3,10 @@ import type { DeliveryCounts } from '../../shared/contracts/delivery-counts.ts';
 import { fineStepMs, hourMs, joinStepCounts, otherRow } from '../../shared/contracts/step-counts.ts';
 import type { JoinedCounts, StepCell } from '../../shared/contracts/step-counts.ts';
 
-/** What one pipeline has stored of a destination: the parts of it, in the order of joinStepCounts. */
+/** The parts that one pipeline has stored for a destination, in the order of joinStepCounts. */
 export type DeliveryParts = readonly (DeliveryCounts | undefined)[];
 
-/** What became of the events that were received in a step or a range. */
+/** Outcomes of the events that were received in a step or a range. */
 export type Funnel = {
   /** Read from the account's log. */
   received: number;
@@ -102,7 +102,7 @@ export function reportDelivery(reports: readonly DeliveryParts[], range: Deliver
   };
 }
 
-/** What became of the events of each source since a time, by its id. Pure. */
+/** Outcomes of the events of each source since a time, by its id. Pure. */
 export function reportSources(reports: readonly DeliveryParts[], fromMs: number): ReadonlyMap<string, Funnel> {
   const bySource = new Map<string, Funnel>();
   for (const { step, isHour, row, column, count } of joinAll(reports, 'sources').flatMap(({ cells }) => cells)) {

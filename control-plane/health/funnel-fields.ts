@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 const count = Type.Integer({ minimum: 0 });
 
-/** What became of events that were received in a range, as the interface shows it. */
+/** Outcomes of events that were received in a range, as the interface shows them. */
 export const funnelFields = {
   received: { ...count, description: 'Events that the destination has read from the log of the account.' },
   replayed: { ...count, description: 'Events that came in once more with a replay.' },

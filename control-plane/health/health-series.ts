@@ -1,6 +1,6 @@
 import type { HealthMinute, HealthRecord } from '../../shared/contracts/health-record.ts';
 
-/** What became of dispatches in one step of time, by when it began, in ms since the epoch. */
+/** Outcomes of dispatches in one step of time, by its begin, in ms since the epoch. */
 export type HealthStep = {
   readonly at: number;
   readonly succeeded: number;

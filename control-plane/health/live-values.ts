@@ -16,7 +16,7 @@ import { defineService } from '../api/services.ts';
 import type { DeliveryParts } from './delivery-report.ts';
 import { createBucketCache } from '../publishing/bucket-cache.ts';
 
-/** What gateways and pipelines report of sources and destinations, as of now. */
+/** The latest reports of gateways and pipelines about sources and destinations. */
 export type LiveValues = {
   /** Most recent inbound request of a source, ms since the epoch. */
   lastTriggeredAt(sourceId: string): number | null;
@@ -25,7 +25,7 @@ export type LiveValues = {
   healthReports(destinationId: string): readonly HealthRecord[];
   /** How events of a destination moved on, as each pipeline has stored it: all of it, and what changed since. */
   deliveryReports(destinationId: string): readonly DeliveryParts[];
-  /** What each gateway has counted of a source. */
+  /** The counts of each gateway for a source. */
   sourceReports(sourceId: string): readonly SourceRecord[];
   /** How long events waited to be resolved, as each pipeline that looked has seen it. */
   lagReports(): readonly LagRecord[];
@@ -58,7 +58,7 @@ export function createLiveValues(): LiveValues {
   };
 }
 
-/** What is in two entries, that of late and that of the past, as one. */
+/** Two entries, the recent one and the past one, as one. */
 function joined<Record>(
   entries: ReadonlyMap<string, Record>,
   pastKey: (key: string) => string,

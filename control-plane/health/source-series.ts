@@ -23,7 +23,7 @@ export function sumSourceSteps(reports: readonly SourceRecord[], range: StepRang
   return sums.map(nameCounts);
 }
 
-/** What became of a source's events in all of these steps. */
+/** Outcomes of a source's events in all of these steps. */
 export function sumCounts(steps: readonly SourceCounts[]): SourceCounts {
   return nameCounts(sourceCounts.map((name) => steps.reduce((sum, step) => sum + step[name], 0)));
 }

@@ -22,11 +22,11 @@ export type CreateOptions = {
   readonly newAccount?: string;
 };
 
-/** What a command prints: text, and the same for programs. */
+/** The output of a command: text, and the same for programs. */
 export type Printed = { readonly text: string; readonly value: unknown };
 
 const listedMax = 1_000;
-/** Who does what a command does. */
+/** The principal of a command. */
 export const toolOf = (accountId: string): Principal => ({
   accountId,
   kind: 'tool',

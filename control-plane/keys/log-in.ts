@@ -25,7 +25,7 @@ export type LogInOptions = {
   addressOf(request: IncomingMessage): string;
 };
 
-/** What is done for every key that comes from outside: looked up, recorded if refused, and no longer looked up if many were. */
+/** Handles each key of a request: it is looked up, recorded if refused, and no longer looked up after many refusals. */
 export function createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf }: LogInOptions): LogIn {
   return async (em, request, authorization, at, mayBeGuessed = true) => {
     const address = addressOf(request);

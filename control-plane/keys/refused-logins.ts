@@ -16,7 +16,7 @@ export type RefusedLogins = {
   readonly counts: Readonly<Record<RefusalReason, number>>;
   /** Does not wait until it is written: a refusal takes no longer for a key that is known. */
   note(reason: RefusalReason, key: RefusedKey | undefined): void;
-  /** Waits for what is being written. */
+  /** Waits for pending writes. */
   stop(): Promise<void>;
 };
 

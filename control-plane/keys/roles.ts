@@ -3,7 +3,7 @@ import { scopeNames } from './scopes.ts';
 /** Who has which keys, users and rights is for admins, and the audit trail for those who answer for privacy. */
 const adminNouns: ReadonlySet<string> = new Set(['all', 'key', 'user', 'account', 'system', 'pii', 'audit']);
 const personNouns: ReadonlySet<string> = new Set(['visitor', 'erasure', 'suppression', 'quarantine']);
-/** What they cover is decided by the law, not by a campaign. */
+/** Their coverage is decided by the law, not by a campaign. */
 const privacyNouns: ReadonlySet<string> = new Set([
   'consentSettings',
   'dataGovernanceEvents',
@@ -21,7 +21,7 @@ const publishing: ReadonlySet<string> = new Set([
   'quarantine:delete',
 ]);
 
-/** What a person does in an account, and the scopes of all the work that is. Wider roles come later. */
+/** The work of a person in an account, with all scopes that it needs. Wider roles come later. */
 export const roles = {
   viewer: {
     label: 'Viewer',
@@ -61,7 +61,7 @@ export const isRole = (name: string): name is RoleName => Object.hasOwn(roles, n
 /** The scopes of a stored role; none of one that this release does not know. */
 export const scopesOfRole = (name: string): readonly string[] => (isRole(name) ? roles[name].scopes : []);
 
-/** What a role does beside reading. */
+/** The rights of a role beside reading. */
 type Work = {
   readonly edits?: boolean;
   readonly publishes?: boolean;

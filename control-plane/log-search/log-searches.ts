@@ -6,7 +6,7 @@ import { defineService } from '../api/services.ts';
 import { searchLog } from './search-log.ts';
 import type { FoundEvent, LogProgress, LogQuery } from './search-log.ts';
 
-/** What a search reports, again and again until its status is another than `running`. */
+/** The report of a search, repeated until its status is another than `running`. */
 export type SearchReport = {
   readonly status: 'running' | 'done' | 'failed' | 'refused';
   readonly error: string | null;
@@ -20,7 +20,7 @@ export type SearchReport = {
 };
 
 export type LogSearches = {
-  /** A search that begins with its listener and ends when that leaves. `view` makes what is answered of what was found. */
+  /** A search that begins with its listener and ends when that leaves. `view` makes the answer from the events found. */
   of(
     query: LogQuery,
     destinationIds: readonly string[],

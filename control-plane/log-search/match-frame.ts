@@ -4,7 +4,9 @@ import { readResolvedEvents } from '../../shared/contracts/events/resolved-event
 import type { ResolvedEvent } from '../../shared/contracts/events/resolved-event.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
-/** What is searched for: one event by its id, the events of a visitor under any of its ids, or those with a property. */
+/**
+ * The subject of a search: one event by its id, the events of a visitor under any of its ids, or events with a property.
+ */
 export type LogMatch =
   | { readonly by: 'event'; readonly id: string }
   | { readonly by: 'visitor'; readonly ids: readonly string[] }

@@ -26,14 +26,14 @@ export type LogQuery = {
   readonly toMs: number | undefined;
 };
 
-/** An event of the log and what the log has of it at destinations, by their ids. */
+/** An event of the log and its states at destinations, by their ids. */
 export type FoundEvent = {
   readonly event: ResolvedEvent;
   readonly seq: number;
   readonly at: Map<string, LogOutcome>;
 };
 
-/** What the log says of an event at a destination. `passed`: the destination is past it, by delivery or by a rule. */
+/** The state of an event at a destination, by the log. `passed`: the destination is past it, by delivery or by a rule. */
 export type LogOutcome =
   | {
       readonly outcome: 'retrying' | 'rejected';
@@ -64,7 +64,7 @@ export type SearchContext = {
 export const foundMax = 100;
 /** A search reads one message after the other, and no faster than this, so that it takes little from delivery. */
 const bytesPerMs = 32 * 1024;
-/** Retries and dead letters that a search reads for the outcomes of what it found. */
+/** Retries and dead letters that a search reads for the outcomes of the events found. */
 const outcomeBytesMax = 256 * 1024 ** 2;
 
 /**

@@ -8,7 +8,7 @@ import type { FoundEvent, LogOutcome } from './search-log.ts';
 
 type Asked = Omit<WaysAsked, 'record' | 'destinationId'>;
 
-/** What was found, with the outcome at each destination: as it was recorded, as the log has it, or as the live rules say. */
+/** The events found, with the outcome at each destination: as recorded, as in the log, or by the live rules. */
 export async function viewFound(db: Queryable, asked: Asked, found: readonly FoundEvent[]): Promise<JsonObject[]> {
   const recorded = await recordedOutcomes(db, asked.accountId, found);
   return found.map((one) => {

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../shared/collections/registry.ts';
 
 type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber' | 'publishedAt'>;
 
-/** What the account runs now, as the CONFIG bucket holds it; undefined before its first publish. */
+/** The configuration that the account runs now, as in the CONFIG bucket; undefined before its first publish. */
 export async function readAccountDocument(em: EntityManager, accountId: string): Promise<AccountConfig | undefined> {
   const [version] = await em.execute<LiveRow[]>(
     // A version may be live again: the time is that of the publication, not of the version's first one.

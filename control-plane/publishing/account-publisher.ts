@@ -16,17 +16,17 @@ export class AccountPublishError extends Error {
 }
 
 export type PublishedAccount = {
-  /** Revision of CONFIG that holds what the account runs. */
+  /** Revision of CONFIG that holds the account's configuration. */
   readonly revision: number;
   /** False when both buckets held it already. */
   readonly written: boolean;
-  /** What was to be written, in both buckets. */
+  /** The documents to write, in both buckets. */
   readonly bytes: number;
 };
 
 export type AccountPublisherOptions = {
   readonly storage: Storage;
-  /** Undefined: what is published is not signed. */
+  /** Undefined: documents are not signed. */
   readonly signer: ConfigSigner | undefined;
   now(): Date;
 };
@@ -35,7 +35,7 @@ export type AccountPublisherOptions = {
 export type AccountPublisher = {
   /** Undefined for an account that has published nothing. */
   publish(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
-  /** The same, after reading what the buckets hold. */
+  /** The same, after reading the buckets. */
   reconcile(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
 };
 
@@ -43,7 +43,7 @@ export type ConfigBuckets = Pick<Buckets, 'config' | 'gatewayConfig'>;
 
 /** An entry of a bucket: its revision, the hash of its document and when that was signed; 0 and empty where there is none. */
 type Held = { readonly revision: number; readonly digest: string; readonly signedAtMs: number };
-/** What an account has in both buckets. */
+/** The entries of an account in both buckets. */
 type HeldOfAccount = { readonly config: Held; readonly gatewayConfig: Held };
 /** A document to be written under an account's key, if the entry is still the one that was read. */
 type Write = { readonly bucket: Bucket; readonly signee: string; readonly document: Uint8Array; readonly held: Held };
@@ -64,7 +64,7 @@ export function createAccountPublisher({ storage, signer, now }: AccountPublishe
   const write = async (accountId: string, { bucket, signee, document, held }: Write): Promise<Held | undefined> => {
     const digest = digestOf(document);
     if (held.digest === digest) return held;
-    // Readers refuse what was signed before what they have, and the clock may have been set back.
+    // Readers refuse a document signed earlier than theirs, and the clock may have been set back.
     const signedAtMs = Math.max(now().getTime(), held.signedAtMs + 1, newestMs + 1);
     newestMs = signedAtMs;
     const bytes = signer === undefined ? document : signer.sign(signee, document, signedAtMs);

@@ -3,10 +3,10 @@ import type { Bucket, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
 /** The newest entries of a bucket, in memory: read at once, also while the log is away. */
 export type BucketCache<Value> = {
   readonly entries: ReadonlyMap<string, CachedEntry<Value>>;
-  /** The values whose key has this second part, by key: what all instances say of one thing. */
+  /** The values whose key has this second part, by key: the reports of all instances about one subject. */
   entriesOf(subject: string): ReadonlyMap<string, Value>;
   valuesOf(subject: string): Value[];
-  /** Follows the bucket from its present entries on; what is there no longer is forgotten. */
+  /** Follows the bucket from its present entries on; removed entries are forgotten. */
   follow(bucket: Bucket): Promise<void>;
   stop(): void;
 };

@@ -22,17 +22,17 @@ export type ConfigPublisher = {
 export type ConfigPublisherOptions = {
   readonly storage: Storage;
   readonly logBuckets: LogBuckets;
-  /** Undefined: what is published is not signed. */
+  /** Undefined: documents are not signed. */
   readonly signer: ConfigSigner | undefined;
   readonly logger: Logger;
-  /** What may be written of one account a second. */
+  /** Limit of writes for one account, in bytes a second. */
   readonly pushBytesPerS: number;
   leading(): boolean;
   now(): Date;
 };
 
 const accountsPerRound = 200;
-/** Notices wake the publisher; this is for those that got lost with a connection. */
+/** Notifications wake the publisher; this is for notifications lost with a connection. */
 const pollMs = 5_000;
 /** While something waits, or the last round failed. */
 const pollAgainMs = 1_000;
@@ -82,7 +82,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     });
     return found.length + paused.length === 0;
   };
-  // What the bucket should hold is compared with what it holds: it may have been wiped, or a publish lost with a process.
+  // The bucket is compared with the database: it may have been wiped, or a publish lost with a process.
   const reconcile = async (): Promise<void> => {
     const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
     await eachAccount(published, async ({ id }) => {

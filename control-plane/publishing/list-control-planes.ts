@@ -3,7 +3,7 @@ import { leaderLockNumber, leaderSession } from './leader-lock.ts';
 
 /** A control plane that is connected to the database. */
 export type LiveControlPlane = {
-  /** Where it connects from; null for a socket of the database's own machine. */
+  /** The address that it connects from; null for a socket of the database's own machine. */
   readonly address: string | null;
   /** Of its build; null for a build that does not report it. */
   readonly version: string | null;

@@ -11,7 +11,7 @@ export type LogBuckets = {
   readonly buckets: Buckets;
   /** Partitions of accepted events, as the log was made. */
   readonly partitions: number;
-  /** Makes what is missing of the log and opens the buckets again. */
+  /** Creates missing streams and buckets of the log and opens the buckets again. */
   reopen(): Promise<void>;
   stop(): void;
 };

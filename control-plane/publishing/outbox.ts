@@ -6,7 +6,7 @@ export const outboxChannel = 'sluice_outbox';
 
 const keepMs = 86_400_000;
 
-/** Notes, in the caller's transaction, that what the account runs has changed. Returns the row's id. */
+/** Records, in the caller's transaction, that the account's configuration has changed. Returns the row's id. */
 export async function addToOutbox(em: EntityManager, accountId: string, now: Date): Promise<number> {
   const row = em.create(OutboxRow, { accountId, createdAt: now, pushedAt: null, revision: null });
   await em.persist(row).flush();
@@ -54,7 +54,7 @@ export async function publishedRevision(em: EntityManager, id: number): Promise<
 }
 
 /**
- * What the account's newest change was published as; undefined where that was long ago, `waits` while it is not yet.
+ * The revision of the account's newest change; undefined where that was long ago, `waits` while it is not published yet.
  */
 export async function newestPublished(
   em: EntityManager,

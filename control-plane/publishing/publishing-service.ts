@@ -7,11 +7,14 @@ import { publishedRevision } from './outbox.ts';
 import type { BucketCache, CachedEntry } from './bucket-cache.ts';
 import { createBucketCache } from './bucket-cache.ts';
 
-/** Where a publish waits until it is live, and learns how large it may be. */
+/** Waits until a publish is live, and knows the size that a publish may have. */
 export type PublishingService = {
   /** The largest document the CONFIG bucket takes, in bytes. */
   documentBytesMax(): number;
-  /** Returns true once every live process runs what the outbox row announced, or false after the deadline, 2 seconds by default. */
+  /**
+   * Returns true once every live process runs the change of the outbox row, or false after the deadline, 2 seconds by
+   * default.
+   */
   whenApplied(outboxId: number, deadlineMs?: number): Promise<boolean>;
 };
 
@@ -56,7 +59,7 @@ export type LeaseCache = BucketCache<ProcessReport>;
 
 export const leases = defineService<LeaseCache>('leases');
 
-/** What the gateways and pipelines alive report of themselves. */
+/** The reports of the live gateways and pipelines about themselves. */
 export function createLeaseCache(): LeaseCache {
   return createBucketCache('>', decodeReport);
 }

@@ -20,7 +20,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 import { unavailable } from '../api/api-error.ts';
 import { defineService } from '../api/services.ts';
 
-/** What one call did, and where the next goes on; undefined after the last. */
+/** The result of one call, and the start of the next; undefined after the last. */
 export type DoneWithQuarantine = { readonly count: number; readonly next: QuarantineRange | undefined };
 
 export type ReleasedByRule = { readonly released: number; readonly isComplete: boolean };
@@ -36,7 +36,7 @@ export type QuarantineService = {
   list(request: Request, limit: number): Promise<QuarantinePart>;
   release(request: Request): Promise<DoneWithQuarantine>;
   delete(request: Request): Promise<DoneWithQuarantine>;
-  /** Releases what a rule holds, up to 10,000 events. */
+  /** Releases the events that a rule quarantined, up to 10,000. */
   releaseRule(accountId: string, rule: string): Promise<ReleasedByRule>;
   /** Deletes the events that one of these identifies the visitor of. */
   erase(accountId: string, identifiers: readonly Identifier[]): Promise<void>;
@@ -44,7 +44,7 @@ export type QuarantineService = {
 
 export const quarantine = defineService<QuarantineService>('quarantine');
 
-/** What one call reads, releases or deletes at most. */
+/** Events that one call reads, releases or deletes at most. */
 const bounds: QuarantineBounds = { eventsMax: 1_000, bytesMax: 16 * 1024 ** 2 };
 
 /** Calls for the events of one rule; the rest is left to the caller. */

@@ -6,8 +6,8 @@ import { findEntity } from '../draft/entity-store.ts';
 import { findLiveDestination, findLiveSource } from '../draft/live-version.ts';
 
 /**
- * What has dead letters, by its id: a destination, or a source whose notices are followed, which stands in for one. Undefined
- * where the account has neither.
+ * The owner of dead letters, by its id: a destination, or a source whose notices are followed. Undefined where the account
+ * has neither.
  */
 export async function findDispatched(
   em: EntityManager,

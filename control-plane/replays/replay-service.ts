@@ -29,8 +29,8 @@ export type ReplayService = ReplayStore & {
 export const replays = defineService<ReplayService>('replays');
 
 /**
- * What a page of dead letters, or a call that deletes some, may read from the log, and how long it may take. One that would
- * take more is short, and the next one continues.
+ * Bytes that a page of dead letters, or a call that deletes some, may read from the log, and the time for it. A page at a
+ * limit is short, and the next one continues.
  */
 const usualBounds: DeadLetterBounds = { bytesMax: 8 * 1024 ** 2, timeMs: 3_000 };
 

@@ -80,7 +80,7 @@ function readTime(name: string, text: string | undefined): number | undefined {
   return ms;
 }
 
-/** What a client asks to have sent again. */
+/** The events that a client wants sent again. */
 export const replayBody = Type.Object(
   {
     what: Type.Enum(['dead-letters', 'log'], {
@@ -114,7 +114,7 @@ export const replayBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** Turns the body into what the pipeline is asked for. Throws a 400 that names the field. */
+/** Translates the body into a request for the pipeline. Throws a 400 that names the field. */
 export function readReplayRequest({
   what,
   reason,
@@ -137,7 +137,7 @@ export function readReplayRequest({
   return { what: 'log', fromMs, toMs };
 }
 
-/** A dead letter as it is answered: which event it is and why it is there, not what the event says. */
+/** A dead letter in an answer: its event's identity and the reason, without the event's content. */
 export const deadLetterReply = Type.Object({
   seq: Type.Integer({ description: 'Its place in the log.' }),
   event: Type.Object({

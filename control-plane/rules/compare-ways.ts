@@ -5,7 +5,7 @@ import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import type { Way } from '../events/decide-ways.ts';
 import type { RecentEventRecord } from '../events/recent-events.ts';
 
-/** What becomes of an event at a destination by one of two snapshots. */
+/** The decision about an event at a destination by one of two snapshots. */
 export type ShownWay = Pick<Way, 'decision' | 'why' | 'eventName' | 'sentName' | 'request'>;
 
 export type WayChange = 'added' | 'removed' | 'changed';
@@ -34,7 +34,7 @@ const samplesMax = 3;
 
 const accountWide = ['allowedEvents', 'externalAllowedEventData', 'consentSettings', 'globalDispatchCenters'] as const;
 
-/** The destinations whose requests two snapshots can make differ: others are not looked at. Pure. */
+/** The destinations whose requests may differ between two snapshots; others are skipped. Pure. */
 export function affectedDestinations(before: Snapshot, after: Snapshot): Set<string> {
   const ids = new Set([...before.destinations, ...after.destinations].map(({ id }) => id));
   if (accountWide.some((name) => !isDeepStrictEqual(before[name], after[name]))) return ids;

@@ -22,7 +22,7 @@ const language = {
   logicNodesMax,
 };
 
-/** Writing rules: what they are written in, and what a rule would do before it is kept. */
+/** Endpoints for writing rules: their vocabulary, and a trial of a rule before it is saved. */
 export const ruleEndpoints = [
   ...recentRuleEndpoints,
   defineEndpoint({

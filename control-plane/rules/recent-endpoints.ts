@@ -37,7 +37,7 @@ function namesValues(logic: unknown): boolean {
   return Object.values(logic).some(namesValues);
 }
 
-/** Rules against the account's recent events: what paths lead to, what a logic matches, what a publish would change. */
+/** Rules against the account's recent events: values of paths, matches of a logic, effects of a publish. */
 export const recentRuleEndpoints = [
   defineEndpoint({
     method: 'GET',

@@ -25,7 +25,7 @@ const standInFor = (collection: AnyCollection) =>
     ),
   );
 
-/** A rule as it is being written, one of each collection that decides what is sent where. */
+/** A rule during editing, one for each collection that decides what is sent where. */
 export const standIns = {
   mappings: standInFor(mappings),
   globalDispatchCenters: standInFor(globalDispatchCenters),

@@ -14,7 +14,7 @@ import { viewSignedIn } from './session-view.ts';
 
 export type BrowserSessionsOptions = {
   readonly secretBox: SecretBox;
-  /** Who a live sign-in stands for. */
+  /** The principal of a live sign-in. */
   principalOfSession(em: EntityManager, session: SessionId, now: Date): Promise<Principal | undefined>;
   /** How long a browser stays signed in, in ms. */
   readonly sessionMs: number;
@@ -22,10 +22,10 @@ export type BrowserSessionsOptions = {
   readonly isTls: boolean;
 };
 
-/** What a request says of its browser. */
+/** The browser's data in a request. */
 export type Browser = { readonly headers: IncomingHttpHeaders };
 
-/** A session as it is after a change, with the header that tells the browser. */
+/** A session after a change, with the header that sets it in the browser. */
 export type ChangedSession = { readonly cookie: string; readonly session: Session | undefined };
 
 /** The sign-ins of a browser: a cookie that names them, and a row each. */

@@ -39,7 +39,7 @@ export async function startSession(em: EntityManager, holder: Holder, expiresAt:
   return id;
 }
 
-/** Who is signed in; undefined after a sign-out, after its end, and where the key or user is gone. */
+/** The signed-in key or user; undefined after a sign-out, after its end, and where the key or user is gone. */
 export async function principalOfSession(
   em: EntityManager,
   session: SessionId,

@@ -35,12 +35,12 @@ export type LoginParts = {
   now(): Date;
 };
 
-/** Finds out whose key or session a request shows. */
+/** Finds the principal of a request's key or session. */
 export type Logins = Pick<LoginParts, 'storage' | 'secretBox' | 'now'> & {
   readonly logIn: LogIn;
-  /** Does what is asked before anybody is known, in the share of the request's address. */
+  /** Runs work for a caller that is not known yet, within the limit of the request's address. */
   amongLogins<Result>(request: IncomingMessage, work: () => Promise<Result>): Promise<Result>;
-  /** Whom a sign-in with a key, a link or single sign-on stands for. */
+  /** The principal of a sign-in with a key, a link or single sign-on. */
   principalOfHolder(em: EntityManager, holder: Holder, now: Date): Promise<Principal | undefined>;
   readonly sessions: BrowserSessions;
   readonly requestLimits: RequestLimits;

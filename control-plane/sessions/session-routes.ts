@@ -16,13 +16,13 @@ export type SessionRoutesOptions = Pick<
   Logins,
   'storage' | 'now' | 'logIn' | 'amongLogins' | 'principalOfHolder' | 'sessions'
 > & {
-  /** What the button for single sign-on says; null: there is none. */
+  /** The label of the button for single sign-on; null where there is none. */
   readonly singleSignOn: string | null;
   /** Ends the live streams of an account whose sign-in has ended. */
   recheckStreams(accountId: string): Promise<void>;
 };
 
-/** What another site cannot send without leave, so that none can sign a browser in or out. */
+/** A header that another site cannot send, so that no site can sign a browser in or out. */
 const consoleHeader = 'x-sluice-console';
 
 const path = '/rest/v1/session';

@@ -7,7 +7,7 @@ import type { Principal } from '../api/define-endpoint.ts';
 
 const uuid = Type.String({ format: 'uuid' });
 
-/** Who is signed in, and what for: an API key or a user. */
+/** The signed-in API key or user, and its accounts. */
 export const signedInReply = Type.Object({
   accountId: uuid,
   accountName: Type.String(),

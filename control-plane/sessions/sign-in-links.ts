@@ -28,7 +28,7 @@ export async function makeSignInLink(em: EntityManager, holder: Holder, expiresA
   return code;
 }
 
-/** Whom a link signs in; it is used up with that. Undefined for one that is unknown, used or over. */
+/** The principal that a link signs in, which uses up the link. Undefined for an unknown, used or expired link. */
 export async function redeemSignInLink(em: EntityManager, code: string, now: Date): Promise<Holder | undefined> {
   const [row] = await em.execute<Row[]>(
     'delete from sign_in_links where code_hash = ? and expires_at > ? returning account_id, key_id, user_id',

@@ -1,7 +1,7 @@
 import type { RoleName } from '../keys/roles.ts';
 import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 
-/** What the provider says of a person, by name. */
+/** The provider's claims about a person, by name. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 type Rules = Pick<SingleSignOnSettings, 'roles' | 'defaultRole'>;

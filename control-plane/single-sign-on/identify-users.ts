@@ -10,7 +10,7 @@ import { roleOfClaims, roleOfNewcomer } from './choose-role.ts';
 import type { Claims } from './choose-role.ts';
 import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 
-/** Why a person whom the provider knows is not signed in: shown on the sign-in page. */
+/** The reason why a person with a valid account at the provider is not signed in: shown on the sign-in page. */
 export type SignInRefusal = 'no-email' | 'no-user' | 'other-person';
 
 /** Users of one address that are looked at, each in an account of its own. */

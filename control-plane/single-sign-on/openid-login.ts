@@ -2,14 +2,17 @@ import * as client from 'openid-client';
 import type { Claims } from './choose-role.ts';
 import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 
-/** What a sign-in under way has to show when the browser comes back. */
+/** The state that a sign-in must present when the browser returns. */
 export type Challenge = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
 /** The authorization code flow of OpenID Connect with PKCE: https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth */
 export type OpenIdLogin = {
-  /** Where the browser goes. Throws where the provider cannot be asked. */
+  /** The address for the browser. Throws where the provider does not answer. */
   begin(): Promise<{ readonly url: string; readonly challenge: Challenge }>;
-  /** What the provider says of who comes back with this query. Throws where it, or the query, cannot be believed. */
+  /**
+   * The provider's claims about the person who returns with this query. Throws where the provider or the query cannot be
+   * trusted.
+   */
   finish(query: string, challenge: Challenge): Promise<Claims>;
 };
 

@@ -90,7 +90,7 @@ async function finish(
     return leave('/');
   } catch (error) {
     const isRefusal = error instanceof RefusedSignIn;
-    // Neither the message, which may name the person, nor what the provider sent.
+    // Not logged: the message, which may name the person, and the provider's data.
     logger.warn({ code: codeOf(error) }, 'single sign-on failed');
     return leave(`/sign-in?failed=${isRefusal ? error.code : 'provider'}`);
   }

@@ -21,7 +21,7 @@ type SecretField = keyof typeof secretCharactersMax;
 
 const secretFields: readonly SecretField[] = ['signingSecret', 'accessToken'];
 
-/** What gateways open has a key of its own; the token is for the pipeline, which has the other one. */
+/** Secrets for gateways have a key of their own; the token is for the pipeline, which has the other key. */
 export function sourceSealers(
   { secretBox, sourceSecrets }: SourceBoxes,
   accountId: string,

@@ -20,7 +20,7 @@ export const sourceReply = replySchema(sources, {
   lastDispatchedAt: nullable(instant),
 });
 
-/** A source with what is known of it now. */
+/** A source with its current state. */
 export function viewSource(
   row: ConfigEntityRow,
   published: ReadonlySet<string>,

@@ -44,7 +44,7 @@ async function answersInTime(storage: Storage): Promise<boolean> {
   return ok;
 }
 
-/** What is used of the pool below the object mapper. */
+/** Usage of the pool below the object mapper. */
 type KnexPool = { numUsed(): number; numFree(): number; numPendingAcquires(): number; readonly max: number };
 
 /** The connections the configuration is read and written over. */

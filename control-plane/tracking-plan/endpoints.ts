@@ -211,7 +211,7 @@ const anyEvent = {
   destinationId: undefined,
 };
 
-/** What the tracking plan finds, and would find. */
+/** Endpoints for the violations of a tracking plan, and for trials of one. */
 export const trackingPlanEndpoints = [listViolations, tryTrackingPlan, ...personalDataEndpoints];
 
 type Times = {

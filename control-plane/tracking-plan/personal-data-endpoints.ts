@@ -212,5 +212,5 @@ async function refuseMapped({ em }: Editing, accountId: string, destinationId: s
   }
 }
 
-/** What looks personal, and what becomes of it. */
+/** Endpoints for properties that look personal, and their protection. */
 export const personalDataEndpoints = [listPersonalData, dismiss, propose];

@@ -27,7 +27,7 @@ export const everyEvent = '*';
 const columns = `event, property, kind, basis, seen::int8, matched::int8, first_at as "firstAt", last_at as "lastAt", shape,
   dismissed_at as "dismissedAt"`;
 
-/** At most what an account may have, the last seen first. */
+/** Up to the limit of an account, the last seen first. */
 export async function readPersonalData(db: Queryable, accountId: string): Promise<readonly FoundProperty[]> {
   const { rows } = await db.query<StoredProperty>(
     `select ${columns} from personal_data where account_id = $1 order by last_at desc, event, property limit 2000`,
@@ -101,7 +101,7 @@ export function compileCoverage(snapshot: Snapshot): (key: FindingKey) => boolea
 
 const pathOf = (property: string): string => property.trim().replace(/^\$?(event\.)?/, '');
 
-/** What a click proposes: Omit for what no analysis needs, Redact for the rest. */
+/** The proposal: Omit for properties that no analysis needs, Redact for the rest. */
 export function proposedAction(kind: PersonalKind): 'Omit' | 'Redact' {
   return kind === 'card' || kind === 'secret' || kind === 'national_id' || kind === 'health' ? 'Omit' : 'Redact';
 }

@@ -26,7 +26,7 @@ export type TriedRule = {
   readonly samples: { readonly eventId: string; readonly event: string; readonly sample: string }[];
 };
 
-/** What a tracking plan would have made of some events. */
+/** The effect that a tracking plan would have had on some events. */
 export type PlanTrial = {
   tried: number;
   /** Events that could not be judged: the view has them cut short, or not at all. */

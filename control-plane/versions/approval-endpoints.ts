@@ -35,7 +35,7 @@ const body = Type.Object(
   { additionalProperties: false },
 );
 
-/** A second look at versions before they go live, and what was live when. */
+/** Approvals of versions before they become live, and the history of live versions. */
 export const approvalEndpoints = [
   defineEndpoint({
     method: 'GET',

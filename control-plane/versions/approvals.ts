@@ -32,12 +32,12 @@ export type ApprovalRow = {
   readonly usedAt: string | Date | null;
 };
 
-/** What requests are judged by: what is live and what the draft holds now. */
+/** The state that requests are judged by: the live version and the draft. */
 export type Present = { readonly liveId: string | undefined; readonly draftHash: string };
 
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'void' | 'published';
 
-/** Where a request stands now, and why where it is void. Pure. */
+/** The state of a request, with the reason where it is void. Pure. */
 export function approvalStatus(
   row: Pick<ApprovalRow, 'usedAt' | 'liveVersionId' | 'wasLive' | 'draftHash' | 'decision'>,
   { liveId, draftHash }: Present,

@@ -48,10 +48,10 @@ export function leavingDestinations(live: Snapshot, next: Snapshot): Leaving[] {
   });
 }
 
-/** What looking at backlogs needs. */
+/** The services that reading backlogs needs. */
 export type BacklogServices = {
   readonly logFigures: LogLook;
-  /** What has waited for less is on its way: of a destination that is sent to all the time, there is always some. */
+  /** Events that have waited for less are in flight: a destination that is sent to all the time always has some. */
   readonly backlogAgeMs: number;
   now(): Date;
 };

@@ -13,7 +13,7 @@ const against = Type.Union([Type.String({ format: 'uuid' }), Type.Literal('draft
   title: 'the id of a version or draft',
 });
 
-/** What versions hold, and how they differ. */
+/** Endpoints that show the content of versions and their differences. */
 export const compareEndpoints = [
   privacyReportEndpoint,
   defineEndpoint({

@@ -27,7 +27,7 @@ export type Diff = {
 
 export type EntityStatus = 'added' | 'modified' | 'removed' | null;
 
-/** What `target` changes against `baseline`. Pure. */
+/** The changes of `target` against `baseline`. Pure. */
 export function diffSnapshots(baseline: Snapshot, target: Snapshot): Diff {
   let count = 0;
   const entries = collectionNames.map((name): [CollectionName, CollectionDiff] => {

@@ -14,7 +14,7 @@ const entity = Type.Object(
   { additionalProperties: false },
 );
 
-/** The draft against what is live. */
+/** The draft against the live version. */
 export const draftEndpoints = [
   defineEndpoint({
     method: 'GET',

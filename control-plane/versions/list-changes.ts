@@ -20,7 +20,7 @@ export type EntityChange = {
   readonly fields: readonly FieldChange[];
 };
 
-/** What `target` changes against `baseline`, field by field. Pure. */
+/** The changes of `target` against `baseline`, field by field. Pure. */
 export function listChanges(baseline: Snapshot, target: Snapshot): EntityChange[] {
   return collectionNames.flatMap((collection) => {
     const before = indexById(baseline[collection]);
@@ -58,7 +58,7 @@ function listFields(old: SnapshotEntity | undefined, now: SnapshotEntity | undef
       for (const [name, one, other] of items) compare(`${path}[${name}]`, one, other);
       return;
     }
-    // Null says nothing that being absent does not, of what was added or removed.
+    // For added or removed entities null means the same as absent.
     if ((before ?? undefined) === undefined && (after ?? undefined) === undefined) return;
     fields.push({
       path,

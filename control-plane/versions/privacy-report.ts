@@ -123,7 +123,7 @@ function eventsOf(snapshot: Snapshot, destinationId: string, seen: readonly Seen
   return ['*', ...(hasAllowList ? [ofService] : []), ...[...byName.values()].toSorted()];
 }
 
-/** What the mappings of a destination make of an event, then its default payload where none always applies. */
+/** The outcomes of a destination's mappings for an event, then its default payload where no mapping always applies. */
 function mappedProperties(snapshot: Known, destinationId: string, event: string): readonly Property[] {
   const rules = listOf(snapshot.mappings)
     .filter((rule) => rule['destinationId'] === destinationId && rule['isEnabled'] !== false)
@@ -262,7 +262,7 @@ const columns = [
   'destinationRegion',
 ] as const;
 
-/** The report as CSV (RFC 4180): what is new, what is the same, then what the version before had. */
+/** The report as CSV (RFC 4180): new rows, unchanged rows, then rows of the version before. */
 export function reportCsv(rows: readonly ReportRow[], { added, removed }: ReportChanges): string {
   const isAdded = new Set(added);
   return csvLines(columns, [

@@ -30,7 +30,7 @@ import type { BacklogLeft } from './backlogs-left.ts';
 
 const allowlists = allowlistFields(({ allowlisted }) => allowlisted);
 
-/** What a publish asks before it leaves events unsent. */
+/** The confirmation that a publish needs before it leaves events unsent. */
 const backlogs = { logFigures, backlogAgeMs, guardsBacklogs };
 
 const force = Type.Optional(
@@ -159,7 +159,7 @@ export const publishEndpoints = [
     isCostly: true,
     tag: 'Versions',
     summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
-    // Clients that know of no body send what they like.
+    // Clients without support for the body send anything.
     body: Type.Object({ force, revertDraft, releaseQuarantine }),
     bodyOptional: true,
     reply: publishedReply,

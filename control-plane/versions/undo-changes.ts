@@ -12,7 +12,10 @@ import { collectionNames } from '../../shared/collections/registry.ts';
 
 export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges: number };
 
-/** Undoes the draft changes of the entities named, or all of them. Throws a 409 where what comes back has no room. */
+/**
+ * Undoes the draft changes of the named entities, or all of them. Throws a 409 where restored entities would exceed a
+ * limit.
+ */
 export async function undoChanges(editing: Editing, refs: readonly EntityRef[] | 'all'): Promise<UndoResult> {
   const { em, principal, now } = editing;
   const { accountId } = principal;
@@ -72,7 +75,7 @@ const unstarted = { status: 'Draft', rolloutVariantId: null, winnerVariantId: nu
 
 export type EntityRef = { readonly collection: CollectionName; readonly id: string };
 
-/** What becomes of one entity of the draft. */
+/** The outcome for one entity of the draft. */
 type RevertStep =
   | { readonly kind: 'write'; readonly collection: CollectionName; readonly entity: SnapshotEntity }
   | { readonly kind: 'remove'; readonly collection: CollectionName; readonly id: string };
@@ -116,7 +119,7 @@ export function planRevert(published: Snapshot, draft: Snapshot, refs: readonly 
   return { steps, ...counts };
 }
 
-/** Every entity whose draft differs from what is published. */
+/** Every entity whose draft differs from the published version. */
 export function changedEntities(published: Snapshot, draft: Snapshot): EntityRef[] {
   return collectionNames.flatMap((collection) => {
     const before = indexById(published[collection]);

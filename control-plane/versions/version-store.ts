@@ -49,7 +49,7 @@ export async function versionContent(
   return row === undefined ? undefined : complete(row.content);
 }
 
-/** What the account runs, or one collection of it; empty before the first publish. */
+/** The live content of the account, or one collection of it; empty before the first publish. */
 export async function liveContent(em: EntityManager, accountId: string, only?: CollectionName): Promise<Snapshot> {
   const id = await liveVersionId(em, accountId);
   return (id === undefined ? undefined : await versionContent(em, accountId, id, only)) ?? emptySnapshot;
@@ -116,8 +116,8 @@ export function requireVersion(em: EntityManager, accountId: string, id: string)
 }
 
 /**
- * Takes a version away. Throws a 404 where the account has none of that id, and a 409 for the one it runs, and for the
- * newest one, whose number the next would have again.
+ * Deletes a version. Throws a 404 where the account has none with that id, and a 409 for the live one and for the newest
+ * one, whose number the next would reuse.
  */
 export async function deleteVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow> {
   const row = await requireVersion(em, accountId, id);
@@ -196,7 +196,7 @@ export async function resolveSnapshot(em: EntityManager, accountId: string, id: 
   return found(versionContent(em, accountId, id), 'version');
 }
 
-/** A version, or the draft, and what it is held against: another one, or else what is live. */
+/** A version, or the draft, and the version it is compared with: another one, or else the live one. */
 export async function compareSnapshots(
   em: EntityManager,
   accountId: string,

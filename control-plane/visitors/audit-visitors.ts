@@ -1,7 +1,7 @@
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { hashedVisitor, recordAudit } from '../audit/record-audit.ts';
 
-/** Notes who looked at whom, before it is shown: what cannot be audited is not. */
+/** Records which principal read which visitor, before the answer: a read that cannot be audited is refused. */
 export async function recordRead(
   { storage, now }: CoreServices,
   principal: Principal,

@@ -16,7 +16,7 @@ export const listNames = Object.keys(lists) as readonly ListName[];
 /** Identifiers that one request may have, over its lists. */
 export const identifiersMax = 5_000;
 
-/** What identifies a visitor by an item of a list; undefined where that is nothing, as "null" is. */
+/** The identifier in an item of a list; undefined for placeholders such as "null". */
 export function identifierOf(name: ListName, text: string): Identifier | undefined {
   const { kind, clean } = lists[name];
   const value = clean(text);

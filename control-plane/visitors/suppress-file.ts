@@ -6,7 +6,7 @@ import { insertAudit } from '../audit/record-audit.ts';
 import { identifierOf, identifiersMax, listNames, lists } from './identifier-lists.ts';
 import type { ListName } from './identifier-lists.ts';
 
-/** A file that cannot be read as a list of identifiers. What was suppressed before the line stays so. */
+/** A file that cannot be read as a list of identifiers. Identifiers suppressed before the faulty line stay suppressed. */
 export class SuppressionFileError extends Error {
   readonly code = 'suppression_file';
 }
@@ -23,8 +23,8 @@ export type SuppressedFile = {
 type FileRequest = { readonly accountId: string; readonly file: string; readonly reference: string | undefined };
 
 /**
- * Suppresses the identifiers in a CSV file (RFC 4180, one record a line), some at a time. A repetition finds what is
- * suppressed already, so a run that was cut off may be repeated.
+ * Suppresses the identifiers in a CSV file (RFC 4180, one record a line), in batches. A repetition skips those already
+ * suppressed, so a run that was cut off may be repeated.
  */
 export async function suppressFile(pool: Pool, request: FileRequest): Promise<SuppressedFile> {
   const total = { created: 0, existing: 0, owned: 0, placeholders: 0 };

@@ -36,7 +36,7 @@ type Waiting = {
 
 type Lane = { readonly frame: FrameWriter; readonly waiting: Waiting[]; publishing: boolean };
 
-/** As in the gateway: one frame a partition in flight, and what arrives meanwhile is the next frame. */
+/** As in the gateway: one frame a partition in flight; events that arrive meanwhile make the next frame. */
 export function createImpressionLog({ connection, partitions }: ImpressionLogOptions): ImpressionLog {
   const writerId = uuidv7();
   const lanes = new Map<number, Lane>();
