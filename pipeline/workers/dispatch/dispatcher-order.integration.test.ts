@@ -1,18 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { createNatsFolder, startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { retireActor } from '../../cluster/retire-actors.ts';
 import { until } from '../../testing/until.ts';
 import { quickRetries } from './testing/quick-retries.ts';
-import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { createLedger } from '../../testing/ledger.ts';
 import type { Ledger } from '../../testing/ledger.ts';
 
@@ -25,20 +25,13 @@ let sink: ScriptedDestination;
 let rig: DispatcherRig;
 let ledger: Ledger;
 
-beforeAll(async () => {
-  storeDir = await createNatsFolder();
-  nats = await startTestNats({ storeDir });
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ nats, sink, rig } = opened);
   ledger = createLedger(visitors);
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
+}, async () => {
+  storeDir = await createNatsFolder();
+  return startTestNats({ storeDir });
 });
 
 /** Frames of several sizes: most smaller than what is in flight, some larger. Returns the ids in each. */
@@ -76,7 +69,6 @@ const visitorOf = (id: string): string => id.slice(0, id.indexOf('-'));
 const byVisitor = (ids: readonly string[]): string[] =>
   ids.toSorted((one, other) => visitorOf(one).localeCompare(visitorOf(other)));
 const unanswered = (): number => sink.requests.at(-1)?.concurrent ?? 0;
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 const arrived = (count: number): Promise<void> => until(`${count} were asked for`, () => sink.requests.length >= count);
 
 test('order over every end of a dispatcher: a dispatcher that is cut off from the log, as by a kill: its successor sends what it had first', async () => {
@@ -95,7 +87,7 @@ test('order over every end of a dispatcher: a dispatcher that is cut off from th
   await rig.start({ concurrency, ackWaitMs: 3_600_000 });
   await until('the first one is asked for', () => sink.requests.length > before);
   await store(10);
-  await idle();
+  await rig.idle();
   const { missing, repeated, outOfOrder } = ledger.compare(sink);
   expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
   // In flight, and answered after the last note.
@@ -114,7 +106,7 @@ test('order over every end of a dispatcher: a dispatcher that goes on while anot
   await rig.start({ concurrency });
   expect(await ended).toBe('consumer_taken');
   await store(10);
-  await idle();
+  await rig.idle();
   expect(ledger.compare(sink)).toMatchObject({ missing: 0, outOfOrder: [] });
 });
 
@@ -130,7 +122,7 @@ test('order over every end of a dispatcher: stop: answers to what is in flight a
   }
   sink.answer(() => 200);
   await rig.start({ concurrency });
-  await idle();
+  await rig.idle();
   expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
 });
 
@@ -143,7 +135,7 @@ test('order over every end of a dispatcher: stop: with a deadline that is too sh
   const inFlight = unanswered();
   sink.answer(() => 200);
   await rig.start({ concurrency });
-  await idle();
+  await rig.idle();
   const { missing, repeated, outOfOrder } = ledger.compare(sink);
   expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
   expect(repeated).toBeLessThanOrEqual(inFlight);
@@ -167,7 +159,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   sink.answer(() => 200);
   // On another instance, which finds the note of the first.
   const next = await rig.start({}, 'two');
-  await idle();
+  await rig.idle();
   expect(sink.requests).toHaveLength(150 * 19 + 2);
   expect(next.stats()['repeated_events']).toBe(1);
 });
@@ -194,10 +186,10 @@ test('order over every end of a dispatcher: a breaker that opens and closes: eac
     await until('the breaker is closed', () => dispatcher.stats()['breaker_open'] === 0);
     expect(await lostOf(frames)).toEqual([]);
   }
-  await idle();
+  await rig.idle();
   expect(await lostOf(frames)).toEqual([]);
   await until('all are delivered', () => sink.taken().length >= frames.flat().length);
-  await until('the retry log is empty', async () => (await rig.retries()).size === 0);
+  await rig.retryLogIsEmpty();
   expect(byVisitor(sink.taken())).toEqual(byVisitor(frames.flat()));
   // Frames that came again after they were handed back.
   expect(dispatcher.stats()['frames']).toBeGreaterThan(frames.length);
@@ -215,7 +207,7 @@ test('order over every end of a dispatcher: the log server is killed and comes b
     nats = await startTestNats({ storeDir, port });
   }
   await store(4);
-  await idle();
+  await rig.idle();
   expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
 });
 
@@ -236,7 +228,7 @@ test('order over every end of a dispatcher: it is killed with the log server whi
   sink.answer(() => 200);
   await rig.start({ concurrency, publishedAtMs: Date.now() });
   await store(4);
-  await idle();
+  await rig.idle();
   const { missing, outOfOrder } = ledger.compare(sink);
   expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
 });
@@ -245,7 +237,7 @@ test('order over every end of a dispatcher: a destination that is taken out and 
   sink.answer(() => ({ status: 200 }));
   const first = await rig.start({ concurrency });
   await store(4);
-  await idle();
+  await rig.idle();
   await first.stop(1_000);
   const spec = {
     kind: 'dispatcher',
@@ -259,7 +251,7 @@ test('order over every end of a dispatcher: a destination that is taken out and 
   await wait(20);
   await rig.start({ concurrency, publishedAtMs: Date.now() });
   await rig.send([{ id: 'afterwards' }]);
-  await idle();
+  await rig.idle();
   expect(sink.taken().slice(before)).toEqual(['afterwards']);
   expect((await rig.counted())[0]).toBe(before + 1);
 });

@@ -1,38 +1,27 @@
 // Large: cases of one rig.
 import { randomUUID } from 'node:crypto';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord } from '../../../shared/contracts/events/retry-record.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
-import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ sink, rig } = opened);
   publishDestination();
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
 });
 
 function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
@@ -40,13 +29,12 @@ function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
 }
 
 const numbered = (count: number, prefix = 'e') => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 
 test('dispatcher: delivery: every event once, with its id as idempotency key, then acknowledged and counted', async () => {
   await rig.start();
   await rig.send(numbered(3));
   await rig.send([{ id: 'größe' }]);
-  await idle();
+  await rig.idle();
   expect(sink.taken('/hook').toSorted()).toEqual(['e0', 'e1', 'e2', 'größe']);
   expect(sink.requests.map(({ headers }) => String(headers['idempotency-key'])).toSorted()).toEqual([
     'e0',
@@ -61,7 +49,7 @@ test('dispatcher: delivery: every event once, with its id as idempotency key, th
 test('dispatcher: start: gets what was resolved since its version went live, before it was there', async () => {
   await rig.send(numbered(2));
   await rig.start();
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['e0', 'e1']);
 });
 
@@ -71,7 +59,7 @@ test('dispatcher: accepts: an event that the platform has no use for is skipped,
   await rig.start();
   await rig.send([{ id: 'who', name: '$identify' }, { id: 'what' }]);
   await rig.send([{ id: 'who again', name: '$identify' }]);
-  await idle();
+  await rig.idle();
   expect(sink.requests.map(({ body }) => (JSON.parse(body) as { events: { name: string }[] }).events)).toEqual([
     [expect.objectContaining({ name: 'Order' })],
   ]);
@@ -83,7 +71,7 @@ test('dispatcher: groups: events that travel apart are in requests of their own,
   publishDestination({ type: 'GA4MeasurementProtocol', settings });
   await rig.start();
   await rig.send(Array.from({ length: 60 }, (_, i) => ({ id: `e${i}`, visitor: `v${i % 3}`, name: `Event ${i}` })));
-  await idle();
+  await rig.idle();
   type Body = { readonly client_id: string; readonly events: readonly { readonly name: string }[] };
   const bodies = sink.requests.map(({ body }) => JSON.parse(body) as Body);
   for (const visitor of ['v0', 'v1', 'v2']) {
@@ -102,9 +90,9 @@ test('dispatcher: retry: a failed attempt is made again under the same key, and 
   await rig.start();
   await rig.send([{ id: 'a' }]);
   await until('it arrived', () => sink.taken().length === 1);
-  await idle();
+  await rig.idle();
   expect(sink.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['a', 'a', 'a']);
-  await until('the retry log is empty', async () => (await rig.retries()).size === 0);
+  await rig.retryLogIsEmpty();
   await until('it is counted', async () => (await rig.counted()).join() === '1,2,0,0');
   expect(await rig.deadLetters()).toEqual([]);
 });
@@ -113,7 +101,7 @@ test('dispatcher: retry: does not hold up the frame or fresh events', async () =
   sink.answer(({ body }) => (idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
   await rig.start();
   await rig.send([{ id: 'bad1' }, ...numbered(5)]);
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4']);
   // It fails for good: by now it may be in a later tier as well, as the earlier one is emptied a while after.
   expect(new Set((await rig.retryRecords()).map(({ eventId }) => eventId))).toEqual(new Set(['bad1']));
@@ -146,7 +134,7 @@ test('dispatcher: reject: becomes a dead letter with its reason and without secr
   sink.answer(() => 400);
   await rig.start();
   await rig.send([{ id: 'a' }]);
-  await idle();
+  await rig.idle();
   const [letter, ...more] = await rig.deadLetters();
   expect(more).toEqual([]);
   expect(letter).toMatchObject({
@@ -222,7 +210,7 @@ test('dispatcher: batch: travels in one request, and only the events at fault ar
   sink.answer(({ body }) => (idsOf(body).includes('e3') ? 422 : 200));
   await rig.start();
   await rig.send(numbered(10));
-  await idle();
+  await rig.idle();
   expect(idsOf(sink.requests[0]?.body ?? '')).toHaveLength(10);
   expect(sink.taken().toSorted()).toEqual(
     numbered(10)
@@ -242,7 +230,7 @@ test('dispatcher: breaker: a destination that is down lags, costs few attempts, 
   expect(sink.requests.length).toBeLessThan(40);
   sink.answer(() => 200);
   await until('all arrived', () => new Set(sink.taken()).size === 60);
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toHaveLength(60);
   expect(await rig.deadLetters()).toEqual([]);
 });
@@ -257,7 +245,7 @@ test('dispatcher: retry: a flood of failing events leaves fresh ones most of the
     );
   }
   await until('they failed', async () => (await rig.retries()).size > 0);
-  await idle();
+  await rig.idle();
   await rig.send(numbered(400, 'fresh'));
   await until('the fresh arrived', () => sink.taken().filter((id) => id.startsWith('fresh')).length === 400);
   // They did not wait for the failing ones, which are still being tried.
@@ -278,13 +266,13 @@ test('dispatcher: disabled: gets nothing, moves on, and gets what comes after it
   publishDestination({ status: 'Disabled' });
   await rig.start();
   await rig.send(numbered(3));
-  await idle();
+  await rig.idle();
   publishDestination();
   await rig.send([{ id: 'later' }]);
   await until('it arrived', () => sink.taken().length > 0);
   expect(sink.taken()).toEqual(['later']);
   // A frame is acknowledged once health has counted it.
-  await idle();
+  await rig.idle();
   expect(await rig.counted()).toEqual([1, 0, 0, 0]);
 });
 
@@ -295,7 +283,7 @@ test('dispatcher: disabled: what is held behind a request under way is not sent 
   });
   await rig.start();
   await rig.send(numbered(5).map(({ id }) => ({ id, visitor: 'one' })));
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['e0']);
   publishDestination();
   await rig.send([{ id: 'later', visitor: 'one' }]);
@@ -367,7 +355,7 @@ test('dispatcher: rules: what is stopped is counted, what is not for it is not',
     { id: 's2', name: 'Stopped' },
     { id: 'g', name: 'Blocked' },
   ]);
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['ok']);
   expect(await rig.counted()).toEqual([1, 0, 2, 1]);
   expect(rig.notes.map(({ eventId, outcome }) => `${eventId} ${outcome}`).toSorted()).toEqual([
@@ -449,7 +437,7 @@ test('dispatcher: forbidden address: becomes a dead letter, nothing is sent', as
   rig.configure({ destinations: [httpEntity(rig.destinationId, 'http://169.254.169.254/latest')] });
   await rig.start();
   await rig.send([{ id: 'a' }]);
-  await idle();
+  await rig.idle();
   expect((await rig.deadLetters()).map(({ reason }) => reason)).toEqual(['egress_denied']);
 });
 
@@ -457,7 +445,7 @@ test('dispatcher: unreadable line: is kept apart, the others go on', async () =>
   const dispatcher = await rig.start();
   await rig.sendRaw('{"v":99}\n{"v":1}\nno json\n');
   await rig.send([{ id: 'a' }]);
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['a']);
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 3, delivered: 1 });
 });
@@ -475,7 +463,7 @@ test('dispatcher: shared frames: each destination of an account decides, maps an
     rig.compressed(Array.from({ length: 20 }, (_, index) => ({ id: `c${index}`, name: 'say "Order"' }))),
   );
   await rig.sendRaw('{"v":99}\nno json\n');
-  await idle();
+  await rig.idle();
   await until('the other has acknowledged everything', async () => (await rig.unfinished(otherId)) === 0);
   const namesAt = (path: string) =>
     sink.requests.flatMap(({ path: at, body }) =>
@@ -495,7 +483,7 @@ test('dispatcher: unreadable frame: a compressed one that is damaged is kept as 
   const dispatcher = await rig.start();
   await rig.sendRaw(damaged);
   await rig.sendRaw(rig.compressed(events));
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(events.map(({ id }) => id).toSorted());
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 1, dead_letters_unreadable: 1, delivered: 20 });
   expect(await rig.unreadable()).toEqual([damaged]);
@@ -511,7 +499,7 @@ test('dispatcher: a quarantined frame becomes a dead letter for each event, also
       log: { watched: { from: first, to: second }, quarantined: [{ seq: first }, { seq: second }] },
     },
   });
-  await idle();
+  await rig.idle();
   expect(await rig.deadLetters()).toHaveLength(20);
   expect(await rig.unreadable()).toHaveLength(1);
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 21, dead_letters_set_aside: 21, delivered: 0 });
@@ -522,7 +510,7 @@ test('dispatcher: unreadable line: also where its head can be read, once anybody
   const dispatcher = await rig.start();
   await rig.sendRaw(rig.brokenBehindHead('broken'));
   await rig.send([{ id: 'a' }]);
-  await idle();
+  await rig.idle();
   expect(dispatcher.stats()).toMatchObject({ dead_letters_unreadable: 1, delivered: 1 });
 });
 
@@ -535,7 +523,7 @@ test('dispatcher: unreadable line: a rule that looks behind the head finds out',
   const dispatcher = await rig.start();
   await rig.sendRaw(rig.brokenBehindHead('broken'));
   await rig.send([{ id: 'a' }]);
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['a']);
   expect(dispatcher.stats()).toMatchObject({ dead_letters_unreadable: 1, delivered: 1 });
 });
@@ -548,7 +536,7 @@ test('dispatcher: stop: finishes what is begun, hands back the rest, and the nex
   await first.stop(2_000);
   sink.answer(() => 200);
   await rig.start();
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toHaveLength(40);
   expect(new Set(sink.taken()).size).toBe(40);
   expect(await rig.counted()).toEqual([40, 0, 0, 0]);
@@ -562,7 +550,7 @@ test('dispatcher: stop: waits for an answer that takes longer than a process may
   await first.stop(20_000);
   expect(sink.taken()).toEqual(['a']);
   await rig.start();
-  await idle();
+  await rig.idle();
   expect(sink.requests).toHaveLength(1);
 });
 
@@ -581,7 +569,7 @@ test('dispatcher: frames: one that may hold little fetches a frame at a time, an
   await dispatcher.stop(0);
   sink.answer(() => 200);
   await rig.start({ bytesHeldMax: 1 });
-  await idle();
+  await rig.idle();
   expect([...new Set(sink.taken())]).toEqual(numbered(20).map(({ id }) => id));
 });
 
@@ -604,7 +592,7 @@ test('dispatcher: requests that end all at once are settled as far as the accoun
   const dispatcher = await rig.start({ eventWorkMax: 10_000, sender });
   // It is asked more at a time as it answers.
   await rig.send(numbered(200));
-  await idle();
+  await rig.idle();
   sink.answer(() => 'hang');
   const settled = (): number => dispatcher.stats()['requests'] ?? 0;
   let [before, most] = [settled(), 0];
@@ -622,11 +610,11 @@ test('dispatcher: requests that end all at once are settled as far as the accoun
 test('dispatcher: health: is restored and goes on', async () => {
   const first = await rig.start();
   await rig.send(numbered(2));
-  await idle();
+  await rig.idle();
   await first.stop(1_000);
   await rig.start();
   await rig.send(numbered(3, 'f'));
-  await idle();
+  await rig.idle();
   expect(await rig.counted()).toEqual([5, 0, 0, 0]);
 });
 
@@ -639,7 +627,7 @@ test('dispatcher: an event whose rules take more work than an event may is a dea
   await rig.start({ eventWorkMax: 10_000 });
   const name = 'x'.repeat(3_000);
   await rig.send([{ id: 'before' }, { id: 'heavy', name }, { id: 'again', name }, { id: 'after' }]);
-  await idle();
+  await rig.idle();
   expect(sink.taken('/hook').toSorted()).toEqual(['after', 'before']);
   const letters = await rig.deadLetters();
   expect(letters.map(({ event }) => event.event.id).toSorted()).toEqual(['again', 'heavy']);
@@ -653,7 +641,7 @@ test('dispatcher: frames that are suspected are worked on one at a time, and a q
   await rig.start({
     suspicion: { ...noSuspicion, log: { watched: { from: first, to: last }, quarantined: [{ seq: first }] } },
   });
-  await idle();
+  await rig.idle();
   expect(sink.taken('/hook')).toEqual(['a', 'b', 'c']);
   const letters = await rig.deadLetters();
   expect(letters.map(({ event, reason }) => `${event.event.id}: ${reason}`).toSorted()).toEqual([
@@ -686,9 +674,9 @@ test('dispatcher: retry share: an endpoint that fails every other request stops 
   await until('its share is full', () => dispatcher.stats()['retry_share_full'] === 1);
   expect(dispatcher.stats()).toMatchObject({ breaker_open: 0, dead_letters: 0 });
   isWell = true;
-  await idle();
+  await rig.idle();
   await until('all arrived', () => sink.taken().length === 1_000);
-  await until('the retry log is empty', async () => (await rig.retries()).size === 0);
+  await rig.retryLogIsEmpty();
   await until('its share is free', () => dispatcher.stats()['retry_share_full'] === 0);
   expect(dispatcher.stats()).toMatchObject({ retry_bytes: 0 });
 });

@@ -1,45 +1,32 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
 let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await openRig();
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
+eachWithRig((opened) => {
+  ({ nats, sink, rig } = opened);
+  configure(rig);
 });
 
-async function openRig(settings: Readonly<Record<string, unknown>> = {}): Promise<DispatcherRig> {
-  const opened = await createDispatcherRig(nats.url);
-  opened.configure({ destinations: [httpEntity(opened.destinationId, `${sink.url}/hook`, { settings })] });
-  return opened;
+function configure(of: DispatcherRig): void {
+  of.configure({ destinations: [httpEntity(of.destinationId, `${sink.url}/hook`)] });
 }
 
 const events = (visitor: string, ...numbers: readonly number[]) =>
   numbers.map((n) => ({ id: `${visitor}:${n}`, visitor }));
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
-const retryLogIsEmpty = (): Promise<void> =>
-  until('the retry log is empty', async () => (await rig.retries()).size === 0);
 const bodiesFrom = (n: number): string =>
   sink.requests
     .slice(n)
@@ -58,12 +45,12 @@ test('erased visitors: events that wait for a retry, and those after them, are n
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
   await until('they wait', () => dispatcher.stats()['events_parked'] === 4);
-  await idle();
+  await rig.idle();
   await erase('ann');
   const sentBefore = sink.requests.length;
   sink.answer(() => 200);
   await until('the others arrived', () => sink.taken().length === 3);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(sink.taken()).toEqual(['bob:0', 'bob:1', 'bob:2']);
   expect(bodiesFrom(sentBefore)).not.toContain('ann');
   expect(dispatcher.stats()).toMatchObject({ erased: 3, delivered: 3, dead_letters: 0, events_parked: 0 });
@@ -89,7 +76,7 @@ test('erased visitors: events that wait in memory are not sent', async () => {
   await erase('ann');
   release();
   await until('those of the other arrived', () => sink.taken().includes('bob:1'));
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['ann:0', 'bob:0', 'bob:1']);
   expect(dispatcher.stats()).toMatchObject({ erased: 2, delivered: 3 });
 });
@@ -110,7 +97,7 @@ test.each([
   await until('it is on the wire', () => sink.requests.length === 2);
   await erase('ann');
   release();
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['bob:0']);
   expect(await rig.deadLetters()).toEqual([]);
   expect((await rig.retries()).size).toBe(0);
@@ -122,7 +109,7 @@ test('erased visitors: a dispatcher that starts after the erasure sends nothing 
   const first = await rig.start();
   await rig.send([...events('ann', 0, 1), ...events('bob', 0)]);
   await until('they wait', () => first.stats()['visitors_waiting'] === 2);
-  await idle();
+  await rig.idle();
   await first.stop(1_000);
   await rig.send([...events('ann', 2), ...events('bob', 1)]);
   await rig.erase(['ann']);
@@ -130,9 +117,10 @@ test('erased visitors: a dispatcher that starts after the erasure sends nothing 
   const sentBefore = sink.requests.length;
   sink.answer(() => 200);
   rig = await reopen(rig);
+  onTestFinished(() => rig.close());
   const second = await rig.start({ retryPolicyOf: quickRetries });
   await until('the others arrived', () => sink.taken().length === 2, 60_000);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(sink.taken()).toEqual(['bob:0', 'bob:1']);
   expect(bodiesFrom(sentBefore)).not.toContain('ann');
   expect(second.stats()).toMatchObject({ erased: 3 });
@@ -141,12 +129,13 @@ test('erased visitors: a dispatcher that starts after the erasure sends nothing 
 /** A rig of the same account and destination, with a connection and a knowledge of erasures of its own. */
 async function reopen({ accountId, destinationId }: DispatcherRig): Promise<DispatcherRig> {
   const opened = await createDispatcherRig(nats.url, { accountId, destinationId });
-  opened.configure({ destinations: [httpEntity(destinationId, `${sink.url}/hook`)] });
+  configure(opened);
   return opened;
 }
 
 test('erased visitors: an event received later is delivered, and those of another account with the same id are', async () => {
-  const other = await openRig();
+  const other = await createDispatcherRig(nats.url);
+  configure(other);
   try {
     const atMs = Date.now();
     await erase('ann', atMs);
@@ -155,7 +144,7 @@ test('erased visitors: an event received later is delivered, and those of anothe
     await rig.send([received('before', atMs - 1), received('then', atMs), received('after', atMs + 1)]);
     await other.send([received('of another account', atMs - 1)]);
     await until('they arrived', () => sink.taken().length === 2);
-    await idle();
+    await rig.idle();
     expect(sink.taken().toSorted()).toEqual(['after', 'of another account']);
     expect(dispatchers.map((dispatcher) => dispatcher.stats()['erased'])).toEqual([2, 0]);
   } finally {

@@ -1,35 +1,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { expect, test } from 'vitest';
 import { deadLetterSubject, retrySubject } from '../../../shared/contracts/subjects.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { readStreamState } from '../../../shared/nats/streams/stream-progress.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
-import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ sink, rig } = opened);
   publishDestination();
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
 });
 
 function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {

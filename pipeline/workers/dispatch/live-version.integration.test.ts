@@ -1,38 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { describe, expect, test } from 'vitest';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestCollections } from '../../../shared/testing/test-account-config.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import type { DispatcherActor } from './dispatcher.ts';
-import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
-});
+eachWithRig((opened) => ({ sink, rig } = opened));
 
 type Own = { readonly settings?: Readonly<Record<string, unknown>>; readonly [field: string]: unknown };
 
@@ -52,9 +38,6 @@ const mapping = (own: Readonly<Record<string, unknown>>) => ({
 });
 const visitorA = (...numbers: readonly number[]) => numbers.map((n) => ({ id: `a:${n}`, visitor: 'a' }));
 const sentIds = (): string[] => sink.requests.flatMap(({ body }) => idsOf(body));
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
-const retryLogIsEmpty = (): Promise<void> =>
-  until('the retry log is empty', async () => (await rig.retries()).size === 0);
 
 /** Holds answers back until `open` is called. */
 function gate() {
@@ -101,7 +84,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     await until('all are in memory', () => sink.requests.length === 1 && dispatcher.stats()['events_held'] === 3);
     rig.configure(publish());
     open();
-    await idle();
+    await rig.idle();
     expect(sentIds()).toEqual(['a:0']);
     expect(dispatcher.stats()).toMatchObject({ events_held: 0, visitors_waiting: 0 });
     await counted(2);
@@ -116,7 +99,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     rig.configure(publish());
     await until('what was on the wire is back', () => dispatcher.stats()['requests_in_flight'] === 0);
     const sentBefore = sink.requests.length;
-    await retryLogIsEmpty();
+    await rig.retryLogIsEmpty();
     await until('no visitor waits', () => dispatcher.stats()['visitors_waiting'] === 0);
     expect(sink.requests).toHaveLength(sentBefore);
     expect(await rig.deadLetters()).toEqual([]);
@@ -127,7 +110,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     rig.configure(publish());
     const dispatcher = await rig.start();
     await replay(['old'], dispatcher);
-    await retryLogIsEmpty();
+    await rig.retryLogIsEmpty();
     expect(sentIds()).toEqual([]);
     await counted(1);
   });
@@ -196,8 +179,8 @@ test('live version: one request is made by one version, and every event is sent 
   }
   const openAll = setInterval(() => answers.splice(0).forEach((open) => open()), 5);
   try {
-    await idle();
-    await retryLogIsEmpty();
+    await rig.idle();
+    await rig.retryLogIsEmpty();
   } finally {
     clearInterval(openAll);
   }

@@ -1,40 +1,26 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { encodeHealthRecord, recentHealthKey } from '../../../shared/contracts/health-record.ts';
 import { positionKey } from '../../../shared/contracts/destination-position.ts';
 import { dispatcherConsumer } from '../../../shared/contracts/subjects.ts';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { bucketSettings } from '../../../shared/nats/buckets/open-buckets.ts';
 import { openBucket } from '../../../shared/nats/buckets/bucket.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { OwnedPosition } from './lifecycle/owned-position.ts';
-import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ sink, rig } = opened);
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
 });
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
-});
 
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 /** As a restart of the only log server: consumers are in its memory. */
 const loseConsumer = (): Promise<unknown> =>
   rig.connection[client].jsm.consumers.delete(streams.events, dispatcherConsumer(rig.destinationId));
@@ -46,7 +32,7 @@ const loseHealth = async (): Promise<void> => {
 async function leaveWaiting(): Promise<void> {
   const first = await rig.start();
   await rig.send([{ id: 'delivered' }]);
-  await idle();
+  await rig.idle();
   await first.stop(1_000);
   for (let n = 1; n <= 5; n += 1) await rig.send([{ id: `waiting-${n}` }]);
 }
@@ -57,7 +43,7 @@ test('position: a destination goes on where it was without its health and its co
   await loseHealth();
   await loseConsumer();
   const second = await rig.start({ publishedAtMs: Date.now() + 60_000 });
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
   expect(second.stats()).toMatchObject({ positions_lost: 0, missed_events: 0 });
 });
@@ -70,7 +56,7 @@ test('position: one that is missing is an alarm, and what may not have been deli
   const second = await rig.start({ publishedAtMs: Date.now() });
   await until('what was there is skipped', () => second.stats()['missed_events'] === 6);
   await rig.send([{ id: 'afterwards' }]);
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['delivered', 'afterwards']);
   expect(second.stats()['positions_lost']).toBe(1);
   await second.stop(1_000);
@@ -87,7 +73,7 @@ test('position: what an earlier build recorded with the health of the destinatio
   const noted = { v: 1, minutes: [], lastDispatchedAt: null, place: place ?? expect.unreachable() } as const;
   await rig.healthBucket.put(recentHealthKey(rig.destinationId, 'another'), encodeHealthRecord(noted));
   const second = await rig.start({ publishedAtMs: Date.now() + 60_000 });
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
   expect(second.stats()['positions_lost']).toBe(0);
 });
@@ -97,7 +83,7 @@ test('position: a consumer of an earlier build that has a place and no entry is 
   await rig.positionBucket.delete(positionKey(rig.destinationId));
   await loseHealth();
   await rig.start({ publishedAtMs: Date.now() + 60_000 });
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
 });
 

@@ -32,7 +32,6 @@ afterEach(async () => {
   await gated.close();
 });
 
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 const endOf = (dispatcher: DispatcherActor): Promise<unknown> =>
   dispatcher.done.then(
     () => 'stopped',
@@ -43,14 +42,14 @@ test('predecessor: a dispatcher that stood still before it stored its position i
   const predecessor = await rig.start({ healthFlushMs: 20 }, 'predecessor', connection);
   const end = endOf(predecessor);
   await rig.send([{ id: 'one' }]);
-  await idle();
+  await rig.idle();
   const held = gate.hold(`$KV.POSITIONS.${positionKey(rig.destinationId)}`);
   await rig.send([{ id: 'two' }]);
   await held.arrived;
   const goOn = gate.standStill();
   await rig.start({ healthFlushMs: 20 }, 'successor');
   await rig.send([{ id: 'three' }]);
-  await idle();
+  await rig.idle();
   await until('the successor has stored its position', async () => (await rig.position())?.owner === 'successor');
   const stored = await rig.position();
   held.release();
@@ -71,7 +70,7 @@ test('predecessor: a dispatcher that stood still with events to send sends none 
   await until('the first is asked for', () => sink.requests.length === 1);
   const goOn = gate.standStill('answers');
   const successor = await rig.start({}, 'successor');
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['one', 'two', 'three']);
   await successor.stop(5_000);
   // By its clock, it stood still for as long as a successor may take to be there.

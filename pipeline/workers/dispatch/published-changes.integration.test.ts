@@ -1,34 +1,20 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { expect, test } from 'vitest';
 import type { DestinationRequest, ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import type { TestCollections } from '../../../shared/testing/test-account-config.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import type { DispatcherActor } from './dispatcher.ts';
 import type { OutcomeNote } from './settlement/outcome-observer.ts';
-import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig, TestEvent } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
-});
+eachWithRig((opened) => ({ sink, rig } = opened));
 
 const backlogEvents = 5_000;
 const visitors = 250;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { lineOfDeadLetter } from '../../../shared/contracts/events/dead-letter.ts';
 import { FrameWriter } from '../../../shared/contracts/events/frame.ts';
 import { encodeResolved } from '../../../shared/contracts/events/resolved-event.ts';
@@ -14,31 +14,21 @@ import { purgeSubject, readNext } from '../../../shared/nats/messages/subject-lo
 import { sumBytes } from '../../../shared/nats/messages/read-messages.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
 let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ nats, sink, rig } = opened);
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
 });
 
 const digits = '12345678901234567890';

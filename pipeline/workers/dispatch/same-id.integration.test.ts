@@ -1,33 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
+import { expect, test } from 'vitest';
 import { parkedTier } from '../../../shared/contracts/events/retry-record.ts';
 import { purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
 import { streams } from '../../../shared/nats/streams/topology.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
-import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
-});
+eachWithRig((opened) => ({ sink, rig } = opened));
 
 function publishDestination(settings: Readonly<Record<string, unknown>> = {}): void {
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, { settings })] });
@@ -36,9 +23,6 @@ function publishDestination(settings: Readonly<Record<string, unknown>> = {}): v
 type Sent = { readonly event: { readonly id: string }; readonly visitor: { readonly id: string } };
 const sentIn = (body: string): string[] =>
   ([JSON.parse(body) as unknown].flat() as Sent[]).map(({ event, visitor }) => `${event.id} of ${visitor.id}`);
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
-const retryLogIsEmpty = (): Promise<void> =>
-  until('the retry log is empty', async () => (await rig.retries()).size === 0);
 /** Events of one id: of two visitors, and two of one visitor, which came from two sources. */
 const signups = [
   { id: 'signup', visitor: 'ann', source: 'web' },
@@ -55,7 +39,7 @@ test.each([
   const dispatcher = await rig.start();
   await rig.send(signups);
   await rig.send([{ id: 'signup', visitor: 'ann', source: 'web' }]);
-  await idle();
+  await rig.idle();
   const letters = await rig.deadLetters();
   expect(letters.map(({ event }) => event.visitor.id).toSorted()).toEqual(['ann', 'ann', 'bob', 'bob']);
   expect(new Set(letters.map(({ origin }) => `${origin?.seq}.${origin?.line}`)).size).toBe(4);
@@ -79,14 +63,14 @@ test.each(['visitor', 'none'])(
       await rig.send([signup]);
       await until('it waits', () => (stats()['retries'] ?? 0) + (stats()['parked'] ?? 0) > index);
     }
-    await idle();
+    await rig.idle();
     await rig.send([
       { id: 'later', visitor: 'ann' },
       { id: 'later', visitor: 'bob' },
     ]);
     isDown = false;
     await until('all arrived', () => taken.length >= 5);
-    await retryLogIsEmpty();
+    await rig.retryLogIsEmpty();
     const expected = ['later of ann', 'later of bob', 'signup of ann', 'signup of bob', 'signup of bob'];
     expect(taken.toSorted()).toEqual(expected);
     if (order === 'visitor') {
@@ -104,7 +88,7 @@ test('events of one id: parked by one dispatcher, each is sent by the next one',
   await rig.send(signups);
   await rig.send([{ id: 'signup', visitor: 'bob', source: 'third' }]);
   await until('all wait', () => first.stats()['visitors_waiting'] === 2 && first.stats()['events_parked'] === 2);
-  await idle();
+  await rig.idle();
   await first.stop(1_000);
   const taken: string[] = [];
   sink.answer(({ body }) => {
@@ -113,7 +97,7 @@ test('events of one id: parked by one dispatcher, each is sent by the next one',
   });
   const next = await rig.start();
   await until('all arrived', () => taken.length >= 4);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(taken.toSorted()).toEqual(['signup of ann', 'signup of bob', 'signup of bob', 'signup of bob']);
   expect(next.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0 });
 });
@@ -128,7 +112,7 @@ test('lost retries: events that wait for one that is gone from the retry log go 
   ]);
   await rig.send([{ id: 'second:a', visitor: 'a' }]);
   await until('it is parked', () => dispatcher.stats()['events_parked'] === 1 && dispatcher.stats()['retries'] === 2);
-  await idle();
+  await rig.idle();
   expect(dispatcher.stats()['retries_lost']).toBe(0);
   // An operator purges all but the parked event. One that is being tried meanwhile is stored again, so it is done again.
   const purgeRetries = async (): Promise<void> => {

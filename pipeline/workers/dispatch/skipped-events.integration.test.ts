@@ -1,36 +1,24 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { expect, test } from 'vitest';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import { retirePosition } from './lifecycle/owned-position.ts';
-import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ sink, rig } = opened);
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
 });
 
 const numbered = (count: number, prefix = 'e') => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
 
 test('skipped events: a destination that is down moves on after what waited too long, records it with the reason, and gets the rest', async () => {
   sink.answer(() => 503);
@@ -52,7 +40,7 @@ test('skipped events: a destination that is down moves on after what waited too 
   expect(range?.[2]).toBe(missed);
   expect(range?.[1]).toBeLessThanOrEqual(Date.now() + 1);
   sink.answer(() => 200);
-  await idle();
+  await rig.idle();
   await until('what was tried is there', () => sink.taken().length === 93 - missed);
   expect(sink.taken().filter((id) => id.startsWith('late'))).toEqual([]);
   expect(sink.taken().filter((id) => id.startsWith('kept'))).toHaveLength(3);
@@ -102,7 +90,7 @@ test('skipped events: a dispatcher of suspected frames moves on, one that is qua
   await until('the first hangs by itself', () => sink.requests.length === 1);
   await dispatcher.passOver(upTo);
   await until('the rest is delivered', () => sink.taken().length === 3);
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['kept0', 'kept1', 'kept2']);
   expect(await rig.deadLetters()).toMatchObject([{ reason: quarantineReason, event: { event: { id: 'deadly' } } }]);
   expect(dispatcher.stats()['missed_events']).toBe(40);
@@ -126,7 +114,7 @@ test('delivery counts: each event by its name and stage, over restarts and sever
   const first = await rig.start();
   const order = (id: string, name = 'Order') => ({ id, name, receivedAtMs: Date.now() });
   await rig.send([order('good'), order('bad'), order('late'), order('refund', 'Refund')]);
-  await idle();
+  await rig.idle();
   await first.stop(1_000);
   const atFirst = {
     'Order: log>delivered': 1,
@@ -142,7 +130,7 @@ test('delivery counts: each event by its name and stage, over restarts and sever
   await second.stop(1_000);
   const third = await rig.start();
   await rig.send([order('last')]);
-  await idle();
+  await rig.idle();
   await third.stop(1_000);
   expect(await rig.moves('test', 'another')).toEqual({
     ...atFirst,

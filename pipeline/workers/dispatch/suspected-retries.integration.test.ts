@@ -1,38 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, parkedTier, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
-import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { noSuspicion, quarantineReason } from '../worker/suspicion.ts';
 import type { LogSuspicion, Suspicion } from '../worker/suspicion.ts';
-import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 
-let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ sink, rig } = opened);
   publishDestination();
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
 });
 
 function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
@@ -57,8 +46,6 @@ const suspecting = (retry: Partial<LogSuspicion>): { readonly suspicion: Suspici
   suspicion: { ...noSuspicion, retry: { watched: undefined, quarantined: [], ...retry } },
 });
 const everything = { from: 1, to: Number.MAX_SAFE_INTEGER };
-const retryLogIsEmpty = (): Promise<void> =>
-  until('the retry log is empty', async () => (await rig.retries()).size === 0);
 const takenOf = (visitor: string): string[] => sink.taken().filter((id) => id.startsWith(`${visitor}:`));
 
 test('suspected retries: each is worked on with nothing else in flight, and fresh events go between them', async () => {
@@ -71,7 +58,7 @@ test('suspected retries: each is worked on with nothing else in flight, and fres
     fresh.push(`f${i}:1`);
     await rig.send([{ id: `f${i}:1` }, { id: `a:fresh${i}`, visitor: 'a' }]);
   }
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   const all = [...fresh, 'a:1', 'b:1', 'c:1', 'd:1', 'a:2', 'c:2', 'a:3', ...fresh.map((_, i) => `a:fresh${i}`)];
   await until('all arrived', () => all.every((id) => sink.taken().includes(id)));
   expect(takenOf('a')).toEqual(['a:1', 'a:2', 'a:3', ...fresh.map((_, i) => `a:fresh${i}`)]);
@@ -90,7 +77,7 @@ test('suspected retries: a quarantined retry is a dead letter with its attempts,
   const replayed = await put(replayTier, ['d:1']);
   const quarantined = [{ seq: deadly }, { seq: parked, line: 1 }, { seq: replayed }];
   const dispatcher = await rig.start(suspecting({ quarantined }));
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(sink.taken().toSorted()).toEqual(['a:2', 'c:1', 'c:2']);
   const letters = await rig.deadLetters();
   expect(letters.map(({ event }) => event.event.id).toSorted()).toEqual(['a:1', 'a:3', 'b:1', 'd:1']);
@@ -121,7 +108,7 @@ test('suspected retries: a destination that fails and comes back gets all of the
   await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
   isWell = true;
   await until('all arrived', () => sink.taken().length === 40);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(await rig.deadLetters()).toEqual([]);
 });
 
@@ -167,7 +154,7 @@ test('suspected retries: with no room left in the retry log they still come to b
   const turnsBefore = rig.turns.length;
   await rig.start({ concurrency: 4, retryQuota, ...suspecting({ watched: everything }) });
   await until('all arrived', () => new Set(sink.taken()).size === 1_000);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   const ofRetries = rig.turns.slice(turnsBefore).filter((frames) => frames?.retry !== undefined);
   expect(ofRetries).not.toEqual([]);
   expect(ofRetries.filter((frames) => frames?.log !== undefined)).toEqual([]);

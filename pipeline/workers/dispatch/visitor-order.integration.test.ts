@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sampleEvent } from '../../../shared/destinations/sdk/sample-event.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import type { EventOrigin } from '../../../shared/contracts/events/event-origin.ts';
@@ -18,32 +18,23 @@ import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { publishWithRetry } from '../../../shared/nats/publish/publisher.ts';
 import { dispatcherConsumer, retrySubject } from '../../../shared/contracts/subjects.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { httpEntity } from '../../testing/account-config.ts';
-import { idsOf, startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
+import { idsOf } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import { until } from '../../testing/until.ts';
 import { retirePosition } from './lifecycle/owned-position.ts';
-import { createDispatcherRig, defaultSettings } from './testing/dispatcher-rig.ts';
+import { defaultSettings } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
 let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await createDispatcherRig(nats.url);
+eachWithRig((opened) => {
+  ({ nats, sink, rig } = opened);
   publishDestination();
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
 });
 
 function publishDestination(settings: Readonly<Record<string, unknown>> = {}): void {
@@ -53,9 +44,6 @@ function publishDestination(settings: Readonly<Record<string, unknown>> = {}): v
 /** The `n`-th event of a visitor. */
 const event = (visitor: string, n: number) => ({ id: `${visitor}:${String(n).padStart(3, '0')}`, visitor });
 const events = (visitor: string, ...numbers: readonly number[]) => numbers.map((n) => event(visitor, n));
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
-const retryLogIsEmpty = (): Promise<void> =>
-  until('the retry log is empty', async () => (await rig.retries()).size === 0);
 const takenOf = (visitor: string): string[] => sink.taken().filter((id) => id.startsWith(`${visitor}:`));
 const has = (body: string, id: string): boolean => idsOf(body).includes(id);
 
@@ -116,13 +104,13 @@ test('order over retries: 503: later events of the visitor wait behind, those of
   await rig.send([...events('a', 2), ...events('b', 2)]);
   await until('the others passed', () => takenOf('b').length === 3);
   expect(takenOf('a')).toEqual([]);
-  await idle();
+  await rig.idle();
   await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
   expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 1, parked: 2 });
   await rig.send(events('a', 3));
   await until('all arrived', () => takenOf('a').length === 4);
   expect(takenOf('a')).toEqual(events('a', 0, 1, 2, 3).map(({ id }) => id));
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, delivered: 7 });
 });
 
@@ -168,8 +156,8 @@ test.each([
     for (let n = 0; n < 8; n += 1) await rig.send(visitors.flatMap((visitor) => [event(visitor, n)]));
     await until('all arrived', () => new Set(sink.taken()).size === 96, 90_000);
     expect(dispatcher.stats()['retries']).toBeGreaterThan(0);
-    await idle();
-    await retryLogIsEmpty();
+    await rig.idle();
+    await rig.retryLogIsEmpty();
     for (const visitor of visitors) {
       expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4, 5, 6, 7).map(({ id }) => id));
     }
@@ -189,8 +177,8 @@ test('order over retries: down: the breaker opens over many frames, and every vi
   for (const visitor of visitors) {
     expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4, 5, 6, 7).map(({ id }) => id));
   }
-  await idle();
-  await retryLogIsEmpty();
+  await rig.idle();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: dead letter: the first one becomes one, and the next goes', async () => {
@@ -200,7 +188,7 @@ test('order over retries: dead letter: the first one becomes one, and the next g
   await until('the others arrived', () => sink.taken().length === 2);
   expect(sink.taken()).toEqual(events('a', 1, 2).map(({ id }) => id));
   expect((await rig.deadLetters()).map((letter) => letter.event.event.id)).toEqual(['a:000']);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: window: that of an event that waits begins with its own first attempt', async () => {
@@ -224,7 +212,7 @@ test('order over retries: rules: a first one that is stopped while it waits lets
   });
   await until('the next arrived', () => sink.taken().length === 1);
   expect(sink.taken()).toEqual(['a:001']);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: order none: the others go on, and the one that failed comes after them', async () => {
@@ -251,7 +239,7 @@ test('order over retries: order changes: to none releases parked events, and bac
   await rig.send(events('a', 3));
   await until('all arrived', () => sink.taken().length === 4);
   expect(sink.taken()).toEqual(['a:001', 'a:002', 'a:000', 'a:003']);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: limit: as many visitors wait as may, then no fresh events are taken until there is room', async () => {
@@ -268,8 +256,8 @@ test('order over retries: limit: as many visitors wait as may, then no fresh eve
   isDown = false;
   await until('all arrived', () => sink.taken().length === 5);
   expect(dispatcher.stats()['order_paused']).toBe(0);
-  await idle();
-  await retryLogIsEmpty();
+  await rig.idle();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: limit: one visitor parks no more than may be parked', async () => {
@@ -283,8 +271,8 @@ test('order over retries: limit: one visitor parks no more than may be parked', 
   isDown = false;
   await until('all arrived', () => sink.taken().length === 60);
   expect(sink.taken()).toEqual(sink.taken().toSorted());
-  await idle();
-  await retryLogIsEmpty();
+  await rig.idle();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: restart: waiting events are known again, and what comes a second time is not sent twice', async () => {
@@ -303,9 +291,9 @@ test('order over retries: restart: waiting events are known again, and what come
   await rig.send(visitors.map((visitor) => event(visitor, 4)));
   await until('all arrived', () => sink.taken().length === 15);
   expect(second.stats()['already_waiting']).toBe(12);
-  await idle();
+  await rig.idle();
   for (const visitor of visitors) expect(takenOf(visitor)).toEqual(events(visitor, 0, 1, 2, 3, 4).map(({ id }) => id));
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: cut off from the log, as by a kill, again and again while it flaps: each visitor comes in order', async () => {
@@ -325,8 +313,8 @@ test('order over retries: cut off from the log, as by a kill, again and again wh
   sink.answer(() => ({ status: 200, delayMs: 3 }));
   const last = await rig.start(settings);
   await until('all arrived', () => new Set(sink.taken()).size === 120);
-  await idle();
-  await retryLogIsEmpty();
+  await rig.idle();
+  await rig.retryLogIsEmpty();
   const firstOf = (visitor: string): string[] => [...new Set(takenOf(visitor))];
   for (const visitor of visitors) expect(firstOf(visitor)).toEqual(firstOf(visitor).toSorted());
   expect(last.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
@@ -337,7 +325,7 @@ test('order over retries: restart: an event that was being moved when the proces
   await putIntoTier(0, ['a:001'], 1);
   await rig.start();
   await until('all arrived', () => sink.taken().length === 3);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(takenOf('a')).toEqual(['a:001', 'a:002']);
   expect(takenOf('b')).toEqual(['b:000']);
 });
@@ -346,7 +334,7 @@ test('order over retries: restart: events that were parked before the one they w
   await rig.send(events('first', 0));
   const first = await rig.start();
   await until('it is delivered', () => sink.taken().length === 1);
-  await idle();
+  await rig.idle();
   await first.stop(1_000);
   for (let n = 0; n < 30; n += 1) await rig.send(events(`other${n}`, 0, 1, 2, 3));
   await rig.send(events('a', 0, 1, 2));
@@ -358,8 +346,8 @@ test('order over retries: restart: events that were parked before the one they w
   ]);
   const second = await rig.start({ concurrency: 1 });
   await until('all arrived', () => takenOf('a').length === 3);
-  await idle();
-  await retryLogIsEmpty();
+  await rig.idle();
+  await rig.retryLogIsEmpty();
   expect(takenOf('a')).toEqual(['a:000', 'a:001', 'a:002']);
   expect(second.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
 });
@@ -376,7 +364,7 @@ test('order over retries: restart: of a frame that many share only what still wa
   sink.answer(() => 200);
   await until('all arrived', () => sink.taken().length === 4);
   expect(sink.taken()).toEqual(['a:001', 'c:001', 'b:000', 'b:001']);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: restart: what an earlier version left in the tiers, several of a visitor, is sent before anything fresh', async () => {
@@ -405,7 +393,7 @@ test('order over retries: another process: events it parked are found, also thos
     return sink.taken().length === 5;
   });
   expect(takenOf('a').toSorted()).toEqual(events('a', 0, 1, 2, 3).map(({ id }) => id));
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: another process: several events of a visitor that it put into the tiers are all sent, before what is fresh', async () => {
@@ -418,7 +406,7 @@ test('order over retries: another process: several events of a visitor that it p
   await rig.send(events('a', 3));
   await until('all arrived', () => sink.taken().length === 4);
   expect(sink.taken().at(-1)).toBe('a:003');
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   await until('nothing waits', () => dispatcher.stats()['visitors_waiting'] === 0);
 });
 
@@ -434,11 +422,11 @@ test('order over retries: replay: its events join the end of their visitor’s l
   await until('that of the other visitor passed', () => takenOf('b').length === 1);
   await until('the others wait', () => dispatcher.stats()['events_parked'] === 2);
   await rig.send(events('a', 6));
-  await idle();
+  await rig.idle();
   isDown = false;
   await until('all arrived', () => takenOf('a').length === 4);
   expect(takenOf('a')).toEqual(['a:005', 'a:001', 'a:002', 'a:006']);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
 });
 
 test('order over retries: disabled: waiting events stay, and go in order when it is enabled again', async () => {
@@ -448,7 +436,7 @@ test('order over retries: disabled: waiting events stay, and go in order when it
   await until('they wait', () => dispatcher.stats()['events_parked'] === 2);
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, { status: 'Disabled' })] });
   await rig.send(events('a', 3));
-  await idle();
+  await rig.idle();
   sink.answer(() => 200);
   publishDestination();
   await rig.send(events('a', 4));

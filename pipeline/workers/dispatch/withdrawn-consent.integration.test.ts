@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { copied } from '../../../shared/contracts/events/testing/copied-record.ts';
 import { encodeRetryRecord, replayTier } from '../../../shared/contracts/events/retry-record.ts';
 import { retrySubject } from '../../../shared/contracts/subjects.ts';
@@ -9,31 +9,22 @@ import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { publish } from '../../../shared/nats/publish/publisher.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
-import { startScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
 import type { ScriptedDestination } from '../../../shared/testing/scripted-destination.ts';
-import { startTestNats } from '../../../shared/testing/servers.ts';
 import { testTopology } from '../../../shared/testing/test-topology.ts';
 import { httpEntity } from '../../testing/account-config.ts';
 import { until } from '../../testing/until.ts';
 import { createDispatcherRig } from './testing/dispatcher-rig.ts';
 import type { DispatcherRig } from './testing/dispatcher-rig.ts';
+import { eachWithRig } from './testing/each-with-rig.ts';
 import { quickRetries } from './testing/quick-retries.ts';
 
 let nats: NatsServer;
 let sink: ScriptedDestination;
 let rig: DispatcherRig;
 
-beforeAll(async () => {
-  nats = await startTestNats();
-});
-afterAll(() => nats.stop());
-beforeEach(async () => {
-  sink = await startScriptedDestination();
-  rig = await openRig();
-});
-afterEach(async () => {
-  await rig.close();
-  await sink.close();
+eachWithRig((opened) => {
+  ({ nats, sink, rig } = opened);
+  configure(rig);
 });
 
 const purpose = (destinationIds: readonly string[], own: Readonly<Record<string, unknown>> = {}) => ({
@@ -48,12 +39,6 @@ const purpose = (destinationIds: readonly string[], own: Readonly<Record<string,
   ...own,
 });
 
-async function openRig(): Promise<DispatcherRig> {
-  const opened = await createDispatcherRig(nats.url);
-  configure(opened);
-  return opened;
-}
-
 function configure(of: DispatcherRig, own: Readonly<Record<string, unknown>> = {}): void {
   of.configure({
     destinations: [httpEntity(of.destinationId, `${sink.url}/hook`)],
@@ -63,9 +48,6 @@ function configure(of: DispatcherRig, own: Readonly<Record<string, unknown>> = {
 
 const events = (visitor: string, ...numbers: readonly number[]) =>
   numbers.map((n) => ({ id: `${visitor}:${n}`, visitor }));
-const idle = (): Promise<void> => until('everything is acknowledged', async () => (await rig.unfinished()) === 0);
-const retryLogIsEmpty = (): Promise<void> =>
-  until('the retry log is empty', async () => (await rig.retries()).size === 0);
 const sentAfter = (n: number): string =>
   sink.requests
     .slice(n)
@@ -88,7 +70,7 @@ test('consent: an event is sent or stopped by what it says, with the purpose as 
     { id: 'denied', consent: { advertising: false } },
     { id: 'silent' },
   ]);
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['granted', 'silent']);
   expect(rig.notes.find(({ eventId }) => eventId === 'denied')).toMatchObject({
     outcome: 'stopped',
@@ -111,12 +93,12 @@ test('consent: events that wait for a retry, and those after them, are stopped b
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
   await until('they wait', () => dispatcher.stats()['events_parked'] === 4);
-  await idle();
+  await rig.idle();
   await refuse('ann');
   const sentBefore = sink.requests.length;
   sink.answer(() => 200);
   await until('the others arrived', () => sink.taken().length === 3);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(sink.taken()).toEqual(['bob:0', 'bob:1', 'bob:2']);
   expect(sentAfter(sentBefore)).not.toContain('ann');
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 3, delivered: 3, dead_letters: 0, events_parked: 0 });
@@ -142,7 +124,7 @@ test('consent: events that wait in memory are stopped by a refusal, and a later 
   await refuse('ann');
   release();
   await until('those of the other arrived', () => sink.taken().includes('bob:1'));
-  await idle();
+  await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['ann:0', 'bob:0', 'bob:1']);
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 2, delivered: 3 });
   await rig.sayConsent('ann', { advertising: true });
@@ -166,20 +148,21 @@ test('consent: what is replayed is stopped by a refusal since', async () => {
   }
   dispatcher.retriesStored(replayTier);
   await until('that of the other arrived', () => sink.taken().length === 1);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   expect(sink.taken()).toEqual(['bob:replayed']);
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 1 });
 });
 
 test('consent: a dispatcher that starts after the refusal stops waiting events, and an account beside it sends the same', async () => {
-  const other = await openRig();
+  const other = await createDispatcherRig(nats.url);
+  configure(other);
   try {
     await rig.send(events('ann', 0));
     await other.send([{ id: 'of another account', visitor: 'ann' }]);
     await refuse('ann');
     const dispatchers = [await rig.start(), await other.start()];
     await until('it arrived', () => sink.taken().length === 1);
-    await idle();
+    await rig.idle();
     expect(sink.taken()).toEqual(['of another account']);
     expect(dispatchers.map((dispatcher) => dispatcher.stats()['consent_stopped'])).toEqual([1, 0]);
   } finally {
@@ -234,7 +217,7 @@ test('consent: opted out by a signal, an event goes for limited use where its de
   const before = sink.requests.length;
   sink.answer(() => 200);
   await until('they arrived', () => dispatcher.stats()['delivered'] === 2);
-  await retryLogIsEmpty();
+  await rig.retryLogIsEmpty();
   const sent = sentAfter(before);
   expect(sent).not.toContain('ann:0');
   expect(sent).toContain('bob:0');
@@ -251,7 +234,7 @@ test('consent: a broken string is no consent, and is counted', async () => {
     context: { [name]: 'x'.repeat(9_000) },
   }));
   await rig.send([...broken, { id: 'none' }]);
-  await idle();
+  await rig.idle();
   expect(sink.taken()).toEqual(['none']);
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 3 });
   expect(dispatcher.stats()['consent_unreadable']).toBeGreaterThanOrEqual(3);

@@ -66,6 +66,7 @@ import { createSourceActivity } from '../health/source-activity.ts';
 import { asLogUser } from '../../../../shared/testing/as-log-user.ts';
 import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
+import { until } from '../../../testing/until.ts';
 
 /** No other account shares it. */
 const mebibyte = 1024 ** 2;
@@ -146,6 +147,12 @@ export async function createDispatcherRig(
     const { seq } = await publishWithRetry(connection, message, { attemptsMax: 6 });
     storedSeq = Math.max(storedSeq, seq);
     storedSeqs.push(seq);
+  };
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
+    await Promise.all([sourceActivity.stop(), ...followed.map((one) => one.stop())]);
+    await Promise.all([connection.close(), pipelineConnection.close()]);
   };
   return {
     accountId,
@@ -340,10 +347,17 @@ export async function createDispatcherRig(
       // A message that was stored just now may not be counted as pending yet.
       return Math.max(own.num_pending + own.num_ack_pending, own.ack_floor.stream_seq < storedSeq ? 1 : 0);
     },
-    async close(): Promise<void> {
-      await Promise.all([...running].map((dispatcher) => dispatcher.stop(0)));
-      await Promise.all([sourceActivity.stop(), ...followed.map((one) => one.stop())]);
-      await Promise.all([connection.close(), pipelineConnection.close()]);
+    /** Resolves once every frame of the account's log is acknowledged. */
+    idle(): Promise<void> {
+      return until('everything is acknowledged', async () => (await this.unfinished()) === 0);
+    },
+    retryLogIsEmpty(): Promise<void> {
+      return until('the retry log is empty', async () => (await this.retries()).size === 0);
+    },
+    /** Once, also where a test has closed it. */
+    close(): Promise<void> {
+      closed ??= close();
+      return closed;
     },
   };
 }

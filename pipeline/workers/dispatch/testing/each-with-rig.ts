@@ -1,0 +1,27 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import type { NatsServer } from '../../../../shared/embedded/nats/nats-server.ts';
+import { startScriptedDestination } from '../../../../shared/testing/scripted-destination.ts';
+import type { ScriptedDestination } from '../../../../shared/testing/scripted-destination.ts';
+import { startTestNats } from '../../../../shared/testing/servers.ts';
+import { createDispatcherRig } from './dispatcher-rig.ts';
+import type { DispatcherRig } from './dispatcher-rig.ts';
+
+export type TestRig = { readonly nats: NatsServer; readonly sink: ScriptedDestination; readonly rig: DispatcherRig };
+
+/** A log for a test file and, for each of its tests, a destination and a rig, which `use` gets before the test. */
+export function eachWithRig(use: (opened: TestRig) => void, startNats: () => Promise<NatsServer> = startTestNats): void {
+  let nats: NatsServer;
+  let opened: TestRig;
+  beforeAll(async () => {
+    nats = await startNats();
+  });
+  afterAll(() => nats.stop());
+  beforeEach(async () => {
+    opened = { nats, sink: await startScriptedDestination(), rig: await createDispatcherRig(nats.url) };
+    use(opened);
+  });
+  afterEach(async () => {
+    await opened.rig.close();
+    await opened.sink.close();
+  });
+}
