@@ -23,7 +23,7 @@ const categoryIds = (description: string) =>
 const numbers = (maximum: number, description: string) =>
   Type.Array(Type.Integer({ minimum: 1, maximum }), { minItems: 1, maxItems: 100, uniqueItems: true, description });
 
-/** Where consent for the purpose is read from, beside an event's own consent and the visitor's. */
+/** Signals from which consent for the purpose is read, beside an event's own consent and the visitor's. */
 const signals = Type.Object(
   {
     segment: categoryIds("Segment's categories that the purpose stands for; all of them must be allowed."),
@@ -75,7 +75,7 @@ const body = Type.Object({
   name: nameField,
   description: descriptionField,
   isEnabled: Type.Boolean(),
-  /** What holds for a visitor who has not decided. */
+  /** The default for a visitor who has not decided. */
   defaultState: Type.Enum(['Granted', 'Denied']),
   /** Regions its default applies in: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null is everywhere. */
   regions: nullable(Type.Array(Type.String({ pattern: '^(EEA|[A-Z]{2}(-[A-Z0-9]{1,3})?)$' }), { maxItems: 500 })),

@@ -41,7 +41,7 @@ const eventBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 1_000 }),
   description: descriptionField,
   status: Type.Enum(['Proposed', 'Approved', 'Deprecated']),
-  /** Who answers for it. */
+  /** Its owner. */
   owner: nullable(Type.String({ maxLength: 250 })),
   properties: Type.Array(eventProperty, { maxItems: 500 }),
   action: actionField(
@@ -96,7 +96,7 @@ const ruleBody = Type.Object({
 
 export type DataGovernanceRuleBody = Static<typeof ruleBody>;
 
-/** What the data of events should look like. */
+/** The expected data of events. */
 export const dataGovernanceRules = defineCollection({
   name: 'dataGovernanceRules',
   noun: 'data governance rule',

@@ -14,7 +14,7 @@ import {
 } from '../experiments/experiment-bodies.ts';
 import { defineCollection, references, textOf } from '../contracts/config/define-collection.ts';
 
-/** What visitors are compared by, and what a page shows to whom. */
+/** Experiments: how visitors are compared, and what a page shows them. */
 export const experiments = defineCollection({
   name: 'experiments',
   allowlisted: false,
@@ -33,7 +33,7 @@ export const experiments = defineCollection({
   describe: ({ type, status }) => ({ type: textOf(type), summary: textOf(status) }),
 });
 
-/** What an experiment may give a visitor. */
+/** The variants that an experiment may assign. */
 export const experimentVariants = defineCollection({
   name: 'experimentVariants',
   allowlisted: false,

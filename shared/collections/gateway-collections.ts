@@ -16,7 +16,7 @@ export const gatewayCollections = [
   tagManagerVariables,
 ] as const;
 
-/** What gateways get of an account's configuration, of which the CONFIG bucket holds `revision`. */
+/** The part of an account's configuration that gateways get, of which the CONFIG bucket holds `revision`. */
 export function gatewayConfigOf(config: AccountConfig, revision: number): Uint8Array {
   const collections = Object.fromEntries(
     gatewayCollections.map(({ name }) => [name, config.collections[name] ?? []] as const),

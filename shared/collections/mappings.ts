@@ -16,7 +16,7 @@ const propertyMapping = Type.Object(
   { additionalProperties: false },
 );
 
-/** The place behind all others. */
+/** The priority of the last place. */
 export const mappingPriorityMax = 1_000_000;
 
 const body = Type.Object({

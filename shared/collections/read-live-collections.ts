@@ -24,11 +24,11 @@ export type LiveCollections = {
 };
 
 /**
- * What an account runs, read: what the types say has been checked, and is not checked again. `Name` are the
- * collections that were read.
+ * The live collections of an account: their types have been checked, and are not checked again. `Name` are the collections
+ * that were read.
  */
 export type LiveConfig<Name extends CollectionName = CollectionName> = AccountConfig<Pick<LiveCollections, Name>> & {
-  /** What was published and could not be read. A restriction that depends on it has to refuse. */
+  /** Published entities that could not be read. A restriction that depends on one has to refuse. */
   readonly unreadable: readonly UnreadableEntity[];
 };
 

@@ -36,7 +36,7 @@ const registered = [
 export type Registered = (typeof registered)[number];
 export type CollectionName = Registered['name'];
 
-/** A collection as those see it who treat all alike. */
+/** A collection for code that treats all collections alike. */
 export type AnyCollection = Collection<CollectionName>;
 
 /** The entities of a version or a draft by their collection, as they are stored. */

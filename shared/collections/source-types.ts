@@ -10,8 +10,8 @@ export const sourceTypes: readonly string[] = words(`
 `);
 
 /**
- * Those whose visitor is at the other end of the connection: the address and the User-Agent of a request are the visitor's.
- * Of every other kind they are a server's, the customer's or a provider's.
+ * Types whose visitor is at the other end of the connection: the address and the User-Agent of a request are the visitor's.
+ * For every other type they are a server's, the customer's or a provider's.
  */
 export const visitorSourceTypes: ReadonlySet<string> = new Set(
   words(`

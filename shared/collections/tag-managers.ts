@@ -73,7 +73,7 @@ const tagBody = Type.Object({
   fires: Type.Enum(['Always', 'OncePerPage'], { description: 'How often it runs on a page.' }),
 });
 
-/** What a page runs when one of its triggers fires. */
+/** The tags that a page runs when one of its triggers fires. */
 export const tagManagerTags = defineCollection({
   name: 'tagManagerTags',
   noun: 'tag manager tag',

@@ -21,8 +21,8 @@ type Effect = 'shut' | 'defaulted';
  */
 export type UnreadableEntities = {
   /**
-   * Takes the configuration of an account that is in force now, or its removal. What cannot be read is logged, one line a
-   * field, by name, and never what it says.
+   * Takes the account's configuration in force, or its removal. Unreadable fields are logged, one line each, by name and
+   * never by content.
    */
   note(change: Omit<ConfigChange<Pick<LiveConfig, 'unreadable'>>, 'bytes' | 'upTo'>): void;
   count(effect: Effect): number;

@@ -23,7 +23,7 @@ const servers = ['NATS_URL', 'DATABASE_URL'] as const;
 
 /**
  * The environment of a command: where it names no servers, or those of the local stack in SLUICE_DIR, the stack's variables
- * stand for those that are not set. A stack that has been stopped leaves none.
+ * replace unset ones. A stopped stack leaves none.
  */
 export function besideStack(source: VariableSource): VariableSource {
   const stack = readStackEnvironment(readStackFolder(readStackFolderEnv(source)));

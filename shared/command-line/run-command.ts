@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EnvError } from '../runtime/env.ts';
 
-/** A command that cannot do what was asked; the message is for the person at the shell. */
+/** A command that fails for a reason that the message explains to the person at the shell. */
 export class CommandError extends Error {
   readonly code = 'command';
 }
@@ -13,7 +13,7 @@ export async function runProgram(program: Command): Promise<void> {
 }
 
 /**
- * Runs what a command does. Its failure is printed to standard error, a line for each fault, and ends the process with
+ * Runs the work of a command. A failure is printed to standard error, a line for each fault, and ends the process with
  * `failedCode`; else with the code that `work` returns, or 0.
  */
 export async function runCommand(
@@ -41,7 +41,7 @@ function endWithReader(): void {
   });
 }
 
-/** What went wrong, in sentences for the person at the shell. */
+/** The faults of a failure, in sentences for the person at the shell. */
 export function faultsOf(error: unknown): readonly string[] {
   if (error instanceof EnvError) return error.problems;
   const code = codeOf(error);

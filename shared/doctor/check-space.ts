@@ -9,11 +9,11 @@ const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 /** A folder of data on this machine. */
 export type DataPlace = {
   readonly folder: string;
-  /** What the streams of the nats-server there may still take; undefined: no such server runs there. */
+  /** The bytes that streams of the nats-server there may still add; undefined: no such server runs there. */
   readonly untakenBytes?: number;
 };
 
-/** Where the nats-servers of this machine store their streams; else `otherwise`, as far as it is there. */
+/** The folders in which the nats-servers of this machine store their streams; else `otherwise`, where it exists. */
 export async function findDataPlaces(
   monitorUrlList: string | undefined,
   timeoutMs: number,
@@ -36,7 +36,7 @@ export async function findDataPlaces(
   return [...byFolder.values()];
 }
 
-/** Free space, against what the streams there may still take. */
+/** Free space, compared with the bytes that the streams there may still add. */
 export async function checkSpace({ folder, untakenBytes }: DataPlace): Promise<Finding[]> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return [

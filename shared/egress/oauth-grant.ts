@@ -36,7 +36,7 @@ export type OAuthClient = {
   readonly sentIn: 'body' | 'basic';
 };
 
-/** What a request needs before it can be sent: a token of this grant in the Authorization header. */
+/** A token of this grant in the Authorization header, which a request needs before it can be sent. */
 export type OAuthNeed = {
   readonly grant: OAuthGrant;
   /** The word before the token; defaults to `Bearer`. */

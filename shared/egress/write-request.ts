@@ -13,7 +13,7 @@ export type WrittenRequest = {
   readonly closes: boolean;
 };
 
-/** Where a request goes within its origin. */
+/** The target of a request within its origin. */
 type Target = { readonly host: string; readonly path: string };
 
 const token = /^[\w!#$%&'*+\-.^`|~]+$/;

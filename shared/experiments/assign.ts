@@ -31,7 +31,7 @@ export type AssignmentDecision =
       readonly experiment: PlannedExperiment;
       readonly variant: ExperimentVariant;
       readonly origin: AssignmentOrigin;
-      /** What to store with the visitor, unless something is stored there by now: then that counts. */
+      /** The assignment to store with the visitor; one that is stored already takes precedence. */
       readonly store: { readonly experimentId: string; readonly variantId: string } | undefined;
       /** Whether this call records an impression. */
       readonly impressionDue: boolean;

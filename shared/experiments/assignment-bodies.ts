@@ -82,9 +82,9 @@ const personalizationReply = Type.Object({
 
 const failureReply = Type.Object({ success: Type.Literal(false) });
 
-/** What differs between those who serve experiments. */
+/** The differences between the services that serve experiments. */
 type ServedExperiments = {
-  /** What their paths begin with. */
+  /** The prefix of their paths. */
   readonly prefix: string;
   /** The name of the path's parameter. */
   readonly keyName: string;

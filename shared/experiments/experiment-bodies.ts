@@ -20,7 +20,7 @@ export const experimentKeyPattern = '^[A-Za-z0-9_-]{1,100}$';
 /** An experiment as it is stored. */
 export const experimentBody = Type.Object({
   name: nameField,
-  /** What a client asks for it by; fixed once made, and unique in its account. */
+  /** The key by which a client requests it; fixed once created, and unique in its account. */
   key: Type.String({ pattern: experimentKeyPattern }),
   description: descriptionField,
   type: Type.Enum([...experimentTypes]),
@@ -37,7 +37,7 @@ export const experimentBody = Type.Object({
   ),
   /** The variant every visitor gets once the experiment is completed. */
   rolloutVariantId: nullable(idField),
-  /** The variant that won, for those who read of it: it changes nothing for visitors. */
+  /** The winning variant, for reports: it changes nothing for visitors. */
   winnerVariantId: nullable(idField),
   /** When it was started, and when it was completed. */
   startedAt: nullable(instant),
@@ -73,9 +73,9 @@ export const experimentVariantBody = Type.Object({
   isControl: Type.Boolean(),
   /** Percent of the visitors that take part; the control gets what the others leave, whatever it has here. */
   weight: nullable(percentField),
-  /** Where the visitor is to be sent: an http or https address, or a path on the same host. */
+  /** The target of the redirect: an http or https address, or a path on the same host. */
   redirect: nullable(Type.String({ minLength: 1, maxLength: 2_048 })),
-  /** What a page is to be changed by. */
+  /** The changes of a page. */
   properties: Type.Record(Type.String(), Type.String({ maxLength: 4_000 })),
 });
 
@@ -100,7 +100,7 @@ export const experimentSettingsBody = Type.Object({
   name: nullable(nameField),
   /** False takes every experiment of the account off. */
   isEnabled: Type.Boolean(),
-  /** What a browser shows to ask for assignments; no secret. */
+  /** The token with which a browser requests assignments; no secret. */
   token: Type.String({ pattern: '^exp_[A-Za-z0-9]{16,64}$' }),
   /** Domains whose pages may ask; null means all. Apart from the setting of that name on a source. */
   whitelistDomains: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 1_000 })),
@@ -113,7 +113,7 @@ export const experimentSettingsDefaults = { name: null, isEnabled: true, whiteli
 /** Fields of the settings that the service sets. */
 export const experimentSettingsReadOnly = ['token'] as const;
 
-/** What the service gives new settings. */
+/** Values that the service generates for new settings. */
 export function generateExperimentSettings(randomText: (length: number) => string): { readonly token: string } {
   return { token: `exp_${randomText(32)}` };
 }

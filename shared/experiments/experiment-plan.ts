@@ -24,7 +24,7 @@ export type ExperimentsConfig = Pick<AccountConfig, 'accountId' | 'versionId'> &
     readonly unreadable: readonly UnreadableEntity[];
   };
 
-/** What an account's version says of experiments, compiled once. */
+/** The experiments of an account's version, compiled once. */
 export type ExperimentPlan = {
   readonly accountId: string;
   readonly versionId: string;
@@ -119,7 +119,7 @@ export type PlannedExperiment = {
   readonly metricEvent: string | undefined;
 };
 
-/** What becomes of an experiment of a version, which should hold no draft. */
+/** The outcome of compiling an experiment of a version, which should hold no draft. */
 type Planned =
   | { readonly kind: 'planned'; readonly experiment: PlannedExperiment }
   | { readonly kind: 'unplanned'; readonly problem: string }

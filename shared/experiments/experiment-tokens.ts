@@ -6,7 +6,7 @@ import type { AccountConfig } from '../contracts/config/account-config.ts';
 import { hashSourceKey } from '../contracts/config/account-config.ts';
 import type { ExperimentSettingsBody } from './experiment-bodies.ts';
 
-/** What a token of an account stands for, and who may show it. */
+/** The meaning of an account's token, and the pages and addresses that may use it. */
 export type ExperimentToken = {
   /** Domains whose pages may ask; undefined means all. */
   readonly domains: AllowedDomains | undefined;
@@ -17,7 +17,7 @@ export type ExperimentToken = {
   | {
       readonly kind: 'source';
       readonly sourceId: string;
-      /** A test-mode key: what it records is seen in recent events and never dispatched. */
+      /** A test-mode key: its events are shown in recent events and never dispatched. */
       readonly test: boolean;
     }
 );
@@ -32,7 +32,7 @@ type Source = {
   readonly whitelistIps: readonly string[] | null;
 };
 
-/** What tokens are made of: the keys of an account, and its live version. A source that cannot be read admits no request. */
+/** The input of tokens: the keys of an account, and its live version. A source that cannot be read admits no request. */
 export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   readonly collections: {
     readonly sources: readonly Source[];

@@ -1,6 +1,6 @@
 import type { ExperimentType } from './experiment-bodies.ts';
 
-/** Name of the event that says a visitor was given a variant. */
+/** Name of the event of an assignment to a variant. */
 export const impressionEvent = '$experiment_impression';
 
 /** Properties of that event. A browser library that assigns by itself may send the same. */

@@ -22,16 +22,16 @@ export type PageAddress = {
   readonly query: string;
 };
 
-/** A page as eligibility looks at it: what was not given is undefined, and not checked. */
+/** The page of a visitor for eligibility: an undefined part is not checked. */
 export type Page = {
   readonly address: PageAddress | undefined;
   /** Values of each query parameter, in order. */
   readonly parameters: ReadonlyMap<string, readonly string[]> | undefined;
-  /** What looking at it is counted in; undefined: it is not counted. */
+  /** The counter of its cost; undefined: not counted. */
   readonly work?: Work | undefined;
 };
 
-/** The page of a caller that tells nothing: every experiment may run on it. */
+/** The page of a caller that sends none: every experiment may run on it. */
 export const anyPage: Page = { address: undefined, parameters: undefined };
 
 /** To take a character of an address apart costs as much as to compare several. */
@@ -52,7 +52,7 @@ export function readPage(context: PageContext | undefined, work?: Work): Page {
   return { address, parameters: readParameters(query), work };
 }
 
-/** Percent-decodes what can be decoded; `%2F` and the other separators stay as they are. */
+/** Percent-decodes valid escapes; `%2F` and the other separators stay as they are. */
 export function decodePath(text: string): string {
   try {
     return decodeURI(text);

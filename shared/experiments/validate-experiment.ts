@@ -10,7 +10,7 @@ import type {
 import { compileQueryRule } from './query-rule.ts';
 import { compileUrlPattern } from './url-pattern.ts';
 
-/** What the schema cannot say of an experiment that fits it. */
+/** Checks of an experiment that the schema cannot express. */
 export function checkExperiment(experiment: ExperimentBody): FieldProblem[] {
   const { type, status, trafficAllocation, rolloutVariantId } = experiment;
   const problems = [
@@ -34,7 +34,7 @@ export function checkExperiment(experiment: ExperimentBody): FieldProblem[] {
 const propertiesMax = 200;
 const propertyNameCharsMax = 250;
 
-/** What the schema cannot say of a variant that fits it. */
+/** Checks of a variant that the schema cannot express. */
 export function checkVariant({ weight, redirect, properties }: ExperimentVariantBody): FieldProblem[] {
   const problems = weight === null ? [] : checkPercent('weight', weight);
   if (redirect !== null && !isRedirect(redirect)) {
@@ -50,7 +50,7 @@ export function checkVariant({ weight, redirect, properties }: ExperimentVariant
   return problems;
 }
 
-/** What the schema cannot say of settings that fit it. */
+/** Checks of settings that the schema cannot express. */
 export function checkExperimentSettings({ whitelistDomains }: ExperimentSettingsBody): FieldProblem[] {
   const domain = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
   return (whitelistDomains ?? []).every((text) => domain.test(text))
@@ -58,7 +58,7 @@ export function checkExperimentSettings({ whitelistDomains }: ExperimentSettings
     : [{ field: 'whitelistDomains', problem: 'must hold domain names, such as example.com' }];
 }
 
-/** What is wrong with an experiment's variants taken together; a draft may still lack some. */
+/** Problems of an experiment's variants taken together; a draft may still lack some. */
 export function checkVariants(experiment: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
   const problems: FieldProblem[] = experiment.status === 'Draft' ? [] : missingVariants(experiment, variants);
   if (variants.filter(({ isControl }) => isControl).length > 1) {

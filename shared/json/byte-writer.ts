@@ -26,7 +26,7 @@ export class ByteWriter {
     return this.#bytes.length;
   }
 
-  /** What is written between two lengths; good until more is written. */
+  /** The bytes between two lengths; valid until the next write. */
   stretchOf({ start, end }: { readonly start: number; readonly end: number }): Stretch {
     return { bytes: this.#bytes, start, end };
   }
@@ -66,7 +66,7 @@ export class ByteWriter {
     this.#length += length;
   }
 
-  /** What is written, for good. */
+  /** A copy of the written bytes. */
   copy(): Uint8Array {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
   }

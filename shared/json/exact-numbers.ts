@@ -22,7 +22,9 @@ const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
 /** Whether `parseExact` may find such a number in a text: most texts have none. */
 export const mayHoldExact = (text: string): boolean => mayBeInexact.test(text);
 
-/** What JSON.parse gives, with the texts of the numbers that a double does not give back. Throws as JSON.parse does. */
+/**
+ * The result of JSON.parse, with the texts of numbers that a double does not represent exactly. Throws as JSON.parse does.
+ */
 export function parseExact(text: string): unknown {
   if (!mayHoldExact(text)) return JSON.parse(text);
   const withMarks = markNumbers(text);
@@ -33,7 +35,7 @@ export function parseExact(text: string): unknown {
 export const holdsExact = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && textsOf.has(value);
 
-/** What JSON.stringify gives, with the texts of numbers where one of `sources` holds any. */
+/** The result of JSON.stringify, with the texts of numbers where one of `sources` holds any. */
 export function stringifyExact(value: unknown, ...sources: readonly unknown[]): string {
   if (!sources.some(holdsExact)) return JSON.stringify(value);
   return JSON.stringify(value, writeMarks).replaceAll(marked, '$1');
@@ -57,7 +59,7 @@ export function copyMember(to: Members, toName: string, from: Readonly<Members>,
   else if (holdsExact(value)) mapOf(to);
 }
 
-/** The members of several objects as those of one; of a name that comes twice the last one counts. */
+/** The members of several objects as one object; of a repeated name the last counts. */
 export function mergeMembers(...objects: readonly (Readonly<Members> | undefined)[]): Members {
   if (!objects.some(holdsExact)) return Object.assign({}, ...objects) as Members;
   const merged: Members = {};

@@ -5,7 +5,7 @@ import { compiledPath } from '../runtime/compiled-path.ts';
 /** A script of pages, as it is served. */
 export type WebSnippet = {
   readonly script: string;
-  /** Of what it says, for its address: who has one of another hash has another script. */
+  /** The hash of its content, for its address: another hash names another script. */
   readonly hash: string;
 };
 
@@ -33,10 +33,10 @@ function readBuilt(path: string): WebSnippet {
   return snippet;
 }
 
-/** What stands in an address for what is served there. */
+/** The part of an address for the scripts served there. */
 export const hashOf = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
 
-/** What stands in a page that tracks: a queue for calls made before the script is there, and the script. */
+/** The code of a page that tracks: a queue for calls before the script is loaded, and the script. */
 export function installScript(ingestUrl: string, key: string): string {
   const queue = 'window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}';
   const src = `${ingestUrl.replace(/\/+$/, '')}/sluice.js?v=${readWebSnippet().hash}`;

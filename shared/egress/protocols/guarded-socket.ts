@@ -15,7 +15,7 @@ export type GuardedSocketOptions = {
   /** For the lookup, the connection and the TLS handshake together. */
   readonly connectTimeoutMs: number;
   readonly resolveName?: ResolveName | undefined;
-  /** Whom certificates are checked against; undefined: the authorities of the system. */
+  /** The authorities that certificates are checked against; undefined: the authorities of the system. */
   readonly trusted?: SecureContext | undefined;
 };
 

@@ -8,7 +8,7 @@ import { PendingSocket } from './pending-socket.ts';
 import { loginOf, protocolAnswer, RefusedError } from './protocol.ts';
 import type { Network, Protocol, Session } from './protocol.ts';
 
-/** What the body of a request says: messages for one topic, in their order. */
+/** The content of a request's body: messages for one topic, in their order. */
 const Produce = Type.Object({
   topic: Type.String({ minLength: 1 }),
   messages: Type.Array(
@@ -138,7 +138,7 @@ const tooLarge: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST
 /** Types of errors about a message. */
 const ofMessage: ReadonlySet<string> = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP', 'POLICY_VIOLATION']);
 
-/** What a broker said; undefined where the error is none of a broker. */
+/** The error that a broker reported; undefined for every other error. */
 function answerOf(error: unknown): OutboundAnswer | undefined {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if (cause.name === 'KafkaJSSASLAuthenticationError') {

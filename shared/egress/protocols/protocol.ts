@@ -43,7 +43,7 @@ export type Connect = (target: ConnectTarget) => Promise<Socket>;
 
 export type Network = {
   readonly connect: Connect;
-  /** Whom certificates are checked against; undefined: the authorities of the system. */
+  /** The authorities that certificates are checked against; undefined: the authorities of the system. */
   readonly trusted: SecureContext | undefined;
   /** For one connection with its TLS handshake: `connect` keeps to it. */
   readonly connectTimeoutMs: number;

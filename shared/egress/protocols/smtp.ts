@@ -143,7 +143,7 @@ const ignore = (): void => undefined;
 const ofAccess: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 const tooLarge: ReadonlySet<number> = new Set([523, 552]);
 
-/** What a reply of the server means; undefined where the error is none. Before a message it is about the destination. */
+/** The meaning of a server's reply; undefined where the error is no reply. Before a message it is about the destination. */
 function replyOf(error: unknown, isOpening: boolean): OutboundAnswer | undefined {
   const { responseCode: code, response = '' } = error as { responseCode?: number; response?: string };
   if (code === undefined || code < 400) return undefined;

@@ -1,7 +1,7 @@
 import { textOf } from '../sdk/path.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
-/** What Branch writes for a value that an SDK has not. */
+/** The text that Branch writes for a value that an SDK does not have. */
 const noValue = 'bnc_no_value';
 
 /** Branch: app and link events in its event ontology, in the default body of a POST webhook. */

@@ -9,7 +9,9 @@ import { textOf, labelOf } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { createEventReader, defineSourceKind } from '../sdk/source-kind.ts';
 
-/** The Graph API says of a lead that is not there, or not yet, what it says of one that the token may not see. */
+/**
+ * The Graph API returns the same error for a lead that does not exist, or not yet, and for one that the token may not read.
+ */
 const notThere = 100;
 
 /** A lead as the Graph API returns it: `GET /{lead}`, with the answers by the names of the form's fields. */

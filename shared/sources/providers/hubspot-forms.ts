@@ -54,7 +54,7 @@ export const hubspotForms = defineSourceKind({
     propertyName === 'email' ? [{ label: 'email', value: propertyValue }] : [],
 });
 
-/** What is neither text nor number is none of HubSpot's. */
+/** A value that is neither text nor number is not HubSpot's. */
 const partOfId = (part: unknown): string => (isJsonObject(part) || Array.isArray(part) ? '' : String(part));
 
 function propertiesOf(traits: readonly string[]): Record<string, readonly string[]> {

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { textOf } from './path.ts';
 
-/** An answer of a form: what its author called the field, and what a visitor wrote. */
+/** An answer of a form: the author's name for the field, and the visitor's text. */
 export type FormField = { readonly label: string; readonly value: unknown };
 
-/** What the answers of a form say about the person. */
+/** The person's properties in the answers of a form. */
 export type FormPerson = { readonly email: string | undefined; readonly traits: Readonly<Record<string, string>> };
 
 /** At most so many answers are looked at. */
@@ -41,7 +41,7 @@ const meanings: readonly { readonly trait: string; readonly label: RegExp }[] = 
   { trait: 'date_of_birth', label: /^(?:date of birth|birth ?date|birthday|dob)$/ },
 ];
 
-/** Words around a name that do not change what it is the name of. */
+/** Words around a name that do not change its meaning. */
 const fillers =
   /\b(?:what|whats|s|is|are|your|my|the|please|enter|tell|us|give|provide|can|could|may|we|have|get|i|know|type|write|in|here|optional|required|and (?=your)|contact|customer|billing|lead|client|user|applicant|attendee)\b/g;
 /** Such a field is about another person than the form's visitor. */
@@ -151,7 +151,7 @@ function phoneOf(value: unknown): string | undefined {
   return isPhone(text) ? text : undefined;
 }
 
-/** The members of an object as answers; `labelOf` says what the author called each. */
+/** The members of an object as answers; `labelOf` returns the author's name of each. */
 export function membersAsFields(value: unknown, labelOf: (key: string) => string = (key) => key): FormField[] {
   if (!isJsonObject(value)) return [];
   return Object.entries(value)

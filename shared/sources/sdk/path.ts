@@ -53,12 +53,12 @@ function follow(value: unknown, next: Step): unknown {
   }
 }
 
-/** A value as text, without the space around it; undefined where it says nothing: empty, or neither text nor number. */
+/** A value as text, without the space around it; undefined for an empty value, or one that is neither text nor number. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
   return value.trim() || undefined;
 }
 
-/** The text of a label: of a title, a question or a name. Empty for what is neither text nor number. */
+/** The text of a label: of a title, a question or a name. Empty for a value that is neither text nor number. */
 export const labelOf = (value: unknown): string => textOf(value) ?? '';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../runtime/json.ts';
 
-/** What a provider's body says about one event, as far as it does. */
+/** The fields of one event in a provider's body, as far as it has them. */
 export type ProviderEvent = {
   /** `identify` says something of a visitor, and that nothing happened. */
   readonly kind: 'track' | 'identify';

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { readTime } from './read-time.ts';
 
-/** A request as its signature is checked: the body's bytes are those that came. */
+/** A request for the check of its signature, with the original bytes of the body. */
 export type SignedRequest = {
   readonly body: Uint8Array;
   /** The address the provider called, with its query, as it was written: `https://…`. */
@@ -23,7 +23,7 @@ export type SignatureScheme = {
   readonly headers: readonly string[];
   /** In words, for the table of source kinds. */
   readonly label: string;
-  /** What the provider calls the secret. */
+  /** The provider's name for the secret. */
   readonly secretName: string;
   check(request: SignedRequest, secret: string): SignatureVerdict;
 };
@@ -33,12 +33,12 @@ type HmacOptions = {
   readonly header: string;
   readonly algorithm: 'sha1' | 'sha256';
   readonly encoding: 'hex' | 'base64' | 'base64url';
-  /** What stands before the digest. */
+  /** The prefix of the digest. */
   readonly prefix?: string;
   readonly secretName: string;
 };
 
-/** A digest of the body alone. Nothing in it says when it was made: a repeat is known by the event's id. */
+/** A digest of the body alone, without a time: the event's id identifies a repeat. */
 export function bodySignature({ header, algorithm, encoding, prefix = '', secretName }: HmacOptions): SignatureScheme {
   const name = header.toLowerCase();
   return {
@@ -60,7 +60,7 @@ type TimedOptions = Omit<HmacOptions, 'prefix'> & {
   readonly label: string;
   /** The digest and the time, as the request says them; undefined where it lacks one. */
   read(request: SignedRequest): { readonly digest: string; readonly time: string } | undefined;
-  /** What is signed. */
+  /** The signed text. */
   message(request: SignedRequest, time: string): readonly (string | Uint8Array)[];
 };
 
@@ -78,14 +78,14 @@ export function timedSignature(options: TimedOptions): SignatureScheme {
       for (const part of options.message(request, read.time)) hmac.update(part);
       if (!isSame(read.digest, hmac.digest(encoding))) return 'wrong';
       const timeMs = readTime(read.time);
-      // Looked at last: what is not signed with the secret says nothing about time either.
+      // Checked last: the time of an unsigned request means nothing.
       const isNow = timeMs !== undefined && Math.abs(request.nowMs - timeMs) <= request.ageMsMax;
       return isNow ? 'valid' : 'stale';
     },
   };
 }
 
-/** Whether two texts are the same, in a time that does not tell how much of them is. */
+/** Whether two texts are the same, in a time that does not reveal how much of them is. */
 export function isSame(received: string, expected: string): boolean {
   // Digests of both have one length, whatever was received.
   return timingSafeEqual(digestOf(received), digestOf(expected));

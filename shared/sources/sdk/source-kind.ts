@@ -13,11 +13,11 @@ import type { SignatureScheme } from './signature.ts';
 /** Paths of a value; the first that leads to one counts. See compilePath. */
 type Paths = readonly string[];
 
-/** Where a provider's events say what. Everything it does not name is kept in the properties unread. */
+/** The fields of a provider's events. All other fields are kept in the properties unread. */
 export type EventTable = {
   /** Paths, or what works the name out. Without a name the event is called as its source. */
   readonly name?: Paths | ((event: JsonObject) => string | undefined);
-  /** What makes an event one of its own, all of it together; where the first is absent there is no id. */
+  /** The fields that identify an event together; without the first there is no id. */
   readonly id?: Paths | ((event: JsonObject) => string | undefined);
   /** The provider sends later states under the same id: an event with another content is another event. */
   readonly idCoversContent?: boolean;
@@ -40,7 +40,7 @@ export type SourceKindDeclaration = {
   readonly label: string;
   /** Where our address is entered at the provider. */
   readonly setUp: string;
-  /** What is to be known beside that. */
+  /** Notes for the set-up. */
   readonly notes?: string;
   /** Where the facts are from. */
   readonly follows: readonly string[];
@@ -70,11 +70,11 @@ export type SourceKind = Omit<SourceKindDeclaration, 'table' | 'split' | 'prepar
   readonly table: EventTable;
   /** Whether it reads answers by what their fields are called. */
   readonly readsFields: boolean;
-  /** Reads the events of a body, an object or an array. Takes whatever comes; what it cannot read is left out. */
+  /** Reads the events of a body, an object or an array. Accepts every body; parts that cannot be read are left out. */
   readEvents(body: unknown): ProviderEvent[];
 };
 
-/** Longest texts of a visitor's properties; what is longer stays in the event's properties only. */
+/** Longest texts of a visitor's properties; a longer one stays in the event's properties only. */
 const traitCharactersMax = 2_000;
 
 /** Declares a kind of source whose bodies we understand: a file, and a line in the registry. */
@@ -83,7 +83,7 @@ export function defineSourceKind(declaration: SourceKindDeclaration): SourceKind
   return { ...rest, readsFields: fields !== undefined, readEvents: createEventReader(declaration) };
 }
 
-/** What says how the events of a body are read. */
+/** The description by which the events of a body are read. */
 type ReaderDeclaration = Pick<
   SourceKindDeclaration,
   'type' | 'table' | 'split' | 'prepare' | 'fields' | 'isIdentify' | 'custom' | 'properties'

@@ -22,7 +22,7 @@ export type ContainerTrigger = {
 export type ContainerTag = {
   readonly name: string;
   readonly type: string;
-  /** What it runs, loads or sends, as the type says. */
+  /** The object that it runs, loads or sends, by its type. */
   readonly content: Template;
   readonly integrity?: string;
   readonly properties?: readonly (readonly [name: string, value: Template])[];
@@ -34,7 +34,7 @@ export type ContainerTag = {
   readonly once?: true;
 };
 
-/** What a page runs of a tag manager: served as JSON, and read by the script of tags. */
+/** The tags of a page: served as JSON, and read by the script of tags. */
 export type Container = {
   readonly variables: Readonly<Record<string, ContainerVariable>>;
   readonly triggers: readonly ContainerTrigger[];

@@ -1,4 +1,6 @@
-/** What a tag does on a page. CustomHtml is none of them: markup that is put into a page does not run its scripts. */
+/**
+ * The effects of a tag on a page. CustomHtml is not among them: markup that is put into a page does not run its scripts.
+ */
 export const tagTypes = ['CustomScript', 'ScriptSource', 'ImagePixel', 'TrackEvent'] as const;
 
 export const triggerTypes = [
