@@ -83,7 +83,10 @@ const activityReply = Type.Object({
             description:
               'Over the rate limit of their key, or held back because events of the account wait for too long.',
           },
-          forbidden: { ...count, description: 'From a page or an address that the source's whitelists refuse, or without a valid signature.' },
+          forbidden: {
+            ...count,
+            description: "From a page or an address that the source's whitelists refuse, or without a valid signature.",
+          },
         },
         { description: 'Events that were refused, by reason. Requests without a known key belong to no source.' },
       ),

@@ -9,7 +9,9 @@ const variableReply = Type.Object({
     Type.Object({
       path: Type.String({ description: 'In a map it stands between double braces: {{event.event}}.' }),
       name: Type.String(),
-      examples: Type.Array(Type.String(), { description: 'Always empty: values of events are shown only with the events.' }),
+      examples: Type.Array(Type.String(), {
+        description: 'Always empty: values of events are shown only with the events.',
+      }),
       popularity: Type.Integer({ description: 'How many of the newest events have it; 0 where that is not counted.' }),
       advancedInfo: nullable(Type.String()),
     }),

@@ -84,8 +84,7 @@ export const getDelivery = defineEndpoint({
   id: 'getDestinationDelivery',
   uses: { liveValues },
   tag: 'Destinations',
-  summary:
-    'The events received in a range by outcome: received, filtered, waiting, retrying, dead letters, delivered',
+  summary: 'The events received in a range by outcome: received, filtered, waiting, retrying, dead letters, delivered',
   query: Type.Object({
     from: Type.Optional({
       ...instant,

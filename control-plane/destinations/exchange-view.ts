@@ -17,8 +17,7 @@ export const platformErrorReply = Type.Object(
     ),
   },
   {
-    description:
-      'The platform's answer. Null when there was none, and for failures recorded by earlier builds.',
+    description: "The platform's answer. Null when there was none, and for failures recorded by earlier builds.",
   },
 );
 

@@ -5,8 +5,7 @@ import type { Services } from '../api/services.ts';
 import { createDestinationTests, destinationTests, readDestinationTestSettings } from './destination-tests.ts';
 import type { DestinationTests } from './destination-tests.ts';
 
-type DestinationVariables = Parameters<typeof readEgressRanges>[0] &
-  Parameters<typeof readDestinationTestSettings>[0];
+type DestinationVariables = Parameters<typeof readEgressRanges>[0] & Parameters<typeof readDestinationTestSettings>[0];
 
 export function provideDestinations(
   env: DestinationVariables,

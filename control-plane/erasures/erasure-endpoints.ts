@@ -44,8 +44,7 @@ const recordFields = {
       experimentVisitors: rows('Parts in the results of experiments.'),
     },
     {
-      description:
-        'Rows deleted in PostgreSQL. Events in the log stay until retention removes them, and are not sent.',
+      description: 'Rows deleted in PostgreSQL. Events in the log stay until retention removes them, and are not sent.',
     },
   ),
   dueAt: nullable(
@@ -222,7 +221,7 @@ export const erasureEndpoints = [
     scope: 'account:find',
     id: 'listAccountKeys',
     tag: 'Account',
-    summary: "The public keys that verify signatures of the account, as a JSON Web Key Set; older keys stay",
+    summary: 'The public keys that verify signatures of the account, as a JSON Web Key Set; older keys stay',
     reply: Type.Object({
       keys: Type.Array(
         Type.Object({

@@ -50,7 +50,9 @@ export const wayReply = Type.Object({
     }),
   ),
   properties: nullable(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'The properties that a mapping makes; null: all of the event.' }),
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The properties that a mapping makes; null: all of the event.',
+    }),
   ),
   waiting: nullable(
     Type.String({

@@ -36,7 +36,9 @@ const countsReply = Type.Object({
       event: Type.String(),
       day: Type.String({ format: 'date' }),
       events: Type.Integer({ minimum: 0 }),
-      isSampled: Type.Boolean({ description: 'Whether the view sampled them: an event then also represents others that the view left out.' }),
+      isSampled: Type.Boolean({
+        description: 'Whether the view sampled them: an event then also represents others that the view left out.',
+      }),
     }),
     { description: `By day and name, at most ${countsMax}.` },
   ),
@@ -194,7 +196,7 @@ export const eventEndpoints = [
     personal: exchangeMembers,
     tag: 'Events',
     summary:
-      'The last failed request of a recent event at each destination with the platform\'s answer, secrets masked; the ' +
+      "The last failed request of a recent event at each destination with the platform's answer, secrets masked; the " +
       'newest 2,000 of an account are stored',
     reply: Type.Object({
       entities: Type.Array(Type.Object({ destinationId: Type.String(), exchange: exchangeReply })),

@@ -34,7 +34,7 @@ const planReply = Type.Object(
     ),
     reason: Type.String({ description: 'In words.' }),
   },
-  { description: 'The tracking plan's decision; null where the event broke no rule, or only rules that report.' },
+  { description: "The tracking plan's decision; null where the event broke no rule, or only rules that report." },
 );
 
 /** The answer that decided about a purpose. */

@@ -49,7 +49,10 @@ export const operateEndpoints = [
           version: nullable(Type.String({ description: 'Of its build; null where it does not report one.' })),
           startedAt: instant,
           revision: Type.Integer({ description: 'Of the configuration that it runs.' }),
-          revisionAt: nullable({ ...instant, description: 'When it got the revision; null where it does not report it.' }),
+          revisionAt: nullable({
+            ...instant,
+            description: 'When it got the revision; null where it does not report it.',
+          }),
           isLeaving: Type.Boolean({ description: 'It is stopping.' }),
           heardMsAgo: { ...count, description: 'Since its last report.' },
         }),
@@ -186,7 +189,8 @@ export const operateEndpoints = [
     id: 'listFindings',
     uses: { findings },
     tag: 'System',
-    summary: 'Findings of the doctor about the log and its servers, as this control plane reaches them, the worst first',
+    summary:
+      'Findings of the doctor about the log and its servers, as this control plane reaches them, the worst first',
     reply: Type.Object({
       lookedAt: instant,
       entities: Type.Array(

@@ -25,7 +25,9 @@ import type { ReplayService } from './replay-service.ts';
 
 /** Which dead letters are meant. */
 const deadLetterFilter = {
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Only dead letters of exactly this reason.' })),
+  reason: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1_000, description: 'Only dead letters of exactly this reason.' }),
+  ),
   message: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1_000, description: 'Those with exactly this message of the platform.' }),
   ),
@@ -76,7 +78,7 @@ export const replayEndpoints = [
     personal: exchangeMembers,
     uses: { replays },
     tag: 'Destinations',
-    summary: 'Read a dead letter by its position in the log, with the last request and the platform's answer',
+    summary: "Read a dead letter by its position in the log, with the last request and the platform's answer",
     reply: deadLetterDetailReply,
     async handle({ params, principal }, { storage, replays }) {
       const row = await found(findDispatched(storage.fork(), principal.accountId, params.id), 'destination');
@@ -209,7 +211,8 @@ export const replayEndpoints = [
     uses: { replays },
     isCostly: true,
     tag: 'Destinations',
-    summary: 'End a replay; events that the replay has already queued for the destination are sent. Has no effect on an ended replay',
+    summary:
+      'End a replay; events that the replay has already queued for the destination are sent. Has no effect on an ended replay',
     reply: replayReply,
     async handle({ params, principal }, services) {
       const { id, replayId } = params;

@@ -15,11 +15,11 @@ export const sourceTypeReply = Type.Object({
   setUp: nullable(Type.String({ description: 'Where the address of the webhook is entered at the provider.' })),
   notes: nullable(Type.String({ description: 'Further notes about the provider.' })),
   secretName: nullable(
-    Type.String({ description: 'The provider's name for the secret of `signingSecret`; null where it signs nothing.' }),
+    Type.String({ description: "The provider's name for the secret of `signingSecret`; null where it signs nothing." }),
   ),
   tokenName: nullable(
     Type.String({
-      description: 'The provider's name for the token of `accessToken`; null where nothing is fetched from it.',
+      description: "The provider's name for the token of `accessToken`; null where nothing is fetched from it.",
     }),
   ),
 });

@@ -10,10 +10,14 @@ export const { variables: accountLimitsEnv, read: readAccountLimits } = defineSe
   }),
   /** Their bodies as JSON text. */
   draftBytesMax: fromEnv({
-    ACCOUNT_DRAFT_BYTES_MAX: count('Size of the draft of one account, all entities together; more gets a 409', 32 * mebibyte, {
-      unit: 'bytes',
-      minimum: 1024,
-    }),
+    ACCOUNT_DRAFT_BYTES_MAX: count(
+      'Size of the draft of one account, all entities together; more gets a 409',
+      32 * mebibyte,
+      {
+        unit: 'bytes',
+        minimum: 1024,
+      },
+    ),
   }),
   versionsMax: fromEnv({
     ACCOUNT_VERSIONS_MAX: count('Versions of one account; another gets a 409 until an old one is deleted', 10_000, {

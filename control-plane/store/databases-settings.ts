@@ -13,6 +13,9 @@ export const databaseConnections = {
 export const { variables: databasesEnv, read: readDatabasesSettings } = defineSettings({
   connectionsMax: fromEnv(databaseConnections),
   migratesOnStart: fromEnv({
-    MIGRATE_ON_START: flag('Whether a start brings the schema up to date; turn it off where a job of its own does', true),
+    MIGRATE_ON_START: flag(
+      'Whether a start brings the schema up to date; turn it off where a job of its own does',
+      true,
+    ),
   }),
 });

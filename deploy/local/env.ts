@@ -29,8 +29,7 @@ export const { variables: stackEnv, read: readStackEnv } = defineEnv({
     Type.Integer({
       minimum: 1024 ** 2,
       unit: 'bytes',
-      description:
-        'Size of all streams of the embedded nats-server together; three quarters of the disk by default',
+      description: 'Size of all streams of the embedded nats-server together; three quarters of the disk by default',
     }),
   ),
   GOMEMLIMIT: optionalText(

@@ -6,7 +6,10 @@ import { retryAfterS } from '../http/reply.ts';
 import type { PublishedSource } from '../ingest/published-sources.ts';
 
 const missing = failure(401, 'the request is not signed: the header with the signature is missing');
-const wrong = failure(401, "the signature is wrong: the provider signs with another secret than the source's signingSecret");
+const wrong = failure(
+  401,
+  "the signature is wrong: the provider signs with another secret than the source's signingSecret",
+);
 const stale = failure(401, 'the signature is of another time: the request was sent again, or a clock is wrong');
 /** The fault is on this side: the provider should send it again. */
 const sealed = failure(503, "the source's signing secret cannot be read here; try again later", {

@@ -38,7 +38,8 @@ export function createUnreadableEntities(logger: Logger): UnreadableEntities {
         const about = { accountId, revision, collection, id, field };
         if (isDefaulted)
           logger.warn(about, 'a field of a published entity cannot be read by this build; using its default');
-        else logger.error(about, 'this build cannot read a published entity; everything that it restricts stays blocked');
+        else
+          logger.error(about, 'this build cannot read a published entity; everything that it restricts stays blocked');
       }
       if (unreadable.length === 0) byAccount.delete(accountId);
       else byAccount.set(accountId, { shut: entitiesOf(unreadable, false), defaulted: entitiesOf(unreadable, true) });

@@ -68,7 +68,8 @@ export function compileExperimentPlan(config: ExperimentsConfig): ExperimentPlan
         unplanned.push({ experimentId: entity.id, problem: planned.problem });
         break;
       case 'planned':
-        if (byKey.has(planned.experiment.key)) unplanned.push({ experimentId: entity.id, problem: 'its key is used by another experiment' });
+        if (byKey.has(planned.experiment.key))
+          unplanned.push({ experimentId: entity.id, problem: 'its key is used by another experiment' });
         else byKey.set(planned.experiment.key, planned.experiment);
     }
   }

@@ -2,13 +2,7 @@ import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { EnvError, readEnv } from '../runtime/env.ts';
 import type { DatabaseAccess } from './database-access.ts';
-import {
-  connectFailure,
-  databaseAccess,
-  databaseEnv,
-  databaseTimeoutDefaults,
-  sslOptions,
-} from './database-access.ts';
+import { connectFailure, databaseAccess, databaseEnv, databaseTimeoutDefaults, sslOptions } from './database-access.ts';
 
 const pem = (what: string): string => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----`;
 const ca = { DATABASE_CA: pem('CERTIFICATE') };

@@ -26,5 +26,7 @@ export const serviceEnv = {
 export type ServiceEnv = Static<TObject<Pick<typeof serviceEnv, 'LOG_LEVEL' | 'SHUTDOWN_DEADLINE_MS'>>>;
 
 /** The part of the shutdown deadline that its first, longest step may take: `closingMs` are kept for the others. */
-export const firstStepMs = ({ SHUTDOWN_DEADLINE_MS: allMs }: Pick<ServiceEnv, 'SHUTDOWN_DEADLINE_MS'>, closingMs: number) =>
-  Math.max(allMs - closingMs, allMs / 2);
+export const firstStepMs = (
+  { SHUTDOWN_DEADLINE_MS: allMs }: Pick<ServiceEnv, 'SHUTDOWN_DEADLINE_MS'>,
+  closingMs: number,
+) => Math.max(allMs - closingMs, allMs / 2);

@@ -31,9 +31,7 @@ export function findByEmail(
   const { userId, externalIds, emails } = claim;
   const owner = account.identities.ownerOf('email', emails);
   const isPerson = externalIds.length > 0;
-  const other = isPerson
-    ? account.identities.ownerOf('external_id', externalIds)
-    : account.ofDevice(userId, asServer);
+  const other = isPerson ? account.identities.ownerOf('external_id', externalIds) : account.ofDevice(userId, asServer);
   return owner === other ? undefined : owner;
 }
 
@@ -105,8 +103,7 @@ function alias(account: AccountVisitors, event: PlannedEvent, { previousId, newI
   const { userId } = event.claim;
   const previous = account.identities.owner('external_id', storedIdentity(previousId));
   const device = account.ofDevice(userId, event.tiesAsServer);
-  const mayAdd = ({ setByServer }: Working): boolean =>
-    event.tiesAsServer || !isServerSet(setByServer, 'external_id');
+  const mayAdd = ({ setByServer }: Working): boolean => event.tiesAsServer || !isServerSet(setByServer, 'external_id');
   const both = previous !== undefined && device !== undefined && previous !== device;
   const one = both ? (account.join(event, device, previous, true) ?? previous) : (previous ?? device);
   if (one === undefined) {

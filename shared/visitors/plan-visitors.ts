@@ -9,7 +9,14 @@ import { PlannedEvent } from './planned-event.ts';
 import { tiesAsServer } from './server-set.ts';
 import { unstoredVisitorId } from './visitor-identity.ts';
 import { VisitorProperties } from './visitor-properties.ts';
-import type { AccountRows, ClearedIdentity, IdentityRow, KnownVisitors, VisitorMerge, VisitorWrite } from './visitor-rows.ts';
+import type {
+  AccountRows,
+  ClearedIdentity,
+  IdentityRow,
+  KnownVisitors,
+  VisitorMerge,
+  VisitorWrite,
+} from './visitor-rows.ts';
 import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 import type { Working } from './working-visitor.ts';
 
@@ -79,8 +86,7 @@ function applyTouch(account: AccountVisitors, touch: VisitorTouch): VisitorOutco
   const found = byEmail ?? findKnown(account, claim, event.tiesAsServer);
   if (found?.stored?.isUnreadable === true) return unreadable;
   if (sentWith === 'test') return viewVisitor(account, event, found, given);
-  const visitor =
-    byEmail === undefined ? identify(account, event, found) : followEmail(account, event, byEmail);
+  const visitor = byEmail === undefined ? identify(account, event, found) : followEmail(account, event, byEmail);
   visitor.isSeen = true;
   for (const value of claim.emails) account.tieEmail(event, visitor, value);
   for (const layer of given) applyGiven(account, event, visitor, layer);

@@ -19,10 +19,9 @@ type Options = {
 // destination, or to one that is gone, which the configuration interface does not show.
 const program = new Command('dead-letters').description('Dead letters: events that were not delivered');
 const actions = {
-  list: 'list them, with the reason and the platform\'s answer',
+  list: "list them, with the reason and the platform's answer",
   show: 'print one of a destination (--seq) with the last request and the answer, secrets masked; it may hold personal data',
-  retry:
-    'process them again: dead letters of ingest return to INGEST, those of a destination are replayed to it',
+  retry: 'process them again: dead letters of ingest return to INGEST, those of a destination are replayed to it',
   delete: 'delete them for good',
 } as const;
 for (const action of ['list', 'show', 'retry', 'delete'] as const) {

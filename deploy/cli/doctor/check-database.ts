@@ -116,7 +116,9 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
     if (sealed !== undefined) box.open(sealed.secret, signingSecretContext(sealed.account_id, sealed.id));
     const hasPrevious = env.SOURCE_SECRETS_KEY_PREVIOUS !== undefined;
     const found =
-      sealed === undefined ? 'is 32 bytes long; nothing is sealed with it yet' : 'opens the secrets sealed in the database';
+      sealed === undefined
+        ? 'is 32 bytes long; nothing is sealed with it yet'
+        : 'opens the secrets sealed in the database';
     return [
       ok(about, found),
       ...(await checkRotation(client, {

@@ -249,7 +249,11 @@ const tooManyRows = (limit: number) =>
   jsonReply(413, { success: false, error: `a batch has ${limit} rows at most`, limit });
 
 const contextTooLarge = (limit: number) =>
-  jsonReply(413, { success: false, error: `the context that a batch has for all rows is larger than ${limit} bytes`, limit });
+  jsonReply(413, {
+    success: false,
+    error: `the context that a batch has for all rows is larger than ${limit} bytes`,
+    limit,
+  });
 
 type DescribedBatch = {
   readonly bodyBytesMax: number;

@@ -1,5 +1,6 @@
 import { defaultsOf } from '../../../shared/runtime/env.ts';
 import { dispatcherEnv, readDispatcherSettings } from '../../workers/dispatch/dispatcher-settings.ts';
+import { fetchEnv, readFetchUrls } from '../../workers/dispatch/fetch-settings.ts';
 import { recentEnv, readRecentSettings } from '../../workers/recent/recent-settings.ts';
 import { hostEnv, readThreadSettings } from '../../threads/host-settings.ts';
 import type { HostSettings } from '../../threads/host-settings.ts';
@@ -22,5 +23,5 @@ export const hostSettingsForTests: Omit<HostSettings, 'thread'> = {
   resolver: readResolverSettings(defaultsOf(resolverEnv)),
   recent: readRecentSettings(defaultsOf(recentEnv)),
   dispatcher: readDispatcherSettings(defaultsOf(dispatcherEnv)),
-  fetchUrls: {},
+  fetchUrls: readFetchUrls(defaultsOf(fetchEnv)),
 };

@@ -25,14 +25,17 @@ let sink: ScriptedDestination;
 let rig: DispatcherRig;
 let ledger: Ledger;
 
-eachWithRig((opened) => {
-  ({ nats, sink, rig } = opened);
-  ledger = createLedger(visitors);
-  rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
-}, async () => {
-  storeDir = await createNatsFolder();
-  return startTestNats({ storeDir });
-});
+eachWithRig(
+  (opened) => {
+    ({ nats, sink, rig } = opened);
+    ledger = createLedger(visitors);
+    rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
+  },
+  async () => {
+    storeDir = await createNatsFolder();
+    return startTestNats({ storeDir });
+  },
+);
 
 /** Frames of several sizes: most smaller than what is in flight, some larger. Returns the ids in each. */
 async function store(frames: number): Promise<string[][]> {

@@ -25,8 +25,7 @@ export const resolverCounters = {
   redelivered_frames: 'Ingest frames received that had been delivered before',
   lost_frames: 'Times when a frame that the log had acknowledged was missing in INGEST or EVENTS',
   events: 'Events read from ingest frames',
-  accounts_parsed:
-    'Events whose account could not be read alone, so that their whole line was parsed for it',
+  accounts_parsed: 'Events whose account could not be read alone, so that their whole line was parsed for it',
   events_parsed:
     'Events that were parsed and serialized again, as their bytes could not be copied: properties of a visitor, an unusual spelling',
   resolved: 'Events written to the log of their account',

@@ -147,8 +147,7 @@ test('secrets: keys are read in the order in which they seal, and what is no key
 
 test('source secrets: keys are optional, and a previous one needs the one that seals', () => {
   const [current, previous] = [newKey(), newKey()];
-  const read = (source: Record<string, string>) =>
-    readEnv(Type.Object(sourceSecretsEnv), source, readFile);
+  const read = (source: Record<string, string>) => readEnv(Type.Object(sourceSecretsEnv), source, readFile);
   expect(read({})).toEqual({});
   const both = { SOURCE_SECRETS_KEY: current, SOURCE_SECRETS_KEY_PREVIOUS: previous };
   expect(read(both)).toEqual(both);

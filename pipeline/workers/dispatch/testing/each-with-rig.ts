@@ -9,7 +9,10 @@ import type { DispatcherRig } from './dispatcher-rig.ts';
 export type TestRig = { readonly nats: NatsServer; readonly sink: ScriptedDestination; readonly rig: DispatcherRig };
 
 /** A log for a test file and, for each of its tests, a destination and a rig, which `use` gets before the test. */
-export function eachWithRig(use: (opened: TestRig) => void, startNats: () => Promise<NatsServer> = startTestNats): void {
+export function eachWithRig(
+  use: (opened: TestRig) => void,
+  startNats: () => Promise<NatsServer> = startTestNats,
+): void {
   let nats: NatsServer;
   let opened: TestRig;
   beforeAll(async () => {
