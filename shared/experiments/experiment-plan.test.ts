@@ -58,7 +58,7 @@ test('plan: says why an experiment cannot run', () => {
     'rolloutVariantId must be a variant of the experiment',
   ]);
   expect(problemsOf({ id: 'e', queryRules: [{ parameter: 'p', operator: 'regex', value: '(' }] })[0]).toMatch('RE2');
-  expect(problemsOf({ id: 'e1', key: 'k' }, { id: 'e2', key: 'k' })).toEqual(['its key is taken']);
+  expect(problemsOf({ id: 'e1', key: 'k' }, { id: 'e2', key: 'k' })).toEqual(['its key is used by another experiment']);
 });
 
 test('plan: takes the experiment token and the keys of enabled sources', () => {

@@ -64,8 +64,8 @@ test('fetch: a request for each notice of the source, and for nothing else', () 
 
 test.each([
   [200, '{"id":"1","field_data":[]}', undefined],
-  [200, '{"id":"1"}', { kind: 'reject', reason: 'the answer is not what the notice is about' }],
-  [200, '<html>', { kind: 'reject', reason: 'the answer is not what the notice is about' }],
+  [200, '{"id":"1"}', { kind: 'reject', reason: 'the answer is about something else than the notice' }],
+  [200, '<html>', { kind: 'reject', reason: 'the answer is about something else than the notice' }],
   [400, '{"error":{"code":190}}', { kind: 'retry', reason: 'status 400, code 190', refusesAccess: true }],
   [400, '{"error":{"code":4}}', { kind: 'retry', reason: 'status 400, code 4', isThrottled: true }],
   [400, '{"error":{"code":100,"error_subcode":33}}', { kind: 'retry', reason: 'status 400, code 100' }],
