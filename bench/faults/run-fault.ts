@@ -59,7 +59,7 @@ const settleMs = 2_000;
 const pollMs = 250;
 const memoryEveryMs = 250;
 
-/** Runs a fault on a stack of its own, from nothing to the last delivery, and judges what came of it. */
+/** Runs a fault on a new stack, from its start to the last delivery, and judges the result. */
 export async function runFault(fault: Fault, options: FaultOptions, around: Surroundings): Promise<FaultOutcome> {
   const { previous, isKept } = options;
   const why = obstacleTo(fault, meansHere(previous));

@@ -3,6 +3,6 @@ export type MicroTask = {
   readonly name: string;
   /** Events one call of `run` handles. */
   readonly events: number;
-  /** What came of it, so that no compiler may leave it out. */
+  /** The result, so that no compiler may leave the work out. */
   run(): unknown;
 };

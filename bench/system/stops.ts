@@ -1,6 +1,6 @@
 /** What was started and has to end, the newest first. */
 export type Stops = {
-  /** Takes note of something to end; returns a function that ends it now, once. */
+  /** Registers something to end; returns a function that ends it now, once. */
   add(stop: () => Promise<void>): () => Promise<void>;
   /** Ends everything, also when some of it fails; then throws the first failure. */
   run(): Promise<void>;

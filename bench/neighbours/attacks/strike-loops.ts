@@ -14,7 +14,7 @@ export type StrikeRequest = {
   readonly body?: string | Buffer;
 };
 
-/** Sends one request from the attacker's address and counts what came of it. Never rejects. */
+/** Sends one request from the attacker's address and counts its result. Never rejects. */
 export type Send = (request: StrikeRequest) => Promise<{ readonly status: number; readonly text: string }>;
 
 export function createSend({ tally, target, signal }: Strike, connections: number): Send {

@@ -39,6 +39,10 @@ const refused: readonly (readonly [words: string, better: string])[] = [
   ['closed as they c[ao]me', 'refused'],
   ['do(?:es)? right', 'a verb that says what should happen'],
   ['the one who', 'a name: the client, the writer'],
+  ['befell', 'happened to'],
+  ['none (?:that )?this build knows', 'a format that this build does not know'],
+  ['what came of', 'the result, the outcome'],
+  ['takes? note of', 'record, register'],
 ];
 
 const patterns = refused.map(

@@ -151,7 +151,7 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
   const attempt = {
     ...accessOptions(options),
     name: options.name,
-    // The library's own default gives up after ten tries and stays closed.
+    // By default the library stays closed after ten tries.
     maxReconnectAttempts: -1,
     reconnectDelayHandler: redial.delayMs,
     timeout: Math.min(attemptTimeoutMs, connectTimeoutMs),

@@ -31,7 +31,7 @@ export async function keepLoss(connection: LogConnection, { stream, subject, seq
   await kv.put(`${prefix}.${stream}.${seq}`, JSON.stringify(note));
 }
 
-/** The losses noticed of late, by stream and sequence. */
+/** The recent losses, by stream and sequence. */
 export async function listLosses(connection: LogConnection): Promise<readonly LossNote[]> {
   try {
     const kv = await connection[client].js.views.kv(buckets.health, { bindOnly: true });
