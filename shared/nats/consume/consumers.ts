@@ -57,13 +57,13 @@ export type OwnedConsumer = {
   /** The group of the reader's pull requests. */
   readonly group: string;
   readonly isNew: boolean;
-  /** Everything up to this sequence is acknowledged */
+  /** Everything up to this sequence that was stored by `ackedAtMs` is acknowledged. */
   readonly ackedSeq: number;
-  /** if it was stored by this time, in ms since the epoch. Messages stored later are not included. */
+  /** In ms since the epoch. */
   readonly ackedAtMs: number;
-  /** Messages up to this sequence were delivered before, */
+  /** Messages up to this sequence were delivered before. */
   readonly handedOutSeq: number;
-  /** and some of them were not acknowledged. */
+  /** Whether some of them were not acknowledged. */
   readonly wasUnfinished: boolean;
   /** The count that the next message will have. */
   readonly nextConsumerSeq: number;
