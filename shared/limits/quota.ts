@@ -1,7 +1,7 @@
 import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { count } from '../runtime/variables.ts';
 
-/** How the stores of the log that all accounts share are divided, in fractions of a store from 0 to 1. */
+/** How accounts divide the shared stores of the log, in fractions of a store from 0 to 1. */
 export const { variables: quotaEnv, read: readQuotaSettings } = defineSettings({
   account: fromEnv(
     {
@@ -14,8 +14,8 @@ export const { variables: quotaEnv, read: readQuotaSettings } = defineSettings({
     (env) => env.LOG_ACCOUNT_SHARE_PERCENT / 100,
   ),
   /**
-   * How full INGEST, RETRY and DEAD_LETTERS may become with what accounts have there; above it the accounts that have most
-   * give way. The rest is for accounts that have little.
+   * Fraction of INGEST, RETRY and DEAD_LETTERS that accounts may fill; above it those with most give way. The rest is
+   * for accounts with little.
    */
   all: 0.7,
 });
@@ -36,5 +36,5 @@ const resumeFraction = 0.9;
 export const isOverQuota = (used: number, quota: number, wasOver: boolean): boolean =>
   used > (wasOver ? quota * resumeFraction : quota);
 
-/** What stays of a store that is cut to its quota: clearly less, so that it is not cut again with each message. */
+/** Size of a store after a cut to its quota: clearly less, so that it is not cut again with each message. */
 export const keptOfQuota = (quota: number): number => quota * resumeFraction;

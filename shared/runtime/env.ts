@@ -55,7 +55,7 @@ export function readEnv<Properties extends TProperties>(
     unreadable[name] = problem;
   }
   problems.push(...brokenRules(schema.properties, { ...given, ...unreadable }));
-  // The message of a variable's own check stands for that of the schema.
+  // The message of a variable's own check replaces that of the schema.
   const reported = new Set<string>();
   for (const [name, value] of Object.entries(given)) {
     const found = rulesOf(schema.properties[name]).problems?.(value, given) ?? [];
@@ -99,7 +99,7 @@ function brokenRules(variables: TProperties, set: Readonly<Record<string, string
 
 const isRemoved = (name: string): boolean => name.replace(/_FILE$/, '') in removedVariables;
 
-/** Names that are set, unknown, and a slip away from a known one. */
+/** Unknown names that are set and one typing error away from a known one. */
 function misspelt(names: readonly string[], source: VariableSource): string[] {
   const known = [...new Set(names.flatMap((name) => [name, `${name}_FILE`]))];
   const isSet = (name: string): boolean => source[name] !== undefined && source[name] !== '';
@@ -120,7 +120,7 @@ function describe(
   given: unknown,
 ): string {
   const isSecret = variable !== undefined && 'isSecret' in variable;
-  // What could be converted is a number or a boolean by now.
+  // A converted value is a number or a boolean by now.
   const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, shownMax)) : String(given);
   const found = isSecret ? '' : `, and is ${shown}`;
   if ('pattern' in params && variable !== undefined && 'mustBe' in variable)
@@ -153,7 +153,7 @@ type ReadVariable = { readonly value?: string; readonly problem?: string };
 
 /**
  * Reads `NAME`, or the file that `NAME_FILE` names, without the line breaks at its end. A variable whose own name ends
- * in `_FILE` is a path and is taken as it stands. An empty variable counts as absent, an empty file is a mistake.
+ * in `_FILE` is a path and is used as it is. An empty variable counts as absent; an empty file is an error.
  */
 function readVariable(name: string, source: VariableSource, readFile: (path: string) => string): ReadVariable {
   const direct = emptyIsAbsent(source[name]);
@@ -180,10 +180,10 @@ function reasonOf(error: unknown): string {
   return 'which cannot be read';
 }
 
-/** Short names of a letter's difference are rather other programs' variables than ours misspelt. */
+/** A short name that differs by a letter is more likely another program's variable. */
 const similarLengthMin = 10;
 
-/** The name that `written` was meant to be: one that differs by a letter too many, missing or wrong. */
+/** The known name that differs from `written` by one extra, missing or wrong letter. */
 function similarName(written: string, known: readonly string[]): string | undefined {
   if (written.length < similarLengthMin) return undefined;
   return known.find((name) => name !== written && differsByOneSlip(written, name));

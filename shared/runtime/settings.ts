@@ -1,6 +1,6 @@
 import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox';
 
-/** A setting that variables of the environment decide; what is not one of these is a constant. */
+/** A setting decided by variables of the environment; every other setting is a constant. */
 export class FromEnv<Variables extends TProperties, Value> {
   readonly variables: Variables;
   /** Called with the values of `variables`, among others. */
@@ -12,7 +12,7 @@ export class FromEnv<Variables extends TProperties, Value> {
   }
 }
 
-/** A setting that is the value of a variable, or what `read` makes of it. */
+/** A setting with the value of a variable, or the result of `read`. */
 export function fromEnv<Name extends string, Variable extends TSchema>(
   variables: Readonly<Record<Name, Variable>>,
 ): FromEnv<Record<Name, Variable>, Static<Variable> | (Variable extends TOptional ? undefined : never)>;
@@ -51,7 +51,7 @@ export type Settings<Declared> = {
   readonly read: (env: EnvOf<VariablesOf<Declared>>) => ValuesOf<Declared>;
 };
 
-/** The values of variables; one that is not set may be undefined. */
+/** The values of variables; a variable that is not set may be undefined. */
 export type EnvOf<Variables extends TProperties> = UndefinedWhereOptional<Static<TObject<Variables>>>;
 
 type UndefinedWhereOptional<Values> = {

@@ -8,7 +8,7 @@ import type { VisitorClaim } from './visitor-identity.ts';
 import { isKnown } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 
-/** The visitor that the event is of as the visitors are now; its device's where its person is not known. */
+/** The event's visitor as the visitors are now; the device's where the person is unknown. */
 export function findKnown(account: AccountVisitors, claim: VisitorClaim, asServer: boolean): Working | undefined {
   const { userId, externalIds, emails, anonymousId } = claim;
   const device = account.ofDevice(userId, asServer);
@@ -36,8 +36,9 @@ export function findByEmail(
 }
 
 /**
- * Makes an event that of the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
- * externalId without an owner is added. Not by a public key: the owner of the externalId could then change the visitor.
+ * Gives an event to the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
+ * externalId without an owner is added, unless the key is public: the owner of the externalId could then change the
+ * visitor.
  */
 export function followEmail(account: AccountVisitors, event: PlannedEvent, visitor: Working): Working {
   const { userId, externalIds } = event.claim;
@@ -55,7 +56,7 @@ export function followEmail(account: AccountVisitors, event: PlannedEvent, visit
   return visitor;
 }
 
-/** The visitor that the event is of, with the ties and merges that follow from its identifiers. */
+/** The event's visitor, after the ties and merges that follow from its identifiers. */
 export function identify(account: AccountVisitors, event: PlannedEvent, found: Working | undefined): Working {
   const { userId, externalIds, anonymousId, isAlias } = event.claim;
   const [externalId, newId] = externalIds;
@@ -66,7 +67,7 @@ export function identify(account: AccountVisitors, event: PlannedEvent, found: W
   return person;
 }
 
-/** The person of an externalId, to whom the device is tied. */
+/** The person of an externalId, with the device tied to it. */
 function signIn(account: AccountVisitors, event: PlannedEvent, externalId: string): Working {
   const { userId } = event.claim;
   const device = account.ofDevice(userId, event.tiesAsServer);
@@ -96,8 +97,8 @@ function addExternalId(account: AccountVisitors, event: PlannedEvent, person: Wo
 type Alias = { readonly previousId: string; readonly newId: string };
 
 /**
- * Two ids of one person. The previous one may be a device's, a visitor's own or a person's: its visitor becomes one with that
- * of the new id. A public key merges no two known people, and gives no further id to one that a server named.
+ * Two ids of one person. The previous one may be a device's, a visitor's or a person's: its visitor is merged with the
+ * new one's. A public key merges no two known people, and gives no further id to a person that a server named.
  */
 function alias(account: AccountVisitors, event: PlannedEvent, { previousId, newId }: Alias): Working {
   const { userId } = event.claim;
@@ -127,7 +128,7 @@ function alias(account: AccountVisitors, event: PlannedEvent, { previousId, newI
   return joined ?? merged;
 }
 
-/** Makes the visitor of an externalId without an owner. */
+/** Creates the visitor of an externalId without an owner. */
 function createPerson(
   account: AccountVisitors,
   event: PlannedEvent,

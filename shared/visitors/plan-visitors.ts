@@ -28,7 +28,7 @@ export type VisitorPlan = {
   readonly newIdentities: readonly IdentityRow[];
   /** Visitors that became aliases of another; identifiers that lead to them stay as they are. */
   readonly merges: readonly VisitorMerge[];
-  /** Identities to take from a visitor before others are inserted, since the property was cleared. */
+  /** Identities to remove before others are inserted, since the property was cleared. */
   readonly cleared: readonly ClearedIdentity[];
   /** Accounts with anything to write. */
   readonly changed: ReadonlySet<string>;

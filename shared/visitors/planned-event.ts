@@ -7,14 +7,16 @@ import { nothingLeftOut } from './visitor-store.ts';
 import type { KeyTrust, LeftOut, LeftOutReason, VisitorTouch } from './visitor-store.ts';
 import { causeOf } from './working-visitor.ts';
 
-/** One event while it is applied: what its key and its account allow, and the changes it asked for and did not get. */
+/**
+ * One event while it is applied: the rights of its key and account, and the changes that it requested and was refused.
+ */
 export class PlannedEvent {
   readonly claim: VisitorClaim;
   readonly limits: IdentityLimits;
   readonly saidAtMs: number;
-  /** Whether it gives properties as an event of a server. */
+  /** Whether it writes properties with a server's rights. */
   readonly givesAsServer: boolean;
-  /** Whether it ties identifiers and merges visitors as an event of a server. */
+  /** Whether it ties identifiers and merges visitors with a server's rights. */
   readonly tiesAsServer: boolean;
   readonly #event: VisitorTouch['event'];
   #leftOut: Record<LeftOutReason, number> | undefined;
@@ -38,7 +40,7 @@ export class PlannedEvent {
     this.#leftOut[reason] += times;
   }
 
-  /** Undefined where it got all it asked for. */
+  /** Undefined where nothing was refused. */
   get leftOut(): LeftOut | undefined {
     return this.#leftOut;
   }

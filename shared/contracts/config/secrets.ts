@@ -3,16 +3,16 @@ import { defineSettings, fromEnv } from '../../runtime/settings.ts';
 import { optionalSecret, secret } from '../../runtime/variables.ts';
 
 /**
- * Text sealed with AES-256-GCM: `enc:v1:`, the id of the key, a dot, and base64url of nonce, tag and cipher text. What
- * was sealed before keys had ids has neither id nor dot.
+ * Text sealed with AES-256-GCM: `enc:v1:`, the id of the key, a dot, and base64url of nonce, tag and cipher text. Text
+ * of builds without ids of keys has neither id nor dot.
  */
 export type SecretBox = {
-  /** Id of the key that seals: it tells nothing of the key. */
+  /** Id of the key that seals; it reveals nothing of the key. */
   readonly keyId: string;
 
-  /** `context` binds the cipher text to its place (account, entity, key): moved elsewhere it does not open. */
+  /** `context` binds the cipher text to its place (account, entity, key): elsewhere it does not open. */
   seal(plain: string, context: string): string;
-  /** Whichever of the keys it was sealed with. Throws SecretError where it was none of them, or for another place. */
+  /** Opens with any of the keys. Throws SecretError where none of them sealed it, or for another place. */
   open(sealed: string, context: string): string;
 };
 
@@ -28,21 +28,21 @@ const keyIdBytes = 6;
 const algorithm = 'aes-256-gcm';
 const options = { authTagLength: tagBytes };
 
-/** What a secret reads as; sent back it leaves the stored value. */
+/** Shown in place of a secret. Sent back, it keeps the stored value. */
 export const secretMask = '********';
 
 export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(prefix);
 }
 
-/** How a text begins that the key with this id sealed. */
+/** Beginning of a text sealed with this key. */
 export function sealedBy(keyId: string): string {
   return `${prefix}${keyId}.`;
 }
 
 /**
- * `current` seals and opens, `others` only open: the previous key, while what it sealed is sealed again. Each is 32
- * bytes, base64 or base64url. Throws SecretError for one that is not.
+ * `current` seals and opens, `others` only open: the previous key, while its texts are being sealed again. Each key is
+ * 32 bytes, base64 or base64url. Throws SecretError for any other key.
  */
 export function createSecretBox(current: string, ...others: readonly string[]): SecretBox {
   return boxOf(
@@ -103,7 +103,7 @@ export function settingContext(accountId: string, destinationId: string, key: st
   return `${accountId}/${destinationId}/settings.${key}`;
 }
 
-/** The context of the secret by which a source knows its sender: see SecretBox.seal. */
+/** The context of the secret with which a source checks its sender: see SecretBox.seal. */
 export function signingSecretContext(accountId: string, sourceId: string): string {
   return `${accountId}/${sourceId}/signing-secret`;
 }
@@ -113,7 +113,7 @@ export function userHashSecretContext(accountId: string, sourceId: string): stri
   return `${accountId}/${sourceId}/user-hash-secret`;
 }
 
-/** The context of the token with which a source's provider is asked for what its notices point to: see SecretBox.seal. */
+/** The context of the token for fetching what a source's notices point to: see SecretBox.seal. */
 export function accessTokenContext(accountId: string, sourceId: string): string {
   return `${accountId}/${sourceId}/access-token`;
 }
@@ -135,7 +135,7 @@ export function accountKeyContext(accountId: string, kid: string): string {
 
 const keyRules = { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' };
 
-/** The key that seals, then the one that only opens where there is one. */
+/** The key that seals, then the key that only opens, where there is one. */
 export const { variables: secretsEnv, read: readSecretKeys } = defineSettings(
   fromEnv(
     {
@@ -155,7 +155,7 @@ export const { variables: secretsEnv, read: readSecretKeys } = defineSettings(
 
 export type SecretVariables = Parameters<typeof readSecretKeys>[0];
 
-/** The box of what gateways open; undefined without a key for it. Throws SecretError for a key that is none. */
+/** The box for secrets that gateways open; undefined without a key for it. Throws SecretError for an invalid key. */
 export const { variables: sourceSecretsEnv, read: createSourceSecretBox } = defineSettings(
   fromEnv(
     {

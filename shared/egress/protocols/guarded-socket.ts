@@ -10,12 +10,12 @@ import type { Connect } from './protocol.ts';
 
 export type GuardedSocketOptions = {
   readonly rules: EgressRules;
-  /** Open beside those of HTTP, on public addresses. */
+  /** Ports beside those of HTTP, on public addresses. */
   readonly ports: readonly number[];
   /** For the lookup, the connection and the TLS handshake together. */
   readonly connectTimeoutMs: number;
   readonly resolveName?: ResolveName | undefined;
-  /** The authorities that certificates are checked against; undefined: the authorities of the system. */
+  /** The authorities for certificates; undefined: those of the system. */
   readonly trusted?: SecureContext | undefined;
 };
 
@@ -26,7 +26,7 @@ export function createGuardedSockets(options: GuardedSocketOptions): Connect {
   const connector = createGuardedConnector(rules, createGuardedLookup(rules, options.resolveName), connectTimeoutMs);
   const plain = (host: string, port: number): Promise<Socket> =>
     new Promise((resolve, reject) => {
-      // Without TLS of its own, which would name HTTP as the protocol.
+      // Without the connector's TLS, which would name HTTP as the protocol.
       const target = { protocol: 'http:', hostname: host, host, port: String(port) };
       connector(target, (...[error, socket]) => {
         if (error !== null) return reject(error);

@@ -8,7 +8,7 @@ import { PendingSocket } from './pending-socket.ts';
 import { loginOf, protocolAnswer, RefusedError } from './protocol.ts';
 import type { Network, Protocol, Session } from './protocol.ts';
 
-/** The content of a request's body: messages for one topic, in their order. */
+/** The body of a request: messages for one topic, in order. */
 const Produce = Type.Object({
   topic: Type.String({ minLength: 1 }),
   messages: Type.Array(
@@ -24,7 +24,10 @@ const produce = Compile(Produce);
 
 const standardPort = 9_092;
 const mechanisms: ReadonlySet<string> = new Set(['plain', 'scram-sha-256', 'scram-sha-512']);
-/** Within one request: a new leader is found, and the broker recognises what it has by the producer's sequence. */
+/**
+ * Within one request: the client finds a new leader, and the broker recognises repeated messages by the producer's
+ * sequence.
+ */
 const retry = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
 
 /**
@@ -56,7 +59,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
       sockets.delete(socket);
       isUsable = false;
     });
-    // The client uses of a socket what this has of one.
+    // The client uses only these members of a socket.
     return socket as unknown as Socket;
   };
   const sasl = saslOf(request, url);
@@ -73,7 +76,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    // That of the clients in Java: a key has the same partition for every producer of the topic.
+    // The partitioner of the Java clients: a key has the same partition for every producer of the topic.
     createPartitioner: Partitioners.DefaultPartitioner,
     retry,
   });
@@ -101,7 +104,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
         await producer.send({ ...given, acks: -1, compression: CompressionTypes.GZIP });
         return protocolAnswer(200, { stored: given.messages.length });
       } catch (error) {
-        // The next session has a producer id of its own: after a failure the sequence of this one has a gap.
+        // The next session has another producer id: after a failure the sequence of this one has a gap.
         isUsable = false;
         if (forbidden !== undefined) throw forbidden;
         const answer = answerOf(error);
@@ -123,7 +126,10 @@ function saslOf(request: OutboundRequest, url: URL): SASLOptions | undefined {
   return { mechanism, username: login.user, password: login.password } as SASLOptions;
 }
 
-/** Types of errors about the login, its rights, or a topic whose name is wrong or that is missing. https://kafka.apache.org/protocol.html#protocol_error_codes */
+/**
+ * Types of errors about the login, its rights, or a wrong or missing topic.
+ * https://kafka.apache.org/protocol.html#protocol_error_codes
+ */
 const ofAccess: ReadonlySet<string> = new Set([
   'CLUSTER_AUTHORIZATION_FAILED',
   'ILLEGAL_SASL_STATE',
@@ -138,7 +144,7 @@ const tooLarge: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST
 /** Types of errors about a message. */
 const ofMessage: ReadonlySet<string> = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP', 'POLICY_VIOLATION']);
 
-/** The error that a broker reported; undefined for every other error. */
+/** The broker's error as an answer; undefined for other errors. */
 function answerOf(error: unknown): OutboundAnswer | undefined {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if (cause.name === 'KafkaJSSASLAuthenticationError') {

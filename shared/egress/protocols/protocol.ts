@@ -3,20 +3,20 @@ import type { SecureContext } from 'node:tls';
 import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
 
 /**
- * A protocol other than HTTP. Kinds describe what they send as for HTTP: the scheme of the URL names the protocol, its host
- * the server, an Authorization header (Basic) the login, and the body what to do, as JSON. The answer has a status of HTTP,
- * so that it is classified as any other one, and the server's own words as JSON.
+ * A protocol other than HTTP. Kinds describe requests as for HTTP: the scheme of the URL names the protocol, its host
+ * the server, an Authorization header (Basic) the login, and the body the command as JSON. The answer has an HTTP
+ * status, so that it is classified like any other, and the server's own codes as JSON.
  */
 export type Protocol = {
   /** With the colon: `redis:`. */
   readonly schemes: readonly string[];
-  /** Below 1024, where servers of the protocol listen beside those that every destination may use. */
+  /** Ports below 1024 on which servers of the protocol listen, beside the ports that every destination may use. */
   readonly ports: readonly number[];
   /** Sessions of one destination. */
   readonly sessionsMax: number;
   /**
-   * Connects and logs in. Rejects with RefusedError where the server refuses, with any other error where it is not reached.
-   * The caller destroys the sockets where it rejects or is too slow.
+   * Connects and logs in. Rejects with RefusedError where the server refuses, with any other error where it is not
+   * reached. The caller destroys the sockets after a rejection or a timeout.
    */
   open(request: OutboundRequest, network: Network): Promise<Session>;
 };
@@ -43,9 +43,9 @@ export type Connect = (target: ConnectTarget) => Promise<Socket>;
 
 export type Network = {
   readonly connect: Connect;
-  /** The authorities that certificates are checked against; undefined: the authorities of the system. */
+  /** The authorities for certificates; undefined: those of the system. */
   readonly trusted: SecureContext | undefined;
-  /** For one connection with its TLS handshake: `connect` keeps to it. */
+  /** Time for one connection with its TLS handshake, which `connect` observes. */
   readonly connectTimeoutMs: number;
 };
 

@@ -7,7 +7,7 @@ import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
 import { loginOf, protocolAnswer, RefusedError, serverOf } from './protocol.ts';
 import type { Network, Protocol, Session } from './protocol.ts';
 
-/** A message as the body of a request has it. Addresses as RFC 5322 writes them. */
+/** A message in the body of a request. Addresses have the form of RFC 5322. */
 const Mail = Type.Object({
   from: Type.String(),
   to: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
@@ -116,7 +116,7 @@ async function openSession(request: OutboundRequest, opening: Opening): Promise<
   };
 }
 
-/** Runs one step of a session. What ends the connection meanwhile rejects it too. */
+/** Runs one step of a session. An error that ends the connection rejects the step too. */
 function step<Result>(
   connection: SMTPConnection,
   run: (done: (error: Error | null, result?: Result) => void) => void,
@@ -143,7 +143,7 @@ const ignore = (): void => undefined;
 const ofAccess: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 const tooLarge: ReadonlySet<number> = new Set([523, 552]);
 
-/** The meaning of a server's reply; undefined where the error is no reply. Before a message it is about the destination. */
+/** The meaning of a server's reply; undefined for other errors. Before a message it concerns the destination. */
 function replyOf(error: unknown, isOpening: boolean): OutboundAnswer | undefined {
   const { responseCode: code, response = '' } = error as { responseCode?: number; response?: string };
   if (code === undefined || code < 400) return undefined;
@@ -151,7 +151,7 @@ function replyOf(error: unknown, isOpening: boolean): OutboundAnswer | undefined
   return protocolAnswer(statusOf(code, isOpening), { code, ...(enhanced === undefined ? {} : { enhanced }) });
 }
 
-/** RFC 5321, section 4.2.1: 4yz passes, 5yz stays. */
+/** RFC 5321, section 4.2.1: 4yz is temporary, 5yz permanent. */
 function statusOf(code: number, isOpening: boolean): number {
   if (code < 500) return 503;
   if (isOpening || ofAccess.has(code)) return 401;

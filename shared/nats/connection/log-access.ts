@@ -51,7 +51,6 @@ const variables = {
 
 export const { variables: logEnv, read: logAccess } = defineSettings(fromEnv(variables, readAccess));
 
-/** The variables of `logEnv`, read. */
 export type LogVariables = Static<TObject<typeof variables>>;
 
 /** Address and credentials of the log: plain data, so that a process can pass it to its threads. */
@@ -60,7 +59,7 @@ export type LogAccess = {
   readonly url: string;
   readonly tls?: LogTls;
   readonly login?: LogLogin;
-  /** What the subjects of replies begin with. Default: `_INBOX`, and behind it the user of a login that names one. */
+  /** First token of reply subjects. Default `_INBOX`, followed by the user of a login that names one. */
   readonly inboxPrefix?: string;
 };
 
@@ -89,10 +88,10 @@ function readAccess(env: LogVariables): LogAccess {
   };
 }
 
-/** The same in the words of the client library. */
+/** The access as options of the client library. */
 export function accessOptions(access: LogAccess): ConnectionOptions {
   const addresses = addressesOf(access);
-  // A server may offer TLS to those who like; these options insist on it.
+  // A server may offer TLS without requiring it; these options require it.
   const insists = access.tls !== undefined || addresses.some((address) => address.startsWith('tls://'));
   const login = access.login ?? loginInAddress(addresses);
   return {
@@ -103,7 +102,7 @@ export function accessOptions(access: LogAccess): ConnectionOptions {
   };
 }
 
-/** Whether it says how to log in, in the address or beside it. */
+/** Whether the access has a login, in the address or beside it. */
 export function hasLogin(access: LogAccess): boolean {
   return (access.login ?? loginInAddress(addressesOf(access))) !== undefined;
 }
@@ -118,8 +117,8 @@ function addressesOf({ url }: LogAccess): readonly string[] {
 const usualInboxPrefix = '_INBOX';
 
 /**
- * Replies to a user come below his name, so that the servers can keep those of others from him. Who may subscribe to all
- * inboxes may to these; a name that cannot stand in a subject goes without.
+ * Reply subjects contain the user's name, so that servers can hide them from other users. A name that cannot stand in a
+ * subject is left out.
  */
 function inboxPrefixOf(login: LogLogin | undefined): string {
   if (login?.kind !== 'password' || !/^[A-Za-z0-9_-]+$/.test(login.user)) return usualInboxPrefix;
@@ -158,7 +157,7 @@ function withoutLogin(address: string): string {
   return scheme + rest;
 }
 
-// The library takes one login for all servers, and silently drops the one in an address.
+// The library uses one login for all servers, and silently drops a login in an address.
 function loginInAddress(addresses: readonly string[]): LogLogin | undefined {
   for (const address of addresses) {
     const written = addressParts.exec(address)?.[2];
