@@ -1,17 +1,19 @@
 import type { ThreadSlot } from './thread-slot.ts';
 
+type Slot = Pick<ThreadSlot, 'thread' | 'tell'>;
+
 type Document = { readonly revision: number; readonly document: Uint8Array | undefined };
 
 type Pending = { readonly threads: Set<number>; resolve(): void };
 
 /** Sends every account's configuration to every thread and tracks which threads have it. */
 export class ConfigurationRelay {
-  readonly #slots: readonly ThreadSlot[];
+  readonly #slots: readonly Slot[];
   /** Newest configuration of each account: a restarted thread gets all of them. */
   readonly #documents = new Map<string, Document>();
   readonly #pending = new Map<string, Pending>();
 
-  constructor(slots: readonly ThreadSlot[]) {
+  constructor(slots: readonly Slot[]) {
     this.#slots = slots;
   }
 
@@ -29,7 +31,7 @@ export class ConfigurationRelay {
   }
 
   /** A thread has started: it gets all configurations. */
-  sendAll(slot: ThreadSlot): void {
+  sendAll(slot: Slot): void {
     for (const [accountId, { revision, document }] of this.#documents) {
       slot.tell({ kind: 'configure', accountId, revision, document });
     }

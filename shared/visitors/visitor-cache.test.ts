@@ -50,6 +50,19 @@ test('visitor cache: what was read is current until a newer version is reported'
   expect(isCurrent('a')).toBe(true);
 });
 
+test('visitor cache: the same ids of two accounts are two visitors, and a change of one is none of the other', () => {
+  const { cache, isCurrent, read } = rig();
+  const other = '1d7c3c34-8a3f-4a58-9d55-6a8f6f0f6f10';
+  read(row('a', 1, other));
+  cache.takeIdentity('email', 'e', row('a', 1, other));
+  expect([cache.visitor(account, 'a'), cache.identity(account, 'email', 'e')]).toEqual([undefined, undefined]);
+  read(row('a', 5));
+  cache.noteChange(account, 'a', 6);
+  expect([isCurrent('a'), isCurrent('a', other)]).toEqual([false, true]);
+  expect([cache.visitor(account, 'a')?.row.version, cache.visitor(other, 'a')?.row.version]).toEqual([5, 1]);
+  expect(cache.identity(other, 'email', 'e')?.row.accountId).toBe(other);
+});
+
 test('visitor cache: a change that is reported while a row is read leaves it in doubt, unless the row has it', () => {
   const { cache, isCurrent, read } = rig();
   read(row('a', 1), () => cache.noteChange(account, 'a', 2));

@@ -1,4 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import {
+  decodeHealthRecord,
+  joinHealth,
+  pastHealthKey,
+  recentHealthKey,
+} from '../../../../shared/contracts/health-record.ts';
 import { PublishError } from '../../../../shared/nats/publish/publisher.ts';
 import { HealthKeeper } from './health-keeper.ts';
 
@@ -7,9 +13,17 @@ afterEach(() => void vi.useRealTimers());
 
 /** A keeper whose bucket takes entries, refuses them, or does not answer. */
 async function open() {
-  const log = { answer: 'takes' as 'takes' | 'refuses' | 'hangs', isThere: true, writes: 0 };
-  const put = (): Promise<number> => {
+  const log = {
+    answer: 'takes' as 'takes' | 'refuses' | 'hangs',
+    isThere: true,
+    writes: 0,
+    entries: new Map<string, Uint8Array>(),
+    effects: [] as string[],
+  };
+  const put = (key: string, value: Uint8Array): Promise<number> => {
     log.writes += 1;
+    log.effects.push(`health ${log.answer}`);
+    if (log.answer === 'takes') log.entries.set(key, value);
     if (log.answer === 'hangs') return new Promise(() => undefined);
     if (log.answer === 'takes') return Promise.resolve(log.writes);
     return Promise.reject(new PublishError('refused', 'bucket HEALTH'));
@@ -28,7 +42,10 @@ async function open() {
     flushEveryMs: 10,
     hoursKept: 168,
     place: () => ({ upTo: 0, above: [], storedUntilMs: 0, parts: [] }),
-    storePlace: () => Promise.resolve(),
+    storePlace: () => {
+      log.effects.push('position');
+      return Promise.resolve();
+    },
     sending: () => undefined,
     isLogThere: () => log.isThere,
     warn: () => undefined,
@@ -49,6 +66,33 @@ test('health: acknowledgements wait until it is stored', async () => {
   keeper.record('succeeded', 1);
   expect(await goesOn(keeper, 20)).toBe(true);
   expect([log.writes, keeper.isBehind]).toEqual([1, false]);
+});
+
+test('order of effects: the position is stored once what was counted is, or is refused', async () => {
+  const { keeper, log } = await open();
+  keeper.record('succeeded', 1);
+  expect(await goesOn(keeper, 20)).toBe(true);
+  expect(log.effects).toEqual(['health takes', 'position']);
+  log.answer = 'refuses';
+  keeper.record('succeeded', 1);
+  expect(await goesOn(keeper, 20)).toBe(true);
+  expect(log.effects.slice(2, 4)).toEqual(['health refuses', 'position']);
+});
+
+test('health: minutes that leave the recent entry are in the past one, also where that was refused at first', async () => {
+  const { keeper, log } = await open();
+  for (let minute = 1; minute <= 31; minute += 1) {
+    if (minute === 31) log.answer = 'refuses';
+    keeper.record('succeeded', 1);
+    expect(await goesOn(keeper, 20)).toBe(true);
+    if (minute < 31) await vi.advanceTimersByTimeAsync(60_000);
+  }
+  log.answer = 'takes';
+  await vi.advanceTimersByTimeAsync(1_000);
+  const recentKey = recentHealthKey('d', 'i');
+  const [past, recent] = [pastHealthKey(recentKey), recentKey].map((key) => decodeHealthRecord(log.entries.get(key)));
+  expect(recent?.minutes).toHaveLength(1);
+  expect(joinHealth(past, recent ?? expect.unreachable()).minutes).toHaveLength(31);
 });
 
 test('health: while nothing is delivered it is stored less often, and in time for the first that is', async () => {
