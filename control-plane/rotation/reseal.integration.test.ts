@@ -17,6 +17,7 @@ import { accountKey } from '../../shared/contracts/subjects.ts';
 import { verifyCertificate } from '../../shared/contracts/erasure-certificate.ts';
 import { openTestPool } from '../../shared/testing/test-pool.ts';
 import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store.ts';
+import { lockAccount } from '../draft/edit-entities.ts';
 import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
@@ -151,6 +152,38 @@ test('reseal: a run that is broken off leaves whole accounts, and the next one g
   const [rest] = await reseal(next, plane.env.SECRETS_KEY);
   expect(rest.destinations).toBeGreaterThanOrEqual(1);
   expect(await left(keyId)).toEqual(nothing);
+  await reseal(plane.env.SECRETS_KEY, next);
+});
+
+test('order of effects: an account is resealed only once an edit under way has ended', async () => {
+  const { client } = await filled();
+  const execute = <Row>(sql: string, values: unknown[] = []) => plane.storage.fork().execute<Row[]>(sql, values);
+  const sealed = (): Promise<unknown> =>
+    execute('select sealed_key from source_keys where account_id = ? order by id', [client.accountId]);
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  let begin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const editing = plane.storage.fork().transactional(async (em) => {
+    await lockAccount(em, client.accountId);
+    begin();
+    await ended;
+  });
+  await begun;
+  const before = await sealed();
+  const resealing = reseal(next, plane.env.SECRETS_KEY);
+  await expect
+    .poll(() =>
+      execute(
+        "select 1 as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      ),
+    )
+    .toEqual([{ waits: 1 }]);
+  expect(await sealed()).toEqual(before);
+  end();
+  await editing;
+  await resealing;
+  expect(await sealed()).not.toEqual(before);
   await reseal(plane.env.SECRETS_KEY, next);
 });
 

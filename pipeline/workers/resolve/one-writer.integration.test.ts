@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
-import { eventsOfAll, eventsSubject, ingestOfAccount } from '../../../shared/contracts/subjects.ts';
+import {
+  deduplicationSubject,
+  eventsOfAll,
+  eventsSubject,
+  ingestOfAccount,
+} from '../../../shared/contracts/subjects.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import { countBySubject, purgeSubject } from '../../../shared/nats/messages/subject-log.ts';
@@ -110,6 +115,32 @@ test('one writer: a resolver that was paused while retention removed what its su
     goOn();
     expect(await failure).toMatchObject({ code: 'consumer_taken' });
     expect(await idsOf(rig)).toEqual([]);
+    await owner.stop(5_000);
+  }));
+
+test('one writer: a resolver that was paused before it stored a checkpoint adds none to those of its successor', () =>
+  withPredecessor(async ({ gate, own }, rig) => {
+    const settings = { ...defaultSettings, checkpointEveryMs: 20 };
+    const subject = deduplicationSubject(0);
+    const stored = async (): Promise<number | undefined> =>
+      (await countBySubject(rig.connection, streams.deduplication, subject)).get(subject);
+    const paused = await rig.start(0, { ...own, settings });
+    const failure = failureOf(paused);
+    await rig.send(0, [event(0)]);
+    await vi.waitFor(() => expect(paused.stats()).toMatchObject({ resolved: 1, checkpoint_ids_waiting: 0 }), patiently);
+    const held = gate.hold(subject);
+    await rig.send(0, [event(1)]);
+    await held.arrived;
+    const goOn = gate.standStill();
+    const owner = await rig.start(0, { settings });
+    await rig.send(0, [event(1), event(2)]);
+    await until(owner, 'duplicates', 1);
+    await vi.waitFor(() => expect(owner.stats()).toMatchObject({ resolved: 1, checkpoint_ids_waiting: 0 }), patiently);
+    const before = await stored();
+    held.release();
+    goOn();
+    expect(await failure).toMatchObject({ code: 'consumer_taken' });
+    expect(await stored()).toBe(before);
     await owner.stop(5_000);
   }));
 
