@@ -172,17 +172,19 @@ test('order of effects: an account is resealed only once an edit under way has e
   await begun;
   const before = await sealed();
   const resealing = reseal(next, plane.env.SECRETS_KEY);
-  await expect
-    .poll(() =>
-      execute(
-        "select 1 as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      ),
-    )
-    .toEqual([{ waits: 1 }]);
-  expect(await sealed()).toEqual(before);
-  end();
-  await editing;
-  await resealing;
+  try {
+    await expect
+      .poll(() =>
+        execute(
+          "select 1 as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        ),
+      )
+      .toEqual([{ waits: 1 }]);
+    expect(await sealed()).toEqual(before);
+  } finally {
+    end();
+    await Promise.all([editing, resealing]);
+  }
   expect(await sealed()).not.toEqual(before);
   await reseal(plane.env.SECRETS_KEY, next);
 });
