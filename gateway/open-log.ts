@@ -1,5 +1,4 @@
 import { claimInstanceId } from '../shared/nats/buckets/instance-claim.ts';
-import { checkAtStart } from '../shared/doctor/check-at-start.ts';
 import { connectLog } from '../shared/nats/connection/connection.ts';
 import { logAccess } from '../shared/nats/connection/log-access.ts';
 import { openGatewayBuckets, openLeases } from '../shared/nats/buckets/open-buckets.ts';
@@ -37,7 +36,10 @@ export async function openLog(env: GatewayEnv, instanceId: string, logger: Logge
   const connection = scope.use('log', await connectLog({ ...logAccess(env), name: instanceId }), (log) =>
     log.close(stepMs),
   );
-  void checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger });
+  // The check runs beside the start, which does not wait for its code either.
+  void import('../shared/doctor/check-at-start.ts').then(({ checkAtStart }) =>
+    checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger }),
+  );
   await refuseFewerCopies(connection, env.LOG_REPLICAS);
   const instance = { kind: 'gateway', instanceId } as const;
   const holder = await claimInstanceId(await openLeases(connection, env.LOG_REPLICAS), instance);

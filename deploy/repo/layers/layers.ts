@@ -259,7 +259,6 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'destinations/facebook/graph-api.ts',
     'destinations/sdk/answers.ts',
     'destinations/sdk/standard-events.ts',
-    'doctor',
     'experiments',
     'json',
     'limits',
