@@ -1,15 +1,17 @@
 import { Command, Option } from 'commander';
+import { jsonOption, print } from '../shared/command-line/printed.ts';
+import type { Printed } from '../shared/command-line/printed.ts';
 import { runCommand, runProgram } from '../shared/command-line/run-command.ts';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
 import { readCommandEnv } from './env.ts';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/commands.ts';
-import type { CommandContext, CreateOptions, Printed } from './keys/commands.ts';
+import type { CommandContext, CreateOptions } from './keys/commands.ts';
 import { scopeNames } from './keys/scopes.ts';
 
 // API keys from a shell that reaches the database: the first key of an installation, and keys when none is at hand.
 const account = new Option('--account <id or name>', 'the account; may be left out where there is only one');
-const json = new Option('--json', 'for programs');
+const json = jsonOption();
 type Common = { readonly account?: string; readonly json?: true };
 
 const program = new Command('keys').description('API keys of the configuration interface');
@@ -44,7 +46,7 @@ program
   .addOption(json)
   .action((options: Common) =>
     runCommand('keys', () => {
-      print(options, { text: scopeNames.join('\n'), value: scopeNames });
+      print({ text: scopeNames.join('\n'), value: scopeNames }, options);
       return Promise.resolve();
     }),
   );
@@ -55,13 +57,9 @@ function run(options: Common, command: (context: CommandContext) => Promise<Prin
   return runCommand('keys', async () => {
     const storage = await openStorage({ ...databaseAccess(readCommandEnv()), connectionsMax: 2 });
     try {
-      print(options, await command({ storage, now: new Date() }));
+      print(await command({ storage, now: new Date() }), options);
     } finally {
       await storage.close();
     }
   });
-}
-
-function print({ json }: Common, { text, value }: Printed): void {
-  process.stdout.write(`${json === true ? JSON.stringify(value, null, 2) : text}\n`);
 }

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { databaseAccess } from '../shared/postgres/database-access.ts';
 import { openStorage } from '../shared/postgres/open-storage.ts';
 import type { Storage } from '../shared/postgres/open-storage.ts';
+import { jsonOption, print } from '../shared/command-line/printed.ts';
 import { runCommand, runProgram } from '../shared/command-line/run-command.ts';
 import { createVisitorPool } from '../shared/visitors/visitor-pool.ts';
 import { readCommandEnv } from './env.ts';
@@ -21,7 +22,7 @@ program
   )
   .option('--account <id or name>', 'the account; may be left out where there is only one')
   .option('--limit <number>', 'visitors listed at most', readLimit, 1_000)
-  .option('--json', 'for programs')
+  .addOption(jsonOption())
   .action(list);
 
 program
@@ -33,27 +34,26 @@ program
   .argument('<file>', 'the file, in UTF-8')
   .option('--account <id or name>', 'the account; may be left out where there is only one')
   .option('--reference <text>', 'your own name for the list; it is kept')
-  .option('--json', 'for programs')
+  .addOption(jsonOption())
   .action(suppress);
 
 await runProgram(program);
 
-async function list({ account, limit, json }: Options): Promise<void> {
+async function list(options: Options): Promise<void> {
   await withPool(async ({ pool, storage }) => {
-    const accountId = await findAccount(storage.fork(), account);
-    const merged = await listMergedPeople(pool, accountId, { peopleMax: limit });
-    const text = json === true ? JSON.stringify({ accountId, ...merged }, null, 2) : showMergedPeople(merged);
-    process.stdout.write(`${text}\n`);
+    const accountId = await findAccount(storage.fork(), options.account);
+    const merged = await listMergedPeople(pool, accountId, { peopleMax: options.limit });
+    print({ text: showMergedPeople(merged), value: { accountId, ...merged } }, options);
   });
 }
 
 type SuppressOptions = { readonly account?: string; readonly reference?: string; readonly json?: true };
 
-async function suppress(file: string, { account, reference, json }: SuppressOptions): Promise<void> {
+async function suppress(file: string, options: SuppressOptions): Promise<void> {
   await withPool(async ({ pool, storage }) => {
-    const accountId = await findAccount(storage.fork(), account);
-    const done = await suppressFile(pool, { accountId, file, reference });
-    process.stdout.write(`${json === true ? JSON.stringify({ accountId, ...done }, null, 2) : showSuppressed(done)}\n`);
+    const accountId = await findAccount(storage.fork(), options.account);
+    const done = await suppressFile(pool, { accountId, file, reference: options.reference });
+    print({ text: showSuppressed(done), value: { accountId, ...done } }, options);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { uuidv7 } from 'uuidv7';
 import { didYouMean } from '../../shared/command-line/closest-name.ts';
+import type { Printed } from '../../shared/command-line/printed.ts';
 import { CommandError } from '../../shared/command-line/run-command.ts';
 import { Account } from '../../shared/postgres/entities.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
@@ -21,9 +22,6 @@ export type CreateOptions = {
   readonly account?: string;
   readonly newAccount?: string;
 };
-
-/** The output of a command: text, and the same for programs. */
-export type Printed = { readonly text: string; readonly value: unknown };
 
 const listedMax = 1_000;
 /** The principal of a command. */

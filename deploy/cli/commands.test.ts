@@ -5,6 +5,9 @@ import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 const commands: readonly (readonly [entry: string, arguments_: readonly string[]])[] = [
   ['control-plane/keys-cli.ts', ['scopes']],
   ['control-plane/visitors-cli.ts', ['--help']],
+  ['control-plane/migrate.ts', ['--help']],
+  ['control-plane/reseal.ts', ['--help']],
+  ['deploy/cli/sign-in-link/main.ts', ['--help']],
   ['deploy/cli/dead-letters/main.ts', ['--help']],
   ['deploy/cli/doctor/main.ts', ['--help']],
   ['deploy/cli/upgrade-check/main.ts', ['--help']],

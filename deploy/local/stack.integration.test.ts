@@ -103,11 +103,13 @@ test('stack: commands beside it find its servers, accept names, and report a wro
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     return { code, output, errors };
   };
-  const [doctor, keys, letters, slip] = await Promise.all([
+  const [doctor, keys, letters, slip, ...others] = await Promise.all([
     run('deploy/cli/doctor/main.ts', '--json', '--deadline', '60000'),
     run('control-plane/keys-cli.ts', 'list', '--json'),
     run('deploy/cli/dead-letters/main.ts', 'list', 'demo sink', '--json'),
     run('deploy/cli/dead-letters/main.ts', 'list', 'Demo snk'),
+    run('deploy/cli/sign-in-link/main.ts', '--json'),
+    run('control-plane/reseal.ts', '--json'),
   ]);
   const { findings } = JSON.parse(doctor.output) as { findings: { about: string; level: string; detail: string }[] };
   const wanted = ['log', 'streams', 'durability', 'database', 'schema', 'secrets key', 'signed configuration'];
@@ -115,6 +117,11 @@ test('stack: commands beside it find its servers, accept names, and report a wro
   expect(findings.map(({ about }) => about)).toEqual(expect.arrayContaining(wanted));
   expect(JSON.parse(keys.output)).toMatchObject([{ isValid: true, expiresAt: null }]);
   expect(letters).toMatchObject({ code: 0, output: '{"kept":0}\n' });
+  expect(others.map(({ errors }) => errors)).toEqual(['', '']);
+  expect(others.map(({ output }) => JSON.parse(output) as unknown)).toEqual([
+    { link: expect.stringContaining(`${stack.credentials.controlPlane}/sign-in#`) },
+    { destinations: 0, sources: 0, versions: 0, sourceKeys: 0, erasures: 0, accountKeys: 0, unopened: 0 },
+  ]);
   expect(slip.code).toBe(1);
   expect(slip.errors).toMatch(
     /^dead-letters: no live destination has the id or the name Demo snk, .*; did you mean Demo sink\?\n$/,

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import pg from 'pg';
 import type { Finding } from '../../../shared/doctor/finding.ts';
@@ -8,7 +10,8 @@ import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
 import { ensureTopology, streams } from '../../../shared/nats/streams/topology.ts';
-import { migrate } from '../../../shared/postgres/migrate.ts';
+import { migrationList } from '../../../shared/postgres/migrations/migration-list.ts';
+import { compiledPath, topFolder } from '../../../shared/runtime/compiled-path.ts';
 import { version } from '../../../shared/runtime/version.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { createTestDatabase, startTestNats } from '../../../shared/testing/servers.ts';
@@ -18,6 +21,7 @@ import { examineUpgrade } from './examine-upgrade.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 const deadlineMs = 60_000;
+const migrateCommand = compiledPath(new URL('control-plane/migrate.ts', topFolder));
 const topology = testTopology({ partitions: 2, streamBytesMax: 8 * 1024 ** 2 });
 
 let nats: NatsServer;
@@ -52,7 +56,10 @@ test('upgrade-check: says what an upgrade will do, and does none of it', async (
   // It has only looked.
   expect(await jsm.streams.list().next()).toEqual([]);
 
-  await migrate(database.url);
+  const { stdout } = await promisify(execFile)(process.execPath, [migrateCommand, '--json'], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+  });
+  expect(JSON.parse(stdout)).toEqual({ newest: migrationList.at(-1)?.name, roles: [] });
   await ensureTopology(connection, topology);
   const lease = holdProcessLease(
     await openLeases(connection, topology.replicas),
