@@ -11,6 +11,12 @@ import { listPublications, publicationReply, viewPublication } from './publicati
 const instant = Type.String({ format: 'date-time' });
 const text = Type.String();
 
+const userBehind = Type.String({
+  description:
+    'E-mail address of the user that did so, or that made the API key that did. Null: it is not known whose the key is, ' +
+    'as of one that was made from the command line.',
+});
+
 const approvalReply = Type.Object({
   versionId: Type.String({ format: 'uuid' }),
   versionNumber: Type.Integer({ minimum: 1 }),
@@ -23,10 +29,12 @@ const approvalReply = Type.Object({
   requestedAt: instant,
   requestedById: text,
   requestedByName: text,
+  requestedByUser: nullable(userBehind),
   comment: nullable(text),
   decidedAt: nullable(instant),
   decidedById: nullable(text),
   decidedByName: nullable(text),
+  decidedByUser: nullable(userBehind),
   decisionComment: nullable(text),
 });
 
@@ -137,8 +145,8 @@ function approvalPosition({ requestedAt, versionId }: ApprovalRow): readonly [nu
 }
 
 function viewApproval(row: ApprovalRow, present: Present): Record<string, unknown> {
-  const { versionId, versionNumber, versionName, requestedById, requestedByName, comment } = row;
-  const { decidedAt, decidedById, decidedByName, decisionComment } = row;
+  const { versionId, versionNumber, versionName, requestedById, requestedByName, requestedByUser, comment } = row;
+  const { decidedAt, decidedById, decidedByName, decidedByUser, decisionComment } = row;
   return {
     versionId,
     versionNumber,
@@ -147,10 +155,12 @@ function viewApproval(row: ApprovalRow, present: Present): Record<string, unknow
     requestedAt: new Date(row.requestedAt).toISOString(),
     requestedById,
     requestedByName,
+    requestedByUser,
     comment,
     decidedAt: decidedAt === null ? null : new Date(decidedAt).toISOString(),
     decidedById,
     decidedByName,
+    decidedByUser,
     decisionComment,
   };
 }

@@ -21,6 +21,7 @@ export type ApprovalRow = {
   readonly requestedAt: string | Date;
   readonly requestedById: string;
   readonly requestedByName: string;
+  readonly requestedByUser: string | null;
   readonly comment: string | null;
   readonly liveVersionId: string | null;
   readonly draftHash: string;
@@ -28,6 +29,7 @@ export type ApprovalRow = {
   readonly decidedAt: string | Date | null;
   readonly decidedById: string | null;
   readonly decidedByName: string | null;
+  readonly decidedByUser: string | null;
   readonly decisionComment: string | null;
   readonly usedAt: string | Date | null;
 };
@@ -171,10 +173,29 @@ export async function takeApproval(
   await em.execute('update approvals set used_at = ? where account_id = ? and version_id = ?', [now, accountId, id]);
 }
 
+/**
+ * SQL: the name of the user that acted on the version, or that made the key that did, or the key that made that one; null
+ * where the audit trail knows of none.
+ */
+const userBehind = (actorId: string): string => `(
+  with recursive makers as (
+    select ${actorId} as id, 0 as steps, (
+      select e.actor_name from audit_entries e
+      where e.account_id = a.account_id and e.entity_id = a.version_id::text and e.actor_id = ${actorId}
+        and e.actor_kind = 'user' limit 1
+    ) as user_name
+    union all
+    select e.actor_id, m.steps + 1, case when e.actor_kind = 'user' then e.actor_name end
+    from makers m join audit_entries e on e.account_id = a.account_id and e.action = 'key.create' and e.entity_id = m.id
+    where m.steps < ${makersMax}
+  )
+  select user_name from makers where user_name is not null order by steps desc limit 1)`;
+
 const columns = `a.version_id as "versionId", v.version_number as "versionNumber", v.name as "versionName",
   v.published_at is not null as "wasLive", a.requested_at as "requestedAt", a.requested_by_id as "requestedById",
-  a.requested_by_name as "requestedByName", a.comment, a.live_version_id as "liveVersionId", a.draft_hash as "draftHash",
+  a.requested_by_name as "requestedByName", ${userBehind('a.requested_by_id')} as "requestedByUser", a.comment, a.live_version_id as "liveVersionId", a.draft_hash as "draftHash",
   a.decision, a.decided_at as "decidedAt", a.decided_by_id as "decidedById", a.decided_by_name as "decidedByName",
+  ${userBehind('a.decided_by_id')} as "decidedByUser",
   a.decision_comment as "decisionComment", a.used_at as "usedAt"`;
 const joined = 'approvals a join versions v on v.account_id = a.account_id and v.id = a.version_id';
 

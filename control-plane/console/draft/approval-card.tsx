@@ -61,14 +61,22 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
           </dd>
           <dt>Requested</dt>
           <dd>
-            by {approval.requestedByName}, <At at={approval.requestedAt} />
+            by <Actor name={approval.requestedByName} user={approval.requestedByUser} />,{' '}
+            <At at={approval.requestedAt} />
             {approval.comment === null ? null : <p dir="auto">{approval.comment}</p>}
           </dd>
           {approval.decidedAt === null ? null : (
             <>
               <dt>Decided</dt>
               <dd>
-                by {approval.decidedByName}, <At at={approval.decidedAt} />
+                by <Actor name={approval.decidedByName ?? ''} user={approval.decidedByUser} />,{' '}
+                <At at={approval.decidedAt} />
+                {isUnsure(approval) ? (
+                  <p className="note warn">
+                    Sluice cannot tell whether another person approved this: it is not known who made one of these keys.
+                    An approval by two users is certain.
+                  </p>
+                ) : null}
                 {approval.decisionComment === null ? null : <p dir="auto">{approval.decisionComment}</p>}
               </dd>
             </>
@@ -80,6 +88,23 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
     </Card>
   );
 }
+
+type ActorProps = { readonly name: string; readonly user: string | null };
+
+/** Who requested or decided: a user, or an API key with the user that made it. */
+export function Actor({ name, user }: ActorProps): ReactElement {
+  const whose = user === null ? ', an API key whose maker is not known' : `, an API key of ${user}`;
+  return (
+    <>
+      <span dir="auto">{name}</span>
+      {user === name ? '' : whose}
+    </>
+  );
+}
+
+/** Whether an approval may be by the person that requested it. */
+const isUnsure = ({ status, decidedByUser, requestedByUser }: Approval): boolean =>
+  (status === 'approved' || status === 'published') && (decidedByUser === null || requestedByUser === null);
 
 function RequestApproval({ versionId }: { readonly versionId: string }): ReactElement {
   const [comment, setComment] = useState('');
