@@ -1,3 +1,4 @@
+import { sourceLabel } from '../../shared/collections/kind-labels.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
 import { leaseTtlMs } from '../../shared/contracts/process-report.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
@@ -9,11 +10,11 @@ import type { LiveValues } from '../health/live-values.ts';
 import type { LogFigures } from '../health/log-figures.ts';
 import { sumCounts, sumSourceSteps } from '../health/source-series.ts';
 import type { LeaseCache } from '../publishing/publishing-service.ts';
+import { viewInvalid } from '../sources/source-view.ts';
 import { diffSnapshots } from '../versions/diff.ts';
 import { findVersion, liveContent } from '../versions/version-store.ts';
 import { viewVersion } from '../versions/version-view.ts';
 import { withoutDraftExperiments } from '../draft/snapshot.ts';
-import { sourceTypeLabel } from '../sources/describe-source-types.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
 import { readLoudViolations, ruleNames } from '../tracking-plan/read-violations.ts';
 import { findProblems } from './find-problems.ts';
@@ -77,7 +78,7 @@ export async function readActivity(services: ActivityServices, accountId: string
     const { stored, test, ...refused } = sumCounts(counted);
     const lastMs = liveValues.lastTriggeredAt(entity.id);
     const type = textOf(entity['type']);
-    const label = sourceTypeLabel(type);
+    const label = sourceLabel(type);
     return {
       id: entity.id,
       name: textOf(entity['name']) || label,
@@ -88,6 +89,7 @@ export async function readActivity(services: ActivityServices, accountId: string
       total: stored,
       testTotal: test,
       refused,
+      lastInvalid: viewInvalid(liveValues.lastInvalid(entity.id)),
       lastTriggeredAt: lastMs === null ? null : new Date(lastMs).toISOString(),
     };
   });

@@ -7,10 +7,11 @@ import {
   allSources,
   decodeDispatched,
   decodeSourceRecord,
+  newestInvalid,
   joinSourceRecords,
   pastSourceKey,
 } from '../../shared/contracts/source-activity.ts';
-import type { SourceRecord } from '../../shared/contracts/source-activity.ts';
+import type { InvalidEvent, SourceRecord } from '../../shared/contracts/source-activity.ts';
 import type { Bucket } from '../../shared/nats/buckets/bucket.ts';
 import { defineService } from '../api/services.ts';
 import type { DeliveryParts } from './delivery-report.ts';
@@ -25,6 +26,8 @@ export type LiveValues = {
   healthReports(destinationId: string): readonly HealthRecord[];
   /** How events of a destination moved on, as each pipeline has stored it: all of it, and what changed since. */
   deliveryReports(destinationId: string): readonly DeliveryParts[];
+  /** The newest event of a source that a gateway rejected as not valid. */
+  lastInvalid(sourceId: string): InvalidEvent | null;
   /** The counts of each gateway for a source. */
   sourceReports(sourceId: string): readonly SourceRecord[];
   /** How long events waited to be resolved, as each pipeline that looked has seen it. */
@@ -44,6 +47,7 @@ export function createLiveValues(): LiveValues {
   const caches = [sources, dispatched, health, lags];
   return {
     lastTriggeredAt: (sourceId) => latest(sources.valuesOf(sourceId).map(({ lastTriggeredAt }) => lastTriggeredAt)),
+    lastInvalid: (sourceId) => newestInvalid(sources.valuesOf(sourceId).map(({ lastInvalid }) => lastInvalid)),
     lastDispatchedAt: (sourceId) => latest(dispatched.valuesOf(sourceId)),
     healthReports: (destinationId) => joined(health.entriesOf(destinationId), pastHealthKey, joinHealth),
     deliveryReports: (destinationId) => partsOf(health.entriesOf(destinationId)),

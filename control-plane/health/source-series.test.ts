@@ -10,6 +10,7 @@ const record: SourceRecord = {
     [0, 9, 0, 1, 2, 3, 4],
     [1, 1, 2, 0, 0, 0, 0],
   ],
+  lastInvalid: null,
 };
 const nowMs = 61 * 60_000;
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { sources } from '../../shared/collections/sources.ts';
 import type { SourceBody } from '../../shared/collections/sources.ts';
+import type { InvalidEvent } from '../../shared/contracts/source-activity.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ConfigEntityRow } from '../../shared/postgres/entities.ts';
 import { replySchema, viewEntity } from '../collections/entity-schemas.ts';
@@ -12,19 +13,30 @@ import { maskSourceSecrets } from './source-secrets.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
+/** The newest event of a source that was not valid. */
+export const invalidReply = Type.Object(
+  { at: instant, problem: Type.String({ description: 'Names the field, without its value.' }) },
+  { description: 'The newest event that was refused as not valid, and why.' },
+);
+
+export function viewInvalid(event: InvalidEvent | null): { readonly at: string; readonly problem: string } | null {
+  return event === null ? null : { at: new Date(event.at).toISOString(), problem: event.problem };
+}
+
 /** A source as it is answered. */
 export const sourceReply = replySchema(sources, {
   accountId: Type.String(),
   isPublished: nullable(Type.Boolean()),
   lastTriggeredAt: nullable(instant),
   lastDispatchedAt: nullable(instant),
+  lastInvalid: nullable(invalidReply),
 });
 
 /** A source with its current state. */
 export function viewSource(
   row: ConfigEntityRow,
   published: ReadonlySet<string>,
-  live: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt'>,
+  live: Pick<LiveValues, 'lastTriggeredAt' | 'lastDispatchedAt' | 'lastInvalid'>,
 ): JsonObject {
   return {
     ...maskSourceSecrets(viewEntity(sources, row)),
@@ -32,6 +44,7 @@ export function viewSource(
     isPublished: published.has(row.id),
     lastTriggeredAt: isoOrNull(live.lastTriggeredAt(row.id)),
     lastDispatchedAt: isoOrNull(live.lastDispatchedAt(row.id)),
+    lastInvalid: viewInvalid(live.lastInvalid(row.id)),
   };
 }
 

@@ -37,6 +37,7 @@ test('create source: answers the whole source, not published yet', async () => {
     isPublished: false,
     lastTriggeredAt: null,
     lastDispatchedAt: null,
+    lastInvalid: null,
     selectedAccountId: null,
     whitelistDomains: null,
     whitelistIps: null,

@@ -65,6 +65,12 @@ export function failure(code: number, error: string, options: ReplyOptions = {})
   return jsonReply(code, { success: false, error }, options);
 }
 
+/** What a refusal says. */
+export function problemOf({ body }: Reply): string {
+  const { error } = JSON.parse(Buffer.from(body).toString('utf8')) as { readonly error?: string };
+  return error ?? 'the event is not valid';
+}
+
 export const retryAfterS = 1;
 const retryAfter = [['retry-after', String(retryAfterS)]] as const;
 

@@ -3,7 +3,7 @@ import { endHead } from '../../shared/contracts/events/envelope.ts';
 import { EventSlice } from '../commit/frame.ts';
 import type { FrameOutcome, FrameWaiter } from '../commit/frame.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { accepted, invalid, tooLarge, unavailable } from '../http/reply.ts';
+import { accepted, invalid, problemOf, tooLarge, unavailable } from '../http/reply.ts';
 import { BodyScan, scanBody } from '../payload/scan-body.ts';
 import { describeProblem } from '../payload/describe-problem.ts';
 import { identifyPayload, trackPayload } from '../payload/payloads.ts';
@@ -13,6 +13,7 @@ import { isWithinWindow } from '../payload/time-window.ts';
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { Admitted } from './admission.ts';
 import type { Intake } from './intake.ts';
+import { countInvalid } from './published-sources.ts';
 import type { EventTally } from './published-sources.ts';
 
 /** An event made from something else than a body of its own; its token is blank. */
@@ -43,7 +44,7 @@ export class MadeEvents {
     for (const event of events) {
       const body = this.#encode(event, atMs);
       if (!Buffer.isBuffer(body)) {
-        source.tally.invalid += events.length;
+        countInvalid(source.tally, problemOf(body), events.length);
         return exchange.send(body);
       }
       bodies.push(body);

@@ -5,6 +5,7 @@ import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 import type { Reply } from '../http/reply.ts';
 import { PublishedTags } from './published-tags.ts';
 import type { OpenSecret } from './source-secrets.ts';
+import type { InvalidEvent } from '../../shared/contracts/source-activity.ts';
 import { RateLimit } from '../../shared/limits/index.ts';
 import { envelopePrefix } from '../../shared/contracts/events/envelope.ts';
 import { partitionSeed } from '../../shared/contracts/events/partition.ts';
@@ -237,7 +238,12 @@ function readRecordings([setting]: LiveCollections['replaySettings']) {
 }
 
 /** Events of one source, counted as they are decided. */
-export type EventTally = {
+export type EventTally = EventCounts & {
+  /** The newest event that was not valid. */
+  lastInvalid: InvalidEvent | undefined;
+};
+
+export type EventCounts = {
   stored: number;
   /** The log did not store them. */
   lost: number;
@@ -257,8 +263,15 @@ export const noEvents = (): EventTally => ({
   limited: 0,
   backpressure: 0,
   forbidden: 0,
+  lastInvalid: undefined,
 });
-export const tallyNames = Object.keys(noEvents()) as (keyof EventTally)[];
+export const tallyNames = ['stored', 'lost', 'invalid', 'limited', 'backpressure', 'forbidden'] as const;
+
+/** Counts events that are not valid. `problem` names a field and repeats no value. */
+export function countInvalid(tally: EventTally, problem: string, events = 1): void {
+  tally.invalid += events;
+  tally.lastInvalid = { at: Date.now(), problem };
+}
 
 /** A source key with everything that can be computed before its requests. */
 export type PublishedSource = {

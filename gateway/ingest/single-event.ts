@@ -21,13 +21,15 @@ import { Admitted } from './admission.ts';
 import type { Admission } from './admission.ts';
 import { blankToken } from './blank-token.ts';
 import type { Intake } from './intake.ts';
+import { countInvalid } from './published-sources.ts';
 import type { PublishedSource } from './published-sources.ts';
 import { RememberedRequests } from './remembered-requests.ts';
 import type { RememberedRequest } from './remembered-requests.ts';
 
 export type EventLimits = JsonLimits & { readonly timeWindow: TimeWindow };
 
-const outsideWindow = invalid('time lies outside the window in which events are accepted');
+const outsideWindowProblem = 'time lies outside the window in which events are accepted';
+const outsideWindow = invalid(outsideWindowProblem);
 
 /** How a request with one event is taken in, whichever route it came through. */
 export class SingleEvent {
@@ -114,7 +116,7 @@ export class SingleEvent {
     refused: Reply = outsideWindow,
   ): boolean {
     if (isWithinWindow(time, atMs, this.#limits.timeWindow)) return true;
-    source.tally.invalid += 1;
+    countInvalid(source.tally, outsideWindowProblem);
     exchange.send(refused);
     return false;
   }
@@ -173,6 +175,6 @@ class OneEvent {
 }
 
 function refuse(exchange: Exchange, source: PublishedSource, problem: string, reply = invalid(problem)): void {
-  source.tally.invalid += 1;
+  countInvalid(source.tally, problem);
   exchange.send(reply);
 }

@@ -5,12 +5,13 @@ import type { SourceKind } from '../../shared/sources/sdk/source-kind.ts';
 import { findSourceKind } from '../../shared/sources/registry.ts';
 import { Inflater } from '../http/inflate.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { busy, createReply, failure, invalid, jsonReply, tooLarge, unauthorized } from '../http/reply.ts';
+import { busy, createReply, failure, invalid, jsonReply, problemOf, tooLarge, unauthorized } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 import { isGzipCoding } from '../http/request-head.ts';
 import { Admitted } from '../ingest/admission.ts';
 import type { Admission } from '../ingest/admission.ts';
 import type { MadeEvents } from '../ingest/made-events.ts';
+import { countInvalid } from '../ingest/published-sources.ts';
 import type { PublishedSource } from '../ingest/published-sources.ts';
 import { madeToken, readQueryEvent } from './query-event.ts';
 import type { EventLimits, SingleEvent } from '../ingest/single-event.ts';
@@ -95,7 +96,7 @@ export class Webhooks {
   #take(exchange: Exchange, admitted: Admitted, read: ReadBody, query: string): void {
     const { source } = admitted;
     if (read.refusal !== undefined) return refuse(exchange, source, read.refusal);
-    source.tally.invalid += read.leftOut ?? 0;
+    if (read.leftOut !== undefined && read.leftOut > 0) countInvalid(source.tally, unreadable, read.leftOut);
     const kind = findSourceKind(source.type);
     if (kind !== undefined) return this.#takeEvents(exchange, admitted, kind.readEvents(read.value), query);
     const { value } = read;
@@ -133,6 +134,7 @@ export class Webhooks {
   }
 }
 
+const unreadable = 'a member of the body could not be read';
 const malformedGzip = invalid('the body is not valid gzip');
 
 /** A member of an array that a source of no kind we know sends: it says nothing of a visitor that we could read. */
@@ -156,7 +158,7 @@ const tooManyEvents = (limit: number): Reply =>
   jsonReply(413, { success: false, error: `a request has ${limit} events at most`, limit });
 
 function refuse(exchange: Exchange, source: PublishedSource, reply: Reply): void {
-  if (reply.code < 500) source.tally.invalid += 1;
+  if (reply.code < 500) countInvalid(source.tally, problemOf(reply));
   exchange.send(reply);
 }
 

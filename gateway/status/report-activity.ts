@@ -3,10 +3,11 @@ import {
   decodeSourceRecord,
   encodeSourceRecord,
   joinSourceRecords,
+  newestInvalid,
   pastSourceKey,
   sourceKey,
 } from '../../shared/contracts/source-activity.ts';
-import type { SourceCounts } from '../../shared/contracts/source-activity.ts';
+import type { InvalidEvent, SourceCounts } from '../../shared/contracts/source-activity.ts';
 import { every } from '../../shared/runtime/every.ts';
 import type { PublishedSources, SourceActivity } from '../ingest/published-sources.ts';
 import { SourceWindow, hourOf } from './source-window.ts';
@@ -79,6 +80,7 @@ class ReportedSource {
   /** The tallies of the source that are in the window. */
   #counted = nothing;
   #writtenAtMs = 0;
+  #lastInvalid: InvalidEvent | null;
   /** Whether the window holds counts that are not written yet. */
   #isDirty = false;
 
@@ -88,14 +90,23 @@ class ReportedSource {
     const before = decodeSourceRecord(past?.value);
     const record = joinSourceRecords(before, decodeSourceRecord(recent?.value) ?? nothingYet);
     const lastOfPast = before?.hours.at(-1)?.[0] ?? -Infinity;
-    return new ReportedSource(bucket, key, new SourceWindow(hoursKept, record), lastOfPast + 1);
+    return new ReportedSource(bucket, key, new SourceWindow(hoursKept, record), {
+      pastUntil: lastOfPast + 1,
+      lastInvalid: record.lastInvalid,
+    });
   }
 
-  private constructor(bucket: Bucket, key: string, window: SourceWindow, pastUntil: number) {
+  private constructor(
+    bucket: Bucket,
+    key: string,
+    window: SourceWindow,
+    { pastUntil, lastInvalid }: { readonly pastUntil: number; readonly lastInvalid: InvalidEvent | null },
+  ) {
     this.#bucket = bucket;
     this.#key = key;
     this.#window = window;
     this.#pastUntil = pastUntil;
+    this.#lastInvalid = lastInvalid;
   }
 
   isBehind(activity: SourceActivity): boolean {
@@ -112,7 +123,9 @@ class ReportedSource {
     this.#counted = counts;
     this.#isDirty = true;
     await this.#writePast(hourOf(nowMs), lastTriggeredAtMs);
-    const record = { lastTriggeredAt: lastTriggeredAtMs, minutes: this.#window.minutes };
+    this.#lastInvalid = newestInvalid([activity.tally.lastInvalid, activity.testTally.lastInvalid, this.#lastInvalid]);
+    const lastInvalid = this.#lastInvalid;
+    const record = { lastTriggeredAt: lastTriggeredAtMs, minutes: this.#window.minutes, lastInvalid };
     await this.#bucket.put(
       this.#key,
       encodeSourceRecord({ ...record, hours: this.#window.hoursFrom(this.#pastUntil) }),
@@ -125,12 +138,15 @@ class ReportedSource {
   async #writePast(hour: number, lastTriggeredAt: number): Promise<void> {
     if (this.#window.hoursFrom(this.#pastUntil).every(([one]) => one >= hour)) return;
     const hours = this.#window.hoursBefore(hour);
-    await this.#bucket.put(pastSourceKey(this.#key), encodeSourceRecord({ lastTriggeredAt, minutes: [], hours }));
+    await this.#bucket.put(
+      pastSourceKey(this.#key),
+      encodeSourceRecord({ lastTriggeredAt, minutes: [], hours, lastInvalid: null }),
+    );
     this.#pastUntil = hour;
   }
 }
 
-const nothingYet = { lastTriggeredAt: null, minutes: [], hours: [] } as const;
+const nothingYet = { lastTriggeredAt: null, minutes: [], hours: [], lastInvalid: null } as const;
 
 function countsOf({ tally, testTally }: SourceActivity): SourceCounts {
   return {

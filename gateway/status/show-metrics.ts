@@ -3,7 +3,7 @@ import type { Pace } from '../commit/crowd-pace.ts';
 import type { BucketCounts } from '../../shared/runtime/metrics/bucket-counts.ts';
 import type { MetricsPage } from '../../shared/runtime/metrics/metrics-page.ts';
 import type { Backpressure } from '../ingest/backpressure.ts';
-import { noEvents } from '../ingest/published-sources.ts';
+import { noEvents, tallyNames } from '../ingest/published-sources.ts';
 import type { PublishedSources } from '../ingest/published-sources.ts';
 import type { CompatCounts } from '../routes/compat/compat-intake.ts';
 import type { Route } from '../http/route.ts';
@@ -82,9 +82,8 @@ function showEvents(page: MetricsPage, { sources, backpressure, compatCounts }: 
   page.show(gatewayMetrics.events, (add) => {
     const { tallies } = sources;
     for (const type of new Set([...sourceTypes, ...tallies.keys()])) {
-      for (const [result, events] of Object.entries(tallies.get(type) ?? noEvents())) {
-        add(events, { source_type: type, result });
-      }
+      const tally = tallies.get(type) ?? noEvents();
+      for (const result of tallyNames) add(tally[result], { source_type: type, result });
     }
   });
   page.show(gatewayMetrics.mendedBodies, (add) => add(compatCounts.mended));

@@ -13,7 +13,7 @@ export class SourceWindow {
   readonly #hours: Map<number, number[]>;
 
   /** Begins with what `record` holds, where there is one. Hours are kept for `hoursKept` before now. */
-  constructor(hoursKept: number, record?: SourceRecord) {
+  constructor(hoursKept: number, record?: Pick<SourceRecord, 'minutes' | 'hours'>) {
     this.#hoursKept = hoursKept;
     this.#minutes = readSteps(record?.minutes ?? []);
     this.#hours = readSteps(record?.hours ?? []);

@@ -231,7 +231,8 @@ test('round trip: a replay', () => {
 
 test('round trip: when a source was used, and what became of what it sent', () => {
   const steps = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat()));
-  const record = fc.record({ lastTriggeredAt: fc.option(fc.nat()), minutes: steps, hours: steps }, plain);
+  const lastInvalid = fc.option(fc.record({ at: fc.nat(), problem: fc.string() }, plain));
+  const record = fc.record({ lastTriggeredAt: fc.option(fc.nat()), minutes: steps, hours: steps, lastInvalid }, plain);
   fc.assert(
     fc.property(record, fc.option(fc.nat()), (one, atMs) => {
       expect(decodeSourceRecord(encodeSourceRecord(one))).toEqual(one);

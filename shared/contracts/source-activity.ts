@@ -14,6 +14,9 @@ export type SourceCounts = Readonly<Record<(typeof sourceCounts)[number], number
 /** One step of time in the stored form: steps since the epoch, then the counts in the order of `sourceCounts`. */
 export type SourceStep = readonly [number, number, number, number, number, number, number];
 
+/** An event that a gateway rejected as not valid. `problem` names the field, without its value. */
+export type InvalidEvent = { readonly at: number; readonly problem: string };
+
 /** The counts of one gateway for one source, or a part of them. Steps without events are left out. */
 export type SourceRecord = {
   readonly lastTriggeredAt: number | null;
@@ -21,6 +24,8 @@ export type SourceRecord = {
   readonly minutes: readonly SourceStep[];
   /** All stored hours, those minutes included, oldest first. */
   readonly hours: readonly SourceStep[];
+  /** The newest event that was not valid; null in the entry of past hours. */
+  readonly lastInvalid: InvalidEvent | null;
 };
 
 /**
@@ -39,7 +44,10 @@ export const allDispatched = 'source-dispatch.*.*';
 const instant = Type.Union([Type.Number(), Type.Null()]);
 const count = Type.Number({ minimum: 0 });
 const steps = Type.Optional(Type.Array(Type.Tuple([Type.Integer(), count, count, count, count, count, count])));
-const isSource = Compile(Type.Object({ lastTriggeredAt: instant, minutes: steps, hours: steps }));
+const lastInvalid = Type.Optional(
+  Type.Union([Type.Object({ at: Type.Number(), problem: Type.String() }), Type.Null()]),
+);
+const isSource = Compile(Type.Object({ lastTriggeredAt: instant, minutes: steps, hours: steps, lastInvalid }));
 const isDispatched = Compile(Type.Object({ lastDispatchedAt: instant }));
 
 export function encodeSourceRecord(record: SourceRecord): Uint8Array {
@@ -50,8 +58,8 @@ export function encodeSourceRecord(record: SourceRecord): Uint8Array {
 export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord | undefined {
   const value = decodeJson(bytes);
   if (!isSource.Check(value)) return undefined;
-  const { lastTriggeredAt, minutes = [], hours = [] } = value;
-  return { lastTriggeredAt, minutes, hours };
+  const { lastTriggeredAt, minutes = [], hours = [], lastInvalid = null } = value;
+  return { lastTriggeredAt, minutes, hours, lastInvalid };
 }
 
 /** The record of the two entries. For an hour in both the recent entry counts, which is written last. */
@@ -70,4 +78,11 @@ export function encodeDispatched(lastDispatchedAt: number | null): Uint8Array {
 export function decodeDispatched(bytes: Uint8Array): number | null | undefined {
   const value = decodeJson(bytes);
   return isDispatched.Check(value) ? value.lastDispatchedAt : undefined;
+}
+
+/** The newest of events that were not valid; null where there is none. */
+export function newestInvalid(events: readonly (InvalidEvent | null | undefined)[]): InvalidEvent | null {
+  let newest: InvalidEvent | null = null;
+  for (const one of events) if (one != null && (newest === null || one.at > newest.at)) newest = one;
+  return newest;
 }

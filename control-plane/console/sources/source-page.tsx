@@ -35,7 +35,7 @@ export function SourcePage(): ReactElement {
   const type = types.data?.entities.find(({ id: one }) => one === source?.type);
   return (
     <Page
-      title={source?.name ?? source?.type ?? 'Source'}
+      title={source?.name || (type?.label ?? 'Source')}
       lead={type?.label ?? source?.type}
       back={{ to: '/sources', label: 'Sources' }}
       actions={
@@ -70,29 +70,7 @@ export function SourcePage(): ReactElement {
                 <Install source={source} type={type} tokens={tokens.data} />
               )}
             </Card>
-            <Card title="Status">
-              <dl className="facts">
-                <dt>State</dt>
-                <dd>
-                  <SourceState source={source} />
-                </dd>
-                <dt>Last request</dt>
-                <dd>
-                  <Ago at={source.lastTriggeredAt} />
-                </dd>
-                <dt>Last delivered</dt>
-                <dd>
-                  <Ago at={source.lastDispatchedAt} />
-                </dd>
-                <dt>Made</dt>
-                <dd>
-                  <At at={source.createdAt} />
-                </dd>
-              </dl>
-              <p>
-                <Link to={`/events?sourceId=${source.id}`}>Recent events</Link>
-              </p>
-            </Card>
+            <StatusCard source={source} />
             {mayList ? <IdentityCard sourceId={source.id} /> : null}
             {mayReadKeys && tokens.data !== undefined && takesUserHash(source.type) ? (
               <SecretCard path={path} secret={tokens.data.secret} mayRotate={mayUpdate} />
@@ -112,5 +90,43 @@ export function SourcePage(): ReactElement {
         </Confirm>
       ) : null}
     </Page>
+  );
+}
+
+function StatusCard({ source }: { readonly source: Source }): ReactElement {
+  return (
+    <Card title="Status">
+      <dl className="facts">
+        <dt>State</dt>
+        <dd>
+          <SourceState source={source} />
+        </dd>
+        <dt>Last request</dt>
+        <dd>
+          <Ago at={source.lastTriggeredAt} />
+        </dd>
+        <dt>Last delivered</dt>
+        <dd>
+          <Ago at={source.lastDispatchedAt} />
+        </dd>
+        <dt>Last rejected</dt>
+        <dd>
+          {source.lastInvalid === null ? (
+            'none'
+          ) : (
+            <>
+              <Ago at={source.lastInvalid.at} />: {source.lastInvalid.problem}
+            </>
+          )}
+        </dd>
+        <dt>Made</dt>
+        <dd>
+          <At at={source.createdAt} />
+        </dd>
+      </dl>
+      <p>
+        <Link to={`/events?sourceId=${source.id}`}>Recent events</Link>
+      </p>
+    </Card>
   );
 }

@@ -1,4 +1,5 @@
 import type { FrameOutcome, FrameWaiter } from '../../commit/frame.ts';
+import { countInvalid } from '../../ingest/published-sources.ts';
 import type { EventTally } from '../../ingest/published-sources.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { accepted, createReply, retryAfterS } from '../../http/reply.ts';
@@ -26,7 +27,7 @@ export class BatchAnswer implements FrameWaiter {
 
   rowInvalid(index: number, message: string): void {
     this.#invalidCount += 1;
-    this.#tally.invalid += 1;
+    countInvalid(this.#tally, `row ${index}: ${message}`);
     this.#failed.set(index, failedRow(index, 'invalid_event', message));
   }
 

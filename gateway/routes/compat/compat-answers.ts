@@ -2,6 +2,7 @@ import type { FrameOutcome, FrameWaiter } from '../../commit/frame.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { accepted, createReply, failure, unavailable } from '../../http/reply.ts';
 import type { Reply } from '../../http/reply.ts';
+import { countInvalid } from '../../ingest/published-sources.ts';
 import type { EventTally } from '../../ingest/published-sources.ts';
 
 const codes: Readonly<Record<number, string>> = {
@@ -49,7 +50,7 @@ export class CompatAnswer implements FrameWaiter {
   }
 
   invalid(problem: string): void {
-    this.#tally.invalid += 1;
+    countInvalid(this.#tally, problem);
     this.#problem ??= problem;
   }
 
