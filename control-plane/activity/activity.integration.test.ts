@@ -67,7 +67,12 @@ test('activity: counts events by source as gateways report them, events of the t
   const key = sourceKey(source.id, 'gateway-1');
   await health.put(
     pastSourceKey(key),
-    encodeSourceRecord({ lastTriggeredAt: 1, minutes: [], hours: [[hour - 100, 40, 0, 0, 0, 0, 0]] }),
+    encodeSourceRecord({
+      lastTriggeredAt: 1,
+      minutes: [],
+      hours: [[hour - 100, 40, 0, 0, 0, 0, 0]],
+      lastInvalid: null,
+    }),
   );
   await health.put(
     key,
@@ -75,12 +80,16 @@ test('activity: counts events by source as gateways report them, events of the t
       lastTriggeredAt: nowMs,
       minutes: [[minute, 3, 2, 0, 1, 5, 4]],
       hours: [[hour, 7, 2, 0, 1, 5, 4]],
+      lastInvalid: { at: nowMs, problem: 'event is required' },
     }),
   );
   await health.put(lagKey('pipeline-1'), encodeLagRecord({ minutes: [[minute, 120]], hours: [[hour - 100, 9_000]] }));
   await expect.poll(async () => (await client.get('/activity?range=15m')).body.sources[0].total).toBe(3);
   const { body } = await client.get('/activity?range=15m');
   expect(body.sources).toMatchObject([{ id: source.id, name: 'Shop', total: 3, testTotal: 2, isLive: false }]);
+  const lastInvalid = { at: new Date(nowMs).toISOString(), problem: 'event is required' };
+  expect(body.sources[0].lastInvalid).toEqual(lastInvalid);
+  expect((await client.get(`/sources/${source.id}`)).body.lastInvalid).toEqual(lastInvalid);
   expect(body.sources[0].refused).toEqual({ lost: 0, invalid: 1, limited: 5, forbidden: 4 });
   expect(body.sources[0].events).toHaveLength(15);
   await expect.poll(async () => (await client.get('/activity?range=15m')).body.resolveLagMs.at(-1)).toBe(120);
@@ -134,12 +143,21 @@ test('delivery: what became of events by name, rule and source, as several pipel
   expect(longer).toMatchObject({ stepMs: 3_600_000, total: { received: 12 } });
   expect((await client.get(`${path}?from=2020-01-01T00:00:00Z`)).body.error).toContain('at most 7 days');
   expect((await client.get(`${path}?from=${from}&to=${from}`)).body.error).toContain('from must be before to');
-  const { body: map } = await client.get('/activity/connections');
-  expect(map.connections).toMatchObject([{ sourceId: shop.id, destinationId: to.id, isAllowed: true, delivered: 5 }]);
+  const { body: open } = await client.post('/destinations', { type: 'HTTPDestination', settings });
+  await client.publish();
+  const { body: map } = await client.get('/activity/connections?limit=2');
+  expect(map.entities).toMatchObject([
+    { source: { id: shop.id, label: 'Node.js' }, destination: { id: to.id }, isAllowed: true, delivered: 5 },
+    { source: { id: shop.id }, destination: { id: open.id, name: 'HTTP Destination' }, delivered: 0 },
+  ]);
+  expect(map.totals).toEqual({ sources: 2, destinations: 2 });
+  const { body: last } = await client.get(`/activity/connections?limit=2&cursor=${map.pagination.nextCursor}`);
+  expect(last.entities).toMatchObject([{ source: { id: partner.id }, destination: { id: open.id } }]);
+  expect(last.pagination).toEqual({ nextCursor: null, hasMore: false });
   expect(new Set(map.sources.map(({ id }: { id: string }) => id))).toEqual(new Set([shop.id, partner.id]));
   const other = await plane.newAccount();
   expect((await other.get(path)).status).toBe(404);
-  expect((await other.get('/activity/connections')).body).toMatchObject({ sources: [], connections: [] });
+  expect((await other.get('/activity/connections')).body).toMatchObject({ sources: [], entities: [] });
 });
 
 test('activity: the top of it is bounded with totals of all, and destinations are read in pages, the worst first', async () => {

@@ -8,10 +8,11 @@ import { logFigures } from '../health/log-figures.ts';
 import { funnelFields } from '../health/funnel-fields.ts';
 import { healthReply } from '../health/summarize-health.ts';
 import type { PolledFeeds } from '../api/polled-feeds.ts';
+import { invalidReply } from '../sources/source-view.ts';
 import { leases } from '../publishing/publishing-service.ts';
 import { versionReply } from '../versions/version-view.ts';
 import { destinationStates, listDestinationActivity } from './list-destination-activity.ts';
-import { connectionsMax, readConnections } from './read-connections.ts';
+import { endsMax, listConnections } from './list-connections.ts';
 import { activityRanges, readActivity } from './read-activity.ts';
 import type { ActivityQuery, ActivityRange } from './read-activity.ts';
 
@@ -90,6 +91,7 @@ const activityReply = Type.Object({
         },
         { description: 'Events that were refused, by reason. Requests without a known key belong to no source.' },
       ),
+      lastInvalid: nullable(invalidReply),
       lastTriggeredAt: nullable(instant),
     }),
   ),
@@ -113,34 +115,39 @@ const activityReply = Type.Object({
   draftChanges: count,
 });
 
-const entityFields = { id: Type.String(), name: Type.String(), type: Type.String(), isEnabled: Type.Boolean() };
+const entityFields = {
+  id: Type.String(),
+  name: Type.String({ description: 'The name of its kind where it has none.' }),
+  label: Type.String({ description: 'The name of its kind.' }),
+  isEnabled: Type.Boolean(),
+};
+
+const sourceEnd = Type.Object({
+  ...entityFields,
+  events: { ...count, description: 'Events that gateways stored in 24 hours.' },
+});
+
+const destinationEnd = Type.Object({
+  ...entityFields,
+  health: { ...healthReply.properties.status, description: 'Of the last 24 hours.' },
+});
 
 const connectionsReply = Type.Object({
-  since: { ...instant, description: 'Events received at this time or later are counted.' },
-  sources: Type.Array(
-    Type.Object({ ...entityFields, events: { ...count, description: 'Events that gateways stored in 24 hours.' } }),
-  ),
-  destinations: Type.Array(
+  ...pageOf(
     Type.Object({
-      ...entityFields,
-      health: { ...healthReply.properties.status, description: 'Of the last 24 hours.' },
-    }),
-  ),
-  connections: Type.Array(
-    Type.Object({
-      sourceId: Type.String(),
-      destinationId: Type.String(),
+      source: sourceEnd,
+      destination: destinationEnd,
       isAllowed: Type.Boolean({
         description:
           'Whether the live destination accepts events of the source. Others are listed while their events are counted.',
       }),
       ...funnelFields,
     }),
-    {
-      description: `By destination, at most ${connectionsMax}. A pipeline counts 20 sources of a destination by source.`,
-    },
-  ),
-  isComplete: Type.Boolean({ description: 'Whether that is all of them.' }),
+  ).properties,
+  since: { ...instant, description: 'Events received at this time or later are counted.' },
+  totals: Type.Object({ sources: count, destinations: count }, { description: 'Of the live version.' }),
+  sources: Type.Array(sourceEnd, { description: `The oldest ${endsMax} of them, with or without a connection.` }),
+  destinations: Type.Array(destinationEnd, { description: `The oldest ${endsMax} of them.` }),
 });
 
 const range = Type.Optional(
@@ -211,9 +218,12 @@ export const activityEndpoints = [
     id: 'listConnections',
     uses: { liveValues },
     tag: 'Activity',
-    summary: 'Which live source feeds which live destination, and the outcomes of its events in 24 hours',
+    summary:
+      'Which live source feeds which live destination, and the outcomes of its events in 24 hours, by destination. A ' +
+      'pipeline counts 20 sources of a destination by source',
+    query: Type.Object(pageQuery),
     reply: connectionsReply,
-    handle: ({ principal }, services) => readConnections(services, principal.accountId),
+    handle: ({ query, principal }, services) => listConnections(services, principal.accountId, query),
   }),
   defineEndpoint({
     method: 'GET',

@@ -1,3 +1,4 @@
+import { destinationLabel } from '../../shared/collections/kind-labels.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
@@ -47,7 +48,7 @@ export function summarizeDestinations(
     const settings = liveEntity?.['settings'];
     const type = textOf(entity['type']);
     const kind = findDestinationKind(type);
-    const label = kind?.descriptor.label ?? type;
+    const label = destinationLabel(type);
     return {
       id: entity.id,
       name: textOf(entity['name']) || label,

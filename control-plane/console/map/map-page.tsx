@@ -1,6 +1,7 @@
+import { useEffect } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
-import { useRead } from '../api/queries.ts';
+import { useList } from '../api/queries.ts';
 import type { Connection, Connections } from '../api/types.ts';
 import { State, Waiting } from '../design/feedback.tsx';
 import { HealthWord } from '../design/health-state.tsx';
@@ -10,17 +11,14 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { At } from '../design/time.tsx';
 import { MapPicture } from './map-picture.tsx';
 
-/** With more sources or destinations the page is a list only: their lines could not be followed. */
-const drawnMax = 25;
-
 /** Which source feeds which destination, and what became of its events. */
 export function MapPage(): ReactElement {
-  const query = useRead<Connections>('/activity/connections', { everyMs: 10_000 });
-  const map = query.data;
+  const query = useList<Connection, Connections>('/activity/connections?limit=100', { everyMs: 10_000 });
+  const [map] = query.data?.pages ?? [];
   return (
     <Page title="Map" lead="Which source feeds which destination in the live version, with the last 24 hours.">
       <Waiting query={query} />
-      {map === undefined ? null : map.connections.length === 0 ? (
+      {map === undefined ? null : query.entities.length === 0 ? (
         <Card>
           <Empty title="Nothing is connected yet.">
             <p>Add a source and a destination, and publish the draft.</p>
@@ -28,38 +26,54 @@ export function MapPage(): ReactElement {
           </Empty>
         </Card>
       ) : (
-        <Shown map={map} />
+        <Shown map={map} query={query} />
       )}
     </Page>
   );
 }
 
-function Shown({ map }: { readonly map: Connections }): ReactElement {
-  const { sources, destinations, connections, since, isComplete } = map;
-  const names = new Map([...sources, ...destinations].map(({ id, name }) => [id, name]));
-  const healthOf = new Map(destinations.map(({ id, health, isEnabled }) => [id, isEnabled ? health : undefined]));
+type ShownProps = {
+  readonly map: Connections;
+  readonly query: {
+    readonly entities: readonly Connection[];
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    fetchNextPage(): unknown;
+  };
+};
+
+function Shown({ map: { since, totals, sources, destinations }, query }: ShownProps): ReactElement {
+  const { entities: connections } = query;
+  const isWhole = sources.length === totals.sources && destinations.length === totals.destinations;
+  const readMore = (): void => {
+    if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
+  };
+  useEffect(() => {
+    // The picture needs all of them, and of so few there are few.
+    if (isWhole) readMore();
+  }, [isWhole, connections.length]);
   return (
     <>
-      {Math.max(sources.length, destinations.length) > drawnMax ? null : <MapPicture map={map} />}
+      {isWhole ? <MapPicture sources={sources} destinations={destinations} connections={connections} /> : null}
       <Card title="Connections" isFlush>
         <div className="body">
           <p className="hint">
-            {countOf(connections.length, 'connection')} of {countOf(sources.length, 'source')} and{' '}
-            {countOf(destinations.length, 'destination')}. Events received since <At at={since} />, as things stand now.
-            {isComplete ? '' : ' There are more connections than this list shows.'}
+            {countOf(totals.sources, 'source')} and {countOf(totals.destinations, 'destination')}. Events received since{' '}
+            <At at={since} />, as things stand now.
           </p>
         </div>
         <LongTable
           label="Connections"
           rows={connections}
-          keyOf={({ sourceId, destinationId }) => `${sourceId} ${destinationId}`}
+          keyOf={({ source, destination }) => `${source.id} ${destination.id}`}
+          onEnd={readMore}
           columns={[
             {
               title: 'Source',
-              cell: ({ sourceId, isAllowed }) => (
+              cell: ({ source, isAllowed }) => (
                 <>
-                  <Link className="clip" dir="auto" to={`/sources/${sourceId}`}>
-                    {names.get(sourceId)}
+                  <Link className="clip" dir="auto" to={`/sources/${source.id}`}>
+                    {source.name}
                   </Link>
                   {isAllowed ? null : <span className="hint">no longer feeds it</span>}
                 </>
@@ -67,18 +81,16 @@ function Shown({ map }: { readonly map: Connections }): ReactElement {
             },
             {
               title: 'Destination',
-              cell: ({ destinationId }) => (
-                <Link className="clip" dir="auto" to={`/destinations/${destinationId}/delivery`}>
-                  {names.get(destinationId)}
+              cell: ({ destination }) => (
+                <Link className="clip" dir="auto" to={`/destinations/${destination.id}/delivery`}>
+                  {destination.name}
                 </Link>
               ),
             },
             {
               title: 'State',
-              cell: ({ destinationId }) => {
-                const health = healthOf.get(destinationId);
-                return health === undefined ? <State tone="off">Disabled</State> : <HealthWord status={health} />;
-              },
+              cell: ({ destination: { health, isEnabled } }) =>
+                isEnabled ? <HealthWord status={health} /> : <State tone="off">Disabled</State>,
             },
             { title: 'Received', isNumber: true, cell: (one) => count(one, one.received + one.replayed) },
             { title: 'Filtered', isNumber: true, cell: (one) => showCount(one.filtered) },
@@ -93,9 +105,14 @@ function Shown({ map }: { readonly map: Connections }): ReactElement {
 }
 
 /** A number that leads to its events. */
-function count({ sourceId, destinationId }: Connection, events: number, outcome?: string): ReactElement | string {
+function count({ source, destination }: Connection, events: number, outcome?: string): ReactElement | string {
   if (events === 0) return '0';
-  const query = new URLSearchParams({ view: 'before', sourceId, destinationId, range: '24h' });
+  const query = new URLSearchParams({
+    view: 'before',
+    sourceId: source.id,
+    destinationId: destination.id,
+    range: '24h',
+  });
   if (outcome !== undefined) query.set('outcome', outcome);
   return <Link to={`/events?${query.toString()}`}>{showCount(events)}</Link>;
 }

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
-import type { Connections } from '../api/types.ts';
+import type { Connection, Connections } from '../api/types.ts';
 import { State } from '../design/feedback.tsx';
 import { HealthWord } from '../design/health-state.tsx';
 import { countOf } from '../design/numbers.ts';
@@ -11,10 +11,10 @@ const rowPx = 60;
 
 /** Sources on the left, destinations on the right, a line for each connection, the thicker the more it carries. */
 export function MapPicture({
-  map: { sources, destinations, connections },
-}: {
-  readonly map: Connections;
-}): ReactElement {
+  sources,
+  destinations,
+  connections,
+}: Pick<Connections, 'sources' | 'destinations'> & { readonly connections: readonly Connection[] }): ReactElement {
   const [left, right] = [sources, destinations].map((list) => new Map(list.map(({ id }, index) => [id, index])));
   const most = Math.max(1, ...connections.map(({ received, replayed }) => received + replayed));
   const middle = (index: number): number => index * rowPx + rowPx / 2;
@@ -42,14 +42,14 @@ export function MapPicture({
           style={{ height: Math.max(sources.length, destinations.length) * rowPx }}
         >
           {connections.map((one) => {
-            const [from, to] = [left?.get(one.sourceId), right?.get(one.destinationId)];
+            const [from, to] = [left?.get(one.source.id), right?.get(one.destination.id)];
             if (from === undefined || to === undefined) return null;
             const events = one.received + one.replayed;
             const tone =
               one.deadLetters > 0 ? 'bad' : one.waiting + one.retrying > 0 ? 'warn' : events > 0 ? 'good' : '';
             return (
               <path
-                key={`${one.sourceId} ${one.destinationId}`}
+                key={`${one.source.id} ${one.destination.id}`}
                 className={tone}
                 d={`M 0 ${middle(from)} C 50 ${middle(from)}, 50 ${middle(to)}, 100 ${middle(to)}`}
                 strokeWidth={1 + (events / most) * 5}
