@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { kindLabel } from '../../shared/collections/kind-labels.ts';
 import { collectionNames } from '../../shared/collections/registry.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
@@ -8,7 +9,7 @@ import { containsFolded, foldText } from '../store/text.ts';
 type FoundEntity = {
   readonly collection: string;
   readonly id: string;
-  readonly name: string;
+  readonly name: string | null;
   readonly type: string | null;
 };
 
@@ -31,8 +32,9 @@ export const searchEntities = defineEndpoint({
       Type.Object({
         collection: Type.Enum([...collectionNames]),
         id: Type.String(),
-        name: Type.String({ description: 'Its event name, or its id, where it has no name.' }),
+        name: Type.String({ description: 'Its event name, the name of its kind or its id, where it has no name.' }),
         type: nullable(Type.String({ description: 'The kind of a source or a destination.' })),
+        label: nullable(Type.String({ description: 'The name of that kind.' })),
       }),
     ),
   }),
@@ -42,13 +44,18 @@ export const searchEntities = defineEndpoint({
     const text = query.query.trim();
     const [part, folded] = [containsFolded(text), foldText(text)];
     const entities = await storage.fork().execute<FoundEntity[]>(
-      `select collection, id, coalesce(body ->> 'name', body ->> 'eventName', body ->> 'event', id) as name, body ->> 'type' as type
+      `select collection, id, coalesce(body ->> 'name', body ->> 'eventName', body ->> 'event') as name, body ->> 'type' as type
        from entities where account_id = ? and collection in (${listed.map(() => '?').join(', ')})
          and (name_folded like ? or id = ? or body ->> 'key' = ? or lower(body ->> 'eventName') like ?)
        order by (name_folded = ?) desc nulls last, position(? in name_folded) = 1 desc nulls last, created_at desc, id
        limit ${foundMax}`,
       [principal.accountId, ...listed, part, text, text, part, folded, folded],
     );
-    return { entities };
+    return { entities: entities.map(viewFound) };
   },
 });
+
+function viewFound({ collection, id, name, type }: FoundEntity) {
+  const label = kindLabel(collection, type) ?? null;
+  return { collection, id, name: name || (label ?? id), type, label };
+}

@@ -34,14 +34,15 @@ export const editEndpoints = [
       ...pageQuery,
       status: Type.Optional(enabledStatus),
       type: Type.Optional(Type.Enum([...destinationTypes])),
+      nameContains: Type.Optional(Type.String({ maxLength: 250 })),
     }),
     reply: pageOf(destinationReply),
     async handle({ query, principal }, { storage, paginator }) {
       const { accountId } = principal;
-      const { status, type } = query;
-      const list = { list: 'destinations', accountId, filters: { status, type } };
+      const { status, type, nameContains } = query;
+      const list = { list: 'destinations', accountId, filters: { status, type, nameContains } };
       const { limit, after } = paginator.read(query, list);
-      const filters = { equals: { status, type } };
+      const filters = { equals: { status, type }, nameContains };
       const rows = await listEntities(storage.fork(), accountId, 'destinations', filters, { limit: limit + 1, after });
       return paginator.page(list, limit, rows, entityPosition, viewDestination);
     },

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { Type } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
+import { destinationLabel } from '../../shared/collections/kind-labels.ts';
 import { signedCertificate } from '../../shared/contracts/erasure-certificate.ts';
 import { inTransaction } from '../../shared/postgres/in-transaction.ts';
 import { selectErasureRecord, selectErasureRecords } from '../../shared/visitors/erasure-records.ts';
@@ -58,7 +59,8 @@ const recordFields = {
 const target = Type.Object({
   id: Type.String({ description: 'Id of the destination.' }),
   type: Type.String(),
-  name: Type.String(),
+  label: Type.String({ description: 'The name of its kind.' }),
+  name: Type.String({ description: 'The name of its kind where it had none.' }),
   state: Type.Enum([...targetStates], {
     description:
       'pending: it is tried until the deadline. requested: the platform accepted it and deletes later. done. nothing: the ' +
@@ -95,10 +97,13 @@ function viewErasure({ requestedAtMs, erasedAtMs, dueAtMs, actor, reference, isS
 }
 
 function viewTarget(one: ErasureTarget) {
+  const label = destinationLabel(one.type);
   return {
     id: one.destinationId,
     type: one.type,
-    name: one.name,
+    label,
+    // Without a name, its type is stored as one.
+    name: one.name === one.type ? label : one.name,
     state: one.state,
     reason: one.reason ?? null,
     reference: one.reference ?? null,

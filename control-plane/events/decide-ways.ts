@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { destinationLabel } from '../../shared/collections/kind-labels.ts';
 import { readLiveConfig } from '../../shared/collections/live-config.ts';
 import type { LiveConfig } from '../../shared/collections/read-live-collections.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
@@ -34,7 +35,7 @@ const text = Type.String();
 /** The decision of the rules about one event at one destination. */
 export const wayReply = Type.Object({
   destinationId: text,
-  name: text,
+  name: Type.String({ description: 'The name of its kind where it has none.' }),
   type: text,
   decision: Type.Enum(['send', 'skip', 'stop', 'globalStop', 'broken'], {
     description: 'skip: it is not for this destination. broken: the destination or its rules cannot be used, see why.',
@@ -124,7 +125,8 @@ export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => W
   const wanted = publishedDestinations(config).filter(({ id }) => destinationIds?.has(id) !== false);
   const decided = wanted.map((destination) => {
     const entity = snapshot.destinations.find(({ id }) => id === destination.id);
-    const named = { destinationId: destination.id, name: textOf(entity?.['name']), type: destination.type };
+    const { id: destinationId, type } = destination;
+    const named = { destinationId, name: textOf(entity?.['name']) || destinationLabel(type), type };
     return { named, decide: compileWay(config, destination, asked) };
   });
   const names = new Map(snapshot.mappings.map(({ id, name }) => [id, name]));

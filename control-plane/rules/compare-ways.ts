@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { entityName } from '../../shared/collections/kind-labels.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import { textOf } from '../../shared/contracts/config/define-collection.ts';
@@ -73,7 +74,7 @@ export function createImpact(before: Snapshot, after: Snapshot) {
         const entity = entityOf(destinationId);
         return {
           destinationId,
-          name: textOf(entity?.['name']),
+          name: entity === undefined ? '' : entityName('destinations', entity),
           type: textOf(entity?.['type']),
           ...own,
           ...(withSamples ? {} : { samples: [] }),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { sourceLabel } from '../../shared/collections/kind-labels.ts';
 import { sourceTypes } from '../../shared/collections/source-types.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import { findSourceKind } from '../../shared/sources/registry.ts';
@@ -26,24 +27,23 @@ export const sourceTypeReply = Type.Object({
 
 type SourceType = Static<typeof sourceTypeReply>;
 
-/** Types whose requests are in a format of Sluice or of a library, by group. */
-const ownTypes: Readonly<Record<string, readonly [label: string, group: SourceType['group']]>> = {
-  WebSource: ['Web site', 'page'],
-  PixelImage: ['Pixel', 'page'],
-  RedirectSource: ['Short link', 'page'],
-  iOSNativeApi: ['iOS app', 'app'],
-  AndroidNativeApi: ['Android app', 'app'],
-  ReactNativeApi: ['React Native app', 'app'],
-  HTTPApiSource: ['HTTP API', 'server'],
-  NodejsApi: ['Node.js', 'server'],
-  PythonApi: ['Python', 'server'],
-  GoLangApi: ['Go', 'server'],
-  RubyApi: ['Ruby', 'server'],
-  PHPApi: ['PHP', 'server'],
-  DotNetApi: ['.NET', 'server'],
-  CSharpApi: ['C#', 'server'],
-  KotlinApi: ['Kotlin', 'server'],
-  Webhook: ['Webhook with any JSON', 'webhook'],
+/** The groups of types that are no webhook of a provider. */
+const ownGroups: Readonly<Record<string, SourceType['group']>> = {
+  WebSource: 'page',
+  PixelImage: 'page',
+  RedirectSource: 'page',
+  iOSNativeApi: 'app',
+  AndroidNativeApi: 'app',
+  ReactNativeApi: 'app',
+  HTTPApiSource: 'server',
+  NodejsApi: 'server',
+  PythonApi: 'server',
+  GoLangApi: 'server',
+  RubyApi: 'server',
+  PHPApi: 'server',
+  DotNetApi: 'server',
+  CSharpApi: 'server',
+  KotlinApi: 'server',
 };
 
 /** Every type a source may have, in the order of the console: by group, then by label. */
@@ -53,17 +53,12 @@ export function describeSourceTypes(): readonly SourceType[] {
     .toSorted((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || a.label.localeCompare(b.label));
 }
 
-/** The name of a type; its id where it is unknown. */
-export function sourceTypeLabel(id: string): string {
-  return ownTypes[id]?.[0] ?? findSourceKind(id)?.label ?? id;
-}
-
 function describe(id: string): SourceType {
   const kind = findSourceKind(id);
-  const group = ownTypes[id]?.[1] ?? 'webhook';
+  const group = ownGroups[id] ?? 'webhook';
   return {
     id,
-    label: sourceTypeLabel(id),
+    label: sourceLabel(id),
     group,
     setUp: kind?.setUp ?? null,
     notes: kind?.notes ?? null,

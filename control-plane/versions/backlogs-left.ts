@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { nullable, textOf } from '../../shared/contracts/config/define-collection.ts';
+import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
+import { entityName } from '../../shared/collections/kind-labels.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import { conflict, unavailable } from '../api/api-error.ts';
 import type { ApiError } from '../api/api-error.ts';
@@ -43,7 +44,7 @@ export function leavingDestinations(live: Snapshot, next: Snapshot): Leaving[] {
   return live.destinations.filter(isEnabled).flatMap((entity): Leaving[] => {
     const kept = after.get(entity.id);
     if (kept !== undefined && isEnabled(kept)) return [];
-    const name = textOf(entity['name']) || textOf(entity['type']);
+    const name = entityName('destinations', entity);
     return [{ destinationId: entity.id, name, change: kept === undefined ? 'removed' : 'disabled' }];
   });
 }

@@ -21,6 +21,7 @@ test('changes: a field of a field is named by its path, and what did not change 
       collection: 'destinations',
       id: 'd',
       name: 'a',
+      label: null,
       change: 'modified',
       fields: [{ path: 'settings.url', old: 'x', new: 'y' }],
     },

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { entityName, kindLabel } from '../../shared/collections/kind-labels.ts';
 import { collectionNames } from '../../shared/collections/registry.ts';
 import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
@@ -16,6 +17,8 @@ export type EntityChange = {
   readonly collection: CollectionName;
   readonly id: string;
   readonly name: string;
+  /** The name of the type of a source or a destination; null for what is neither. */
+  readonly label: string | null;
   readonly change: 'added' | 'modified' | 'removed';
   readonly fields: readonly FieldChange[];
 };
@@ -29,7 +32,8 @@ export function listChanges(baseline: Snapshot, target: Snapshot): EntityChange[
       const [old, now] = [before.get(id), after.get(id)];
       if (old !== undefined && now !== undefined && sameEntity(old, now)) return [];
       const name = textOf((now ?? old)?.['name']);
-      return [{ collection, id, name, change: changeOf(old, now), fields: listFields(old, now) }];
+      const label = kindLabel(collection, (now ?? old)?.['type']) ?? null;
+      return [{ collection, id, name, label, change: changeOf(old, now), fields: listFields(old, now) }];
     });
   });
 }
@@ -109,7 +113,7 @@ export function namesIn(changes: readonly EntityChange[], snapshots: readonly Sn
   for (const snapshot of snapshots) {
     for (const collection of collectionNames) {
       for (const entity of snapshot[collection]) {
-        const name = textOf(entity['name']) || textOf(entity['type']);
+        const name = entityName(collection, entity);
         if (name === '' || name === entity.id || !named.has(entity.id) || names.has(entity.id)) continue;
         if (names.size < namedMax) names.set(entity.id, name);
       }

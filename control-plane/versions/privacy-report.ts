@@ -1,3 +1,4 @@
+import { destinationLabel } from '../../shared/collections/kind-labels.ts';
 import type { Snapshot } from '../../shared/collections/registry.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
@@ -88,7 +89,7 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
   const type = String(destination['type']);
   return {
     destinationId: id,
-    destination: textOf(destination['name']) ?? type,
+    destination: textOf(destination['name']) ?? destinationLabel(type),
     type,
     purposes: purposes.map((purpose) => String(purpose['name'])).toSorted(),
     consentRule: settings['consentRule'] === 'any' ? 'any' : 'all',

@@ -66,6 +66,7 @@ export const changesReply = Type.Object({
       collection: Type.Enum([...collectionNames]),
       id: Type.String(),
       name: Type.String({ description: 'Empty where the entity has none.' }),
+      label: nullable(Type.String({ description: 'The name of the kind of a source or a destination.' })),
       change: Type.Enum(['added', 'modified', 'removed']),
       changedAt: nullable({
         ...instant,

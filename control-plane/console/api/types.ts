@@ -30,7 +30,7 @@ export type Backlog = Of<'getDestinationBacklog'>;
 export type Delivery = Of<'getDestinationDelivery'>;
 export type Funnel = Delivery['total'];
 export type Connections = Of<'listConnections'>;
-export type Connection = Connections['connections'][number];
+export type Connection = OneOf<Connections>;
 export type Sending = Of<'getDestinationSending'>;
 export type Failure = OneOf<Of<'listDestinationFailures'>>;
 

@@ -39,7 +39,7 @@ export function DestinationsPage(): ReactElement {
   return (
     <Page
       title="Destinations"
-      lead="Where events go. Failing destinations come first."
+      lead="Where events go. Failing destinations come first. A batch in the log is one event or many."
       actions={
         mayCreate ? (
           <Link className="button primary" to="/destinations/new">
@@ -120,8 +120,8 @@ const columns: readonly Column<DestinationSummary>[] = [
   },
   { title: 'Delivered', isNumber: true, cell: ({ health }) => showCount(health.successCount) },
   { title: 'Failed', isNumber: true, cell: ({ health }) => showCount(health.failureCount) },
-  { title: 'Waiting', isNumber: true, cell: ({ backlog }) => showCount(backlog.waitingFrames) },
-  { title: 'Retrying', isNumber: true, cell: ({ backlog }) => showCount(backlog.retryingFrames) },
+  { title: 'Batches waiting', isNumber: true, cell: ({ backlog }) => showCount(backlog.waitingFrames) },
+  { title: 'Batches retrying', isNumber: true, cell: ({ backlog }) => showCount(backlog.retryingFrames) },
   { title: 'Dead letters', isNumber: true, cell: ({ backlog }) => showCount(backlog.deadLetters) },
   { title: 'Last attempt', cell: ({ health }) => <Ago at={health.lastDispatchedAt} /> },
 ];

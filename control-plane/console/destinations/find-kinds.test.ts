@@ -6,6 +6,7 @@ const kinds = [
   { id: 'XAds', label: 'X Ads Conversions API', names: ['TWITTER_ADS'] },
   { id: 'BingAds', label: 'Bing Ads', names: [] },
   { id: 'HTTPDestination', label: 'HTTP', names: ['Webhooks (Actions)'] },
+  { id: 'GoogleAds360', label: 'Google Ads 360', names: [] },
 ];
 
 test.each([
@@ -15,7 +16,11 @@ test.each([
   ['microsoft', ['BingAds']],
   ['webhook', ['HTTPDestination']],
   ['conversions api', ['Facebook', 'XAds']],
-  ['', ['Facebook', 'XAds', 'BingAds', 'HTTPDestination']],
+  ['ads 360', ['GoogleAds360']],
+  ['googleads', ['GoogleAds360']],
+  ['httpdest', ['HTTPDestination']],
+  ['s3', []],
+  ['', ['Facebook', 'XAds', 'BingAds', 'HTTPDestination', 'GoogleAds360']],
   ['no such platform', []],
 ])('find kinds: "%s" finds %j', (search, ids) => {
   expect(findKinds(kinds, search).map(({ id }) => id)).toEqual(ids);

@@ -10,15 +10,25 @@ const spoken: Readonly<Record<string, string>> = {
   SnapchatAdsCapi: 'Snap',
   GoogleDataManagerEventIngest: 'Google Ads Adwords',
   SMTP: 'e-mail email',
+  AWSS3: 'Amazon S3',
 };
 
-/** The kinds that every word of a search is found in: their id, label, and the names that people and other tools use. */
+/**
+ * The kinds in which every word of a search begins a word: of their id, label, and the names that people and other tools
+ * use. Spaces do not count, so that `big query` finds BigQuery, and `s3` finds nothing in Google Ads 360.
+ */
 export function findKinds<Kind extends NamedKind>(kinds: readonly Kind[], search: string): readonly Kind[] {
-  const words = search.trim().split(/\s+/).map(plain);
+  const words = search
+    .trim()
+    .split(/\s+/)
+    .map((word) => wordsOf(word).join(''));
   return kinds.filter(({ id, label = '', names = [] }) => {
-    const text = plain([id, label, ...names, spoken[id] ?? ''].join(' '));
-    return words.every((word) => text.includes(word));
+    const parts = wordsOf([id, label, ...names, spoken[id] ?? ''].join(' '));
+    const beginnings = parts.map((_, index) => parts.slice(index).join(''));
+    return words.every((word) => beginnings.some((text) => text.startsWith(word)));
   });
 }
 
-const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+/** In lower case; an id is cut where a capital or a number begins. */
+const wordsOf = (text: string): readonly string[] =>
+  text.match(/\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}]+|\p{Lu}+(?!\p{Ll})|\p{N}+/gu)?.map((word) => word.toLowerCase()) ?? [];

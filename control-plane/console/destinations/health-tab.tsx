@@ -136,14 +136,14 @@ function Figures({
         <dd>not a failure</dd>
       </div>
       <div>
-        <dt>Waiting</dt>
+        <dt>Batches waiting</dt>
         <dd>{backlog === undefined ? '–' : showCount(backlog.waitingFrames)}</dd>
-        <dd>batches in the log</dd>
+        <dd>in the log, of one event or many</dd>
       </div>
       <div>
-        <dt>Retrying</dt>
+        <dt>Batches retrying</dt>
         <dd>{backlog === undefined ? '–' : showCount(backlog.retryingFrames)}</dd>
-        <dd>batches in the log</dd>
+        <dd>wait for their next attempt</dd>
       </div>
       <div>
         <dt>Dead letters</dt>

@@ -66,7 +66,7 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
               cell: ({ queued, scanned }) => (
                 <div className="stack tight">
                   <span>{countOf(queued, 'event')}</span>
-                  <span className="hint">of {countOf(scanned, 'message')} looked at</span>
+                  <span className="hint">of {countOf(scanned, 'message')} read</span>
                 </div>
               ),
             },

@@ -2,14 +2,15 @@ import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
-import { useChange, useList, useRead } from '../api/queries.ts';
+import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Destination, DestinationType, JsonObject, Source } from '../api/types.ts';
+import type { Destination, DestinationType, JsonObject } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
-import { Check, Field } from '../design/field.tsx';
+import { Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 import { JsonForm } from '../forms/json-form.tsx';
+import { NamedChecks } from '../forms/named-checks.tsx';
 import { changedSettings, settingsForm } from '../forms/settings-schema.ts';
 
 /** What a destination is set to, in the draft. */
@@ -39,7 +40,7 @@ export function SettingsTab({ destination }: { readonly destination: Destination
       ) : null}
       <div className="columns">
         {kind === undefined || form === undefined ? null : (
-          <Card title={kind.label}>
+          <Card title={kind.label} aside={<a href={guideOf(kind.id)}>Guide to its settings and events</a>}>
             <JsonForm
               // The form starts again with the stored values.
               key={destination.updatedAt ?? destination.createdAt}
@@ -58,9 +59,11 @@ export function SettingsTab({ destination }: { readonly destination: Destination
   );
 }
 
+/** The page of a kind in the documentation. */
+const guideOf = (kindId: string): string => `/docs/destinations/${kindId.toLowerCase()}.html`;
+
 function General({ destination }: { readonly destination: Destination }): ReactElement {
   const mayUpdate = useScope('destination:update');
-  const sources = useList<Source>('/sources?limit=100');
   const [name, setName] = useState(destination.name ?? '');
   const [limited, setLimited] = useState<readonly string[]>(destination.limitedToSourceIds ?? []);
   const save = useChange((body: object) => request<Destination>('PATCH', `/destinations/${destination.id}`, body));
@@ -74,22 +77,13 @@ function General({ destination }: { readonly destination: Destination }): ReactE
         <Field label="Name">
           {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
-        <fieldset>
-          <legend>Sources</legend>
-          <p className="hint">
-            {limited.length === 0
-              ? 'All sources. Select some to limit the destination to them.'
-              : 'Only the selected sources.'}
-          </p>
-          {sources.entities.map(({ id, name: sourceName, type }) => (
-            <Check
-              key={id}
-              label={sourceName ?? type}
-              checked={limited.includes(id)}
-              onChange={(isOn) => setLimited(isOn ? [...limited, id] : limited.filter((one) => one !== id))}
-            />
-          ))}
-        </fieldset>
+        <NamedChecks
+          legend="Sources"
+          of="sources"
+          none="All sources. Select some to limit the destination to them."
+          ids={limited}
+          onChange={setLimited}
+        />
         <ErrorNote error={save.error} />
         <div className="row">
           <button type="submit" disabled={save.isPending || !mayUpdate}>

@@ -25,8 +25,8 @@ export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElem
             <strong dir="auto">{one.name}</strong> {one.change === 'removed' ? 'is removed' : 'is disabled'}.{' '}
             {one.unsentSince !== null ? (
               <>
-                {countOf(one.waitingFrames, 'message')} waiting, {countOf(one.retryingFrames, 'message')} to retry; the
-                oldest from <At at={one.unsentSince} />.
+                {countOf(one.waitingFrames, 'batch', 'batches')} of events waiting,{' '}
+                {countOf(one.retryingFrames, 'batch', 'batches')} to retry; the oldest from <At at={one.unsentSince} />.
               </>
             ) : (
               'No backlog.'

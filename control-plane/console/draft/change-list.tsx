@@ -43,13 +43,16 @@ export function ChangeList({ changes, names, action }: ChangeListProps): ReactEl
       {changes.map((change) => {
         const [tone, word] = kinds[change.change];
         return (
-          <section className="card" key={`${change.collection} ${change.id}`} aria-label={change.name || change.id}>
+          <section className="card" key={`${change.collection} ${change.id}`} aria-label={nameOf(change, names)}>
             <div className="body">
               <div className="row between">
                 <div className="row">
                   <State tone={tone}>{word}</State>
-                  <strong dir="auto">{change.name === '' ? (names[change.id] ?? change.id) : change.name}</strong>
-                  <span className="hint">{collections[change.collection] ?? change.collection}</span>
+                  <strong dir="auto">{nameOf(change, names)}</strong>
+                  <span className="hint">
+                    {collections[change.collection] ?? change.collection}
+                    {change.label === null ? '' : `, ${change.label}`}
+                  </span>
                 </div>
                 {action?.(change)}
               </div>
@@ -72,7 +75,9 @@ type FieldsProps = { readonly change: Change; readonly names: ChangeListProps['n
 function Fields({ change, names }: FieldsProps): ReactElement | null {
   // Of what is gone its name says enough.
   if (change.change === 'removed') return null;
-  const fields = change.fields.filter((field) => change.change === 'modified' || !isEmpty(field.new));
+  const fields = change.fields.filter((field) =>
+    change.change === 'modified' ? true : !isEmpty(field.new) && !(field.path === 'type' && change.label !== null),
+  );
   return (
     <dl className="facts">
       {fields.map((field) => (
@@ -106,6 +111,10 @@ function Field({ path, children }: { readonly path: string; readonly children: R
       <dd>{children}</dd>
     </>
   );
+}
+
+function nameOf({ id, name, label }: Change, names: ChangeListProps['names']): string {
+  return name || (names[id] ?? label ?? id);
 }
 
 function isEmpty(value: unknown): boolean {

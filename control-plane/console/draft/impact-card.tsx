@@ -77,7 +77,7 @@ function Impact({
 }
 
 function DestinationChange({ destination }: { readonly destination: DestinationImpact }): ReactElement {
-  const { name, type, changed, added, removed, samples } = destination;
+  const { name, changed, added, removed, samples } = destination;
   const counts = [
     changed === 0 ? undefined : `${countOf(changed, 'request')} changed`,
     added === 0 ? undefined : `${countOf(added, 'event')} newly sent`,
@@ -86,7 +86,7 @@ function DestinationChange({ destination }: { readonly destination: DestinationI
   return (
     <details>
       <summary>
-        <strong dir="auto">{name === '' ? type : name}</strong>: {counts.join(', ')}
+        <strong dir="auto">{name}</strong>: {counts.join(', ')}
       </summary>
       <div className="stack">
         {samples.map((sample) => (

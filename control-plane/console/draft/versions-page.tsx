@@ -1,12 +1,14 @@
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
-import { useList } from '../api/queries.ts';
+import { useChange, useList } from '../api/queries.ts';
+import { readAll } from '../api/read-all.ts';
 import type { Approval, Publication, Version } from '../api/types.ts';
-import { State, Waiting } from '../design/feedback.tsx';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
+import { saveFile } from '../design/save-file.ts';
 import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
-import { ApprovalState } from './approval-card.tsx';
+import { Actor, ApprovalState } from './approval-card.tsx';
 
 /** What was live before, and what is. */
 export function VersionsPage(): ReactElement {
@@ -27,7 +29,7 @@ function Versions(): ReactElement {
   return (
     <>
       <Waiting query={query} />
-      <Card title="All versions" isFlush>
+      <Card title="All versions" isFlush aside={<Export path="/versions" name="versions" />}>
         {query.isSuccess && query.entities.length === 0 ? (
           <Empty title="Nothing has been published yet.">
             <Link to="/draft">Go to the draft</Link>
@@ -72,7 +74,10 @@ function Approvals(): ReactElement | null {
             ),
           },
           { title: 'State', cell: (approval) => <ApprovalState approval={approval} /> },
-          { title: 'Requested by', cell: ({ requestedByName }) => <Text text={requestedByName} /> },
+          {
+            title: 'Requested by',
+            cell: ({ requestedByName, requestedByUser }) => <Actor name={requestedByName} user={requestedByUser} />,
+          },
           { title: 'Requested', cell: ({ requestedAt }) => <Ago at={requestedAt} /> },
           { title: 'Comment', cell: ({ comment }) => <Text text={comment} /> },
         ]}
@@ -86,7 +91,7 @@ function History(): ReactElement | null {
   const query = useList<Publication>('/publications?limit=50');
   if (query.entities.length === 0) return null;
   return (
-    <Card title="What was live when" isFlush>
+    <Card title="What was live when" isFlush aside={<Export path="/publications" name="publications" />}>
       <Table
         label="Publications"
         rows={query.entities}
@@ -114,6 +119,18 @@ function History(): ReactElement | null {
       />
       <More query={query} />
     </Card>
+  );
+}
+
+function Export({ path, name }: { readonly path: string; readonly name: string }): ReactElement {
+  const exported = useChange(async () => saveFile(`${name}.json`, JSON.stringify(await readAll(path), undefined, 2)));
+  return (
+    <span className="row">
+      <ErrorNote error={exported.error} />
+      <button type="button" disabled={exported.isPending} onClick={() => exported.mutate(undefined)}>
+        Export JSON
+      </button>
+    </span>
   );
 }
 

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link, useParams } from 'react-router';
-import { useList, useRead } from '../api/queries.ts';
-import type { Destination, RecentEvent, Way } from '../api/types.ts';
+import { useRead } from '../api/queries.ts';
+import type { RecentEvent, Way } from '../api/types.ts';
 import { Code, showJson } from '../design/code.tsx';
-import { State, Waiting } from '../design/feedback.tsx';
+import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
 import { RequestView } from '../design/shown-request.tsx';
@@ -49,8 +49,10 @@ export function EventPage(): ReactElement {
 }
 
 function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
-  const destinations = useList<Destination>('/destinations?limit=100');
-  const nameOf = (id: string): string => destinations.entities.find((one) => one.id === id)?.name ?? 'a destination';
+  const ways = useLiveWays(event);
+  const nameOf = (id: string): string =>
+    ways.data?.ways.find(({ destinationId }) => destinationId === id)?.name ??
+    (ways.isSuccess ? 'a destination that is no longer live' : 'a destination');
   return (
     <Card title="Delivery">
       <ol className="steps">
@@ -104,7 +106,8 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
                 destinationName={nameOf(outcome.destinationId)}
               />
             ))}
-            <WithoutOutcome event={event} />
+            <ErrorNote error={ways.error} />
+            <WithoutOutcome event={event} ways={ways.data?.ways ?? []} />
           </div>
         </li>
       </ol>
@@ -112,18 +115,22 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   );
 }
 
+/** What the live rules decide about it at each destination; none where it is sent nowhere. */
+function useLiveWays({ id, test, visitorId }: RecentEvent) {
+  return useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(id)}/ways?rules=live`, {
+    everyMs: 5_000,
+    enabled: !test && visitorId !== '',
+  });
+}
+
 function whyUnsent({ test }: RecentEvent): string {
   return test ? 'Not sent: received with a test key.' : 'Not sent: the tracking plan ended it.';
 }
 
 /** The other destinations of the live version: where the event waits and why, and where it does not go. */
-function WithoutOutcome({ event }: { readonly event: RecentEvent }): ReactElement | null {
-  const query = useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(event.id)}/ways?rules=live`, {
-    everyMs: 5_000,
-    enabled: !event.test && event.visitorId !== '',
-  });
+function WithoutOutcome({ event, ways }: { readonly event: RecentEvent; readonly ways: readonly Way[] }): ReactElement {
   const known = new Set(event.outcomes.map(({ destinationId }) => destinationId));
-  const others = query.data?.ways.filter(({ destinationId }) => !known.has(destinationId)) ?? [];
+  const others = ways.filter(({ destinationId }) => !known.has(destinationId));
   return (
     <>
       {others.map((way) => (
@@ -131,7 +138,7 @@ function WithoutOutcome({ event }: { readonly event: RecentEvent }): ReactElemen
           <span className="row">
             {way.decision === 'send' ? <State tone="warn">No outcome yet</State> : <WayState decision={way.decision} />}
             <Link className="clip" dir="auto" to={`/destinations/${way.destinationId}`}>
-              {way.name === '' ? way.type : way.name}
+              {way.name}
             </Link>
           </span>
           <span className="hint">{way.waiting ?? way.why}</span>
@@ -172,7 +179,7 @@ function Ways({ event, path }: { readonly event: RecentEvent; readonly path: str
             <li key={way.destinationId}>
               <WayState decision={way.decision} />
               <Link to={`/destinations/${way.destinationId}`} dir="auto">
-                {way.name === '' ? way.type : way.name}
+                {way.name}
               </Link>
               <span className="soft">{way.why}</span>
               <ConsentAnswers answers={way.consent} />

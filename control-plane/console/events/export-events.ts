@@ -1,4 +1,5 @@
 import { open } from '../api/request.ts';
+import { saveFile } from '../design/save-file.ts';
 
 /** Events of one export, at most: a page of them is in the browser's memory. */
 export const exportedMax = 10_000;
@@ -33,14 +34,5 @@ export async function exportEvents(
       cursor = page.pagination.nextCursor;
     }
   }
-  save(format === 'csv' ? parts.join('') : `[${parts.join(',\n')}]\n`, format);
-}
-
-function save(text: string, format: 'csv' | 'json'): void {
-  const url = URL.createObjectURL(new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `events.${format}`;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(`events.${format}`, format === 'csv' ? parts.join('') : `[${parts.join(',\n')}]\n`);
 }

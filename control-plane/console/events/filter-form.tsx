@@ -1,9 +1,7 @@
 import type { ReactElement } from 'react';
-import { useScope } from '../api/accounts.ts';
-import { useList } from '../api/queries.ts';
-import type { Destination, Source } from '../api/types.ts';
 import { Field } from '../design/field.tsx';
 import { TimeInput } from '../design/time-input.tsx';
+import { NamedChoice } from '../forms/named-choice.tsx';
 import { ranges } from './event-filters.ts';
 import type { EventFilters } from './event-filters.ts';
 import { outcomeWords } from './outcomes.tsx';
@@ -17,10 +15,6 @@ type Option = readonly [value: string, label: string];
 
 /** The filters of the event list. */
 export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
-  const mayListSources = useScope('source:list');
-  const mayListDestinations = useScope('destination:list');
-  const sources = useList<Source>('/sources?limit=100', { enabled: mayListSources });
-  const destinations = useList<Destination>('/destinations?limit=100', { enabled: mayListDestinations });
   const select = (label: string, name: keyof EventFilters, all: string, options: readonly Option[]): ReactElement => (
     <Field label={label}>
       {(ids) => (
@@ -44,12 +38,13 @@ export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
   );
   return (
     <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
-      {select(
-        'Destination',
-        'destinationId',
-        'All',
-        destinations.entities.map(({ id, name, type }) => [id, name === null || name === '' ? type : name]),
-      )}
+      <NamedChoice
+        label="Destination"
+        of="destinations"
+        none="All"
+        value={filters.destinationId}
+        onChange={(id) => choose('destinationId', id)}
+      />
       {select(
         'Outcome',
         'outcome',
@@ -67,12 +62,13 @@ export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
           <TimeInput label="To" of="minute" value={filters.to} onChange={(value) => choose('to', value)} />
         </>
       ) : null}
-      {select(
-        'Source',
-        'sourceId',
-        'All',
-        sources.entities.map(({ id, name, type }) => [id, name ?? type]),
-      )}
+      <NamedChoice
+        label="Source"
+        of="sources"
+        none="All"
+        value={filters.sourceId}
+        onChange={(id) => choose('sourceId', id)}
+      />
       {input('Visitor', 'visitorId')}
       {input('Property', 'property')}
       {filters.property === '' ? null : input('Value', 'value')}

@@ -184,7 +184,11 @@ const destinationColumns = [
   { title: 'Attempts', cell: ({ succeeded, failed }: ActivityDestination) => <Bars good={succeeded} bad={failed} /> },
   { title: 'Delivered', isNumber: true, cell: ({ inRange }: ActivityDestination) => showCount(inRange.succeeded) },
   { title: 'Failed', isNumber: true, cell: ({ inRange }: ActivityDestination) => showCount(inRange.failed) },
-  { title: 'Waiting', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.waitingFrames) },
+  {
+    title: 'Batches waiting',
+    isNumber: true,
+    cell: ({ backlog }: ActivityDestination) => showCount(backlog.waitingFrames),
+  },
   { title: 'Dead letters', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.deadLetters) },
 ];
 
@@ -207,7 +211,7 @@ const sourceColumns = [
   },
   { title: 'Events in', cell: ({ events }: ActivitySource) => <Bars good={events} /> },
   { title: 'Events', isNumber: true, cell: ({ total }: ActivitySource) => showCount(total) },
-  { title: 'Rejected', cell: ({ refused }: ActivitySource) => <Refused refused={refused} /> },
+  { title: 'Rejected', cell: (source: ActivitySource) => <Refused source={source} /> },
   { title: 'Test events', isNumber: true, cell: ({ testTotal }: ActivitySource) => showCount(testTotal) },
   { title: 'Last request', cell: ({ lastTriggeredAt }: ActivitySource) => <Ago at={lastTriggeredAt} /> },
 ];
@@ -219,7 +223,7 @@ const reasons: Readonly<Record<keyof ActivitySource['refused'], string>> = {
   lost: 'not stored by the log',
 };
 
-function Refused({ refused }: Pick<ActivitySource, 'refused'>): ReactElement {
+function Refused({ source: { refused, lastInvalid } }: { readonly source: ActivitySource }): ReactElement {
   const why = Object.entries(reasons).flatMap(([reason, words]) => {
     const count = refused[reason as keyof typeof refused];
     return count === 0 ? [] : [{ words, count }];
@@ -232,6 +236,11 @@ function Refused({ refused }: Pick<ActivitySource, 'refused'>): ReactElement {
           {showCount(count)} <span className="hint">{words}</span>
         </li>
       ))}
+      {refused.invalid === 0 || lastInvalid === null ? null : (
+        <li className="hint">
+          {lastInvalid.problem}, <Ago at={lastInvalid.at} />
+        </li>
+      )}
     </ul>
   );
 }

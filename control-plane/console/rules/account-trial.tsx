@@ -52,7 +52,7 @@ export function AccountTrial({ tried, standIns }: AccountTrialProps): ReactEleme
                   title: 'Destination',
                   cell: ({ way }) => (
                     <Link className="clip short" dir="auto" to={`/destinations/${way.destinationId}`}>
-                      {way.name === '' ? way.type : way.name}
+                      {way.name}
                     </Link>
                   ),
                 },

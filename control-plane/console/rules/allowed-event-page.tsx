@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
+import { NamedChecks } from '../forms/named-checks.tsx';
 import { AccountTrial } from './account-trial.tsx';
 import { DescriptionField } from './description-field.tsx';
-import { DestinationChecks } from './destination-checks.tsx';
 import { useTriedEvent } from './event-choice.tsx';
 import { TextField } from './rule-fields.tsx';
 import { RulePage } from './rule-page.tsx';
@@ -31,8 +31,10 @@ export function AllowedEventPage(): ReactElement {
             onChange={(name) => change({ name })}
           />
           <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
-          <DestinationChecks
+          <NamedChecks
             legend="Destinations"
+            of="destinations"
+            none="None selected."
             ids={fields.destinationIds}
             onChange={(destinationIds) => change({ destinationIds })}
           />

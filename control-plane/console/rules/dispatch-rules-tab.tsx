@@ -4,8 +4,8 @@ import { useList, useRead } from '../api/queries.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
 import { Card } from '../design/page.tsx';
+import { NamedChecks } from '../forms/named-checks.tsx';
 import { AccountTrial } from './account-trial.tsx';
-import { DestinationChecks } from './destination-checks.tsx';
 import { useTriedEvent } from './event-choice.tsx';
 import { KeptForm } from './kept-form.tsx';
 import type { KnownPaths } from './known-paths.ts';
@@ -139,8 +139,10 @@ function CategoryFields({ category, language, known, onChange }: CategoryFieldsP
         without="No events yet: a rule without a condition stops nothing."
         onChange={(logic) => onChange({ ...category, logic })}
       />
-      <DestinationChecks
+      <NamedChecks
         legend="Stopped for"
+        of="destinations"
+        none="None selected."
         ids={category.destinationIds}
         onChange={(destinationIds) => onChange({ ...category, destinationIds })}
       />

@@ -1,10 +1,11 @@
 import { useRef } from 'react';
 import type { ReactElement, RefObject } from 'react';
 import { useSearchParams } from 'react-router';
-import { useList, useRead } from '../api/queries.ts';
-import type { Destination, RuleMatches } from '../api/types.ts';
+import { useRead } from '../api/queries.ts';
+import type { RuleMatches } from '../api/types.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Check, Field } from '../design/field.tsx';
+import { NamedChoice } from '../forms/named-choice.tsx';
 import { useTriedEvent } from './event-choice.tsx';
 import type { Question } from './kept-form.tsx';
 import { templateProblems } from './known-paths.ts';
@@ -77,13 +78,11 @@ function askBefore({ isEnabled, logic }: MappingFields, matches: RuleMatches | u
 type MappingFormProps = RuleForm<MappingFields> & { readonly counted: RefObject<RuleMatches | undefined> };
 
 function MappingForm({ fields, change, counted }: MappingFormProps): ReactElement {
-  const destinations = useList<Destination>('/destinations?limit=100');
   const language = useRead<RuleLanguage>('/rules/language');
   const known = useKnownPaths();
   const matches = useMatches(fields.logic);
   counted.current = matches.isPlaceholderData ? undefined : matches.data;
   const tried = useTriedEvent(matches.data?.events);
-  const isListed = destinations.entities.some((one) => one.id === fields.destinationId);
   if (language.data === undefined) return <Waiting query={language} />;
   const named = new Set(fields.mappings.map(({ property }) => property.split('.', 1)[0]));
   const unnamed = Object.keys(tried.event?.eventProperties ?? {}).filter((property) => !named.has(property));
@@ -96,26 +95,14 @@ function MappingForm({ fields, change, counted }: MappingFormProps): ReactElemen
           value={fields.name}
           onChange={(name) => change({ name: textOrNull(name) })}
         />
-        <Field label="Destination">
-          {(ids) => (
-            <select
-              {...ids}
-              required
-              value={fields.destinationId}
-              onChange={(event) => change({ destinationId: event.target.value })}
-            >
-              <option value="">Choose one</option>
-              {isListed || fields.destinationId === '' ? null : (
-                <option value={fields.destinationId}>{fields.destinationId}</option>
-              )}
-              {destinations.entities.map(({ id, name, type }) => (
-                <option key={id} value={id}>
-                  {name ?? type}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <NamedChoice
+          label="Destination"
+          of="destinations"
+          none="Choose one"
+          isRequired
+          value={fields.destinationId}
+          onChange={(destinationId) => change({ destinationId })}
+        />
         <Field label="Priority" hint="The lowest number is tried first.">
           {(ids) => (
             <input

@@ -1,8 +1,10 @@
+import { useEffect } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useList } from '../api/queries.ts';
-import type { Destination } from '../api/types.ts';
+import { useNameOf } from '../api/use-name-of.ts';
+import type { Named } from '../api/use-name-of.ts';
 import { State, Waiting } from '../design/feedback.tsx';
 import { Card, Empty } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
@@ -14,12 +16,8 @@ type Mapping = Kept<MappingFields>;
 /** The mappings of each destination, in the order in which they are tried. */
 export function MappingsTab(): ReactElement {
   const query = useList<Mapping>('/collections/mappings?limit=100');
-  const destinations = useList<Destination>('/destinations?limit=100');
   const mayCreate = useScope('mappings:create');
-  const nameOf = (id: string): string => {
-    const found = destinations.entities.find((one) => one.id === id);
-    return found?.name ?? found?.type ?? id;
-  };
+  const nameOf = useDestinationNames(query.entities.map(({ destinationId }) => destinationId));
   const rows = query.entities.toSorted(
     (a, b) =>
       nameOf(a.destinationId).localeCompare(nameOf(b.destinationId)) ||
@@ -83,6 +81,24 @@ export function MappingsTab(): ReactElement {
       <More query={query} />
     </Card>
   );
+}
+
+/** Destinations that are read to name those of the mappings shown. */
+const namedMax = 1_000;
+
+/** What destinations are called: the list is read on until it has all of them. */
+function useDestinationNames(ids: readonly string[]): (id: string) => string {
+  const { entities, hasNextPage, isFetchingNextPage, fetchNextPage } = useList<Named>('/destinations?limit=100');
+  const nameOf = useNameOf('destinations', entities);
+  const byId = new Map(entities.map((one) => [one.id, one]));
+  const lacks = ids.some((id) => !byId.has(id)) && hasNextPage && entities.length < namedMax;
+  useEffect(() => {
+    if (lacks && !isFetchingNextPage) void fetchNextPage();
+  }, [lacks, isFetchingNextPage]);
+  return (id) => {
+    const found = byId.get(id);
+    return found === undefined ? id : nameOf(found);
+  };
 }
 
 function Does({ mapping: { isEnabled, action, eventName, mappings } }: { readonly mapping: Mapping }): ReactElement {

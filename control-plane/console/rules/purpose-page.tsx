@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { Check } from '../design/field.tsx';
+import { NamedChecks } from '../forms/named-checks.tsx';
 import { DescriptionField } from './description-field.tsx';
-import { DestinationChecks } from './destination-checks.tsx';
 import { ChoiceField, TextField } from './rule-fields.tsx';
 import { RulePage } from './rule-page.tsx';
 import type { ConsentFields } from './rule.ts';
@@ -59,8 +59,10 @@ export function PurposePage(): ReactElement {
             onChange={(regions) => change({ regions: regions.length === 0 ? null : regions })}
           />
           <SignalFields signals={fields.signals} onChange={(signals) => change({ signals })} />
-          <DestinationChecks
+          <NamedChecks
             legend="Destinations that serve it"
+            of="destinations"
+            none="None selected."
             ids={fields.destinationIds}
             onChange={(destinationIds) => change({ destinationIds })}
           />

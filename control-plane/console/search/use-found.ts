@@ -65,11 +65,11 @@ const entityPages: Readonly<Record<string, readonly [what: string, path: string]
   dataGovernanceRules: ['Rule of the tracking plan', '/tracking-plan/rules/'],
 };
 
-function placeOf({ collection, id, name, type }: FoundEntity): readonly FoundPlace[] {
+function placeOf({ collection, id, name, label }: FoundEntity): readonly FoundPlace[] {
   const page = entityPages[collection];
   if (page === undefined) return [];
   const [what, path] = page;
-  return [{ label: name, what: type === null ? what : `${what}, ${type}`, to: path + encodeURIComponent(id) }];
+  return [{ label: name, what: label === null ? what : `${what}, ${label}`, to: path + encodeURIComponent(id) }];
 }
 
 /** Reads of people and events are recorded, so they are looked up once one is chosen. */

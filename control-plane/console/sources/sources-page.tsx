@@ -17,6 +17,7 @@ import { EditForm } from '../forms/edit-form.tsx';
 export function SourcesPage(): ReactElement {
   const query = useList<Source>('/sources?limit=100', { everyMs: 10_000 });
   const types = useRead<{ readonly entities: readonly SourceType[] }>('/sources/types').data?.entities ?? [];
+  const labelOf = (type: string): string => types.find(({ id }) => id === type)?.label ?? type;
   const mayCreate = useScope('source:create');
   const [isAdding, setAdding] = useState(false);
   return (
@@ -49,11 +50,11 @@ export function SourcesPage(): ReactElement {
                 title: 'Source',
                 cell: ({ id, name, type }) => (
                   <Link className="clip" dir="auto" to={`/sources/${id}`}>
-                    {name ?? type}
+                    {name || labelOf(type)}
                   </Link>
                 ),
               },
-              { title: 'Kind', cell: ({ type }) => types.find(({ id }) => id === type)?.label ?? type },
+              { title: 'Kind', cell: ({ type }) => labelOf(type) },
               { title: 'State', cell: (source) => <SourceState source={source} /> },
               { title: 'Last request', cell: ({ lastTriggeredAt }) => <Ago at={lastTriggeredAt} /> },
               { title: 'Last delivered', cell: ({ lastDispatchedAt }) => <Ago at={lastDispatchedAt} /> },

@@ -3,11 +3,12 @@ import type { FormEvent, ReactElement } from 'react';
 import { useSearchParams } from 'react-router';
 import { useScope } from '../api/accounts.ts';
 import { useChange, useList } from '../api/queries.ts';
-import { request } from '../api/request.ts';
-import type { ApiKey, AuditEntry, Page as ListPage, User } from '../api/types.ts';
+import { readAll } from '../api/read-all.ts';
+import type { ApiKey, AuditEntry, User } from '../api/types.ts';
 import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
+import { saveFile } from '../design/save-file.ts';
 import { More, Table } from '../design/table.tsx';
 import { TimeInput } from '../design/time-input.tsx';
 import { At } from '../design/time.tsx';
@@ -18,9 +19,6 @@ type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
 /** Entries from before users have no kind, and are nearly all of API keys. */
 const kinds: Readonly<Record<string, string>> = { user: 'User', key: 'API key', tool: 'Command line' };
 
-/** Entries of one export. */
-const exportedMax = 10_000;
-
 /** Who changed, published or read what, with filters and export. */
 export function AuditPage(): ReactElement {
   const [search, setSearch] = useSearchParams();
@@ -28,7 +26,7 @@ export function AuditPage(): ReactElement {
     () => Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ''])) as Filters,
   );
   const path = pathOf(search);
-  const query = useList<AuditEntry>(`${path}limit=50`);
+  const query = useList<AuditEntry>(`${path}${path.includes('?') ? '&' : '?'}limit=50`);
   const mayListKeys = useScope('key:list');
   const keys = useList<ApiKey>('/keys?limit=100', { enabled: mayListKeys });
   const users = useList<User>('/users?limit=100', { enabled: useScope('user:list') });
@@ -131,7 +129,7 @@ export function AuditPage(): ReactElement {
   );
 }
 
-/** The list with the filters of the address; the query goes on after it. */
+/** The list with the filters of the address. */
 function pathOf(search: URLSearchParams): string {
   const query = new URLSearchParams();
   for (const name of filterNames) {
@@ -139,25 +137,12 @@ function pathOf(search: URLSearchParams): string {
     if (value !== '') query.set(name, name === 'from' || name === 'to' ? `${value}T00:00:00Z` : value);
   }
   const text = query.toString();
-  return text === '' ? '/audit?' : `/audit?${text}&`;
+  return text === '' ? '/audit' : `/audit?${text}`;
 }
 
 async function download(path: string, format: 'csv' | 'json'): Promise<void> {
-  const entries: AuditEntry[] = [];
-  let cursor: string | null = '';
-  while (cursor !== null && entries.length < exportedMax) {
-    const at: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: ListPage<AuditEntry> = await request('GET', `${path}limit=100${at}`);
-    entries.push(...page.entities);
-    cursor = page.pagination.nextCursor;
-  }
-  const text = format === 'json' ? JSON.stringify(entries, undefined, 2) : csvOf(entries);
-  const url = URL.createObjectURL(new Blob([text], { type: format === 'json' ? 'application/json' : 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `audit.${format}`;
-  link.click();
-  URL.revokeObjectURL(url);
+  const entries = await readAll<AuditEntry>(path);
+  saveFile(`audit.${format}`, format === 'json' ? JSON.stringify(entries, undefined, 2) : csvOf(entries));
 }
 
 const columns = ['at', 'actorKind', 'actorId', 'actorName', 'action', 'collection', 'entityId', 'details'] as const;

@@ -59,7 +59,7 @@ function Processes(): ReactElement {
             {
               title: 'State',
               cell: ({ isLeaving }) =>
-                isLeaving ? <State tone="warn">Is ending</State> : <State tone="good">Works</State>,
+                isLeaving ? <State tone="warn">Stopping</State> : <State tone="good">Running</State>,
             },
             { title: 'Configuration since', cell: ({ revisionAt }) => <Ago at={revisionAt} /> },
             { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
@@ -81,7 +81,7 @@ function Processes(): ReactElement {
             },
             {
               title: 'State',
-              cell: ({ isLeader }) => <State tone="good">{isLeader ? 'Works, publishes' : 'Works'}</State>,
+              cell: ({ isLeader }) => <State tone="good">{isLeader ? 'Running, publishes' : 'Running'}</State>,
             },
             { title: 'Connected', cell: ({ connectedAt }) => <Ago at={connectedAt} /> },
           ]}
@@ -103,7 +103,7 @@ function Partitions(): ReactElement {
           keyOf={({ partition }) => String(partition)}
           columns={[
             { title: 'Partition', cell: ({ partition }) => partition },
-            { title: 'Messages', isNumber: true, cell: ({ waitingFrames }) => showCount(waitingFrames) },
+            { title: 'Batches', isNumber: true, cell: ({ waitingFrames }) => showCount(waitingFrames) },
             {
               title: 'Oldest',
               cell: ({ oldestMs }) =>
@@ -131,7 +131,7 @@ function Findings(): ReactElement {
       aside={
         query.data === undefined ? null : (
           <span className="hint">
-            looked <Ago at={query.data.lookedAt} />
+            checked <Ago at={query.data.lookedAt} />
           </span>
         )
       }

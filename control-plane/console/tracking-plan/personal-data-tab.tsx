@@ -2,15 +2,16 @@ import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
-import { useChange, useList, useRead } from '../api/queries.ts';
+import { useChange, useRead } from '../api/queries.ts';
 import { open, request } from '../api/request.ts';
-import type { Destination, PersonalFinding } from '../api/types.ts';
+import type { PersonalFinding } from '../api/types.ts';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import type { Tone } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { Card, Empty } from '../design/page.tsx';
-import { More, Table } from '../design/table.tsx';
+import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
+import { NamedChoice } from '../forms/named-choice.tsx';
 
 type Finding = PersonalFinding;
 
@@ -196,24 +197,10 @@ function DestinationChoice({
   readonly isPending: boolean;
   onPropose(proposal: ProposalAt): void;
 }): ReactElement {
-  const destinations = useList<Destination>('/destinations?limit=100');
   const [chosen, setChosen] = useState('');
   return (
     <div className="stack tight">
-      <Field label="Destination">
-        {(ids) => (
-          <select {...ids} value={chosen} onChange={(event) => setChosen(event.target.value)}>
-            <option value="">Choose one</option>
-            {destinations.entities.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name ?? one.type}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Waiting query={destinations} />
-      <More query={destinations} />
+      <NamedChoice label="Destination" of="destinations" none="Choose one" value={chosen} onChange={setChosen} />
       {(['Hash', 'Encrypt'] as const).map((action) => (
         <button
           key={action}

@@ -1,13 +1,15 @@
 import type { ReactElement } from 'react';
 import { useSearchParams } from 'react-router';
-import { useList, useRead } from '../api/queries.ts';
-import type { Source, Violations } from '../api/types.ts';
+import { useRead } from '../api/queries.ts';
+import type { Violations } from '../api/types.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
+import { useSourceNames } from '../events/use-source-names.ts';
+import { NamedChoice } from '../forms/named-choice.tsx';
 import { RuleName, Severity } from './plan-words.tsx';
 
 const filterNames = ['event', 'rule', 'sourceId', 'severity'] as const;
@@ -23,11 +25,7 @@ export function ViolationsTab(): ReactElement {
   const query = useRead<Violations>(`/violations?${new URLSearchParams([['range', range], ...filters]).toString()}`, {
     everyMs: 10_000,
   });
-  const sources = useList<Source>('/sources?limit=100');
-  const nameOf = (id: string): string => {
-    const found = sources.entities.find((one) => one.id === id);
-    return found?.name ?? found?.type ?? id;
-  };
+  const nameOf = useSourceNames();
   const choose = (name: string, value: string): void => {
     const next = new URLSearchParams(search);
     if (value === '') next.delete(name);
@@ -56,22 +54,13 @@ export function ViolationsTab(): ReactElement {
             />
           )}
         </Field>
-        <Field label="Source">
-          {(ids) => (
-            <select
-              {...ids}
-              value={search.get('sourceId') ?? ''}
-              onChange={(event) => choose('sourceId', event.target.value)}
-            >
-              <option value="">All</option>
-              {sources.entities.map(({ id, name, type }) => (
-                <option key={id} value={id}>
-                  {name ?? type}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <NamedChoice
+          label="Source"
+          of="sources"
+          none="All"
+          value={search.get('sourceId') ?? ''}
+          onChange={(id) => choose('sourceId', id)}
+        />
         <Field label="Severity">
           {(ids) => (
             <select

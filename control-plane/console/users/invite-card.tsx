@@ -23,6 +23,7 @@ export function InviteCard({ roles }: { readonly roles: readonly Role[] }): Reac
   if (invite.data !== undefined) return <LinkCard email={invite.data.user.email} link={invite.data.link} />;
   return (
     <Card title="Invite a person">
+      <p className="hint">Sluice sends no e-mail. You get a sign-in link to send to the person yourself.</p>
       <EditForm values={[email, role]} save={invite} onSubmit={() => invite.mutate({ email, role })}>
         <Field label="E-mail">
           {(ids) => (

@@ -14,9 +14,8 @@ export function LinkCard({ email, link }: { readonly email: string; readonly lin
       <div className="stack" role="status">
         <p className="note warn">
           <span>
-            {' '}
-            This link signs in as {email}. Send it only to that person. It works once, until <At at={link.expiresAt} />,
-            and is not shown again.
+            Sluice sends no e-mail: copy this link and send it to {email} yourself. It signs in as that person, works
+            once, until <At at={link.expiresAt} />, and is not shown again.
           </span>
         </p>
         <Code label="Sign-in link" text={url} />

@@ -8,6 +8,7 @@ import type { Erasure, ErasureTarget } from '../api/types.ts';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
+import { saveFile } from '../design/save-file.ts';
 import { Table } from '../design/table.tsx';
 import { At } from '../design/time.tsx';
 
@@ -77,12 +78,12 @@ export function ErasurePage(): ReactElement {
               columns={[
                 {
                   title: 'Destination',
-                  cell: ({ name, type }) => (
+                  cell: ({ name, label }) => (
                     <div className="stack tight">
                       <span className="clip" dir="auto">
                         {name}
                       </span>
-                      <span className="soft">{type}</span>
+                      <span className="soft">{label}</span>
                     </div>
                   ),
                 },
@@ -170,10 +171,5 @@ function MaybeAt({ at }: { readonly at: string | null }): ReactElement {
 
 async function download(path: string, id: string): Promise<void> {
   const certificate = await request<unknown>('GET', `${path}/certificate`);
-  const url = URL.createObjectURL(new Blob([JSON.stringify(certificate)], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `erasure-${id}.json`;
-  link.click();
-  URL.revokeObjectURL(url);
+  saveFile(`erasure-${id}.json`, JSON.stringify(certificate));
 }

@@ -8,6 +8,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { makeStackFolder } from '../../local/testing/make-stack-folder.ts';
 import { chooseStackPorts, runStack } from '../../local/testing/running-stack.ts';
 import type { RunningStack } from '../../local/testing/running-stack.ts';
+import { callbackPath } from '../../../control-plane/single-sign-on/openid-login.ts';
+import { startOpenIdProvider, testClient } from '../../../control-plane/single-sign-on/testing/openid-provider.ts';
+import type { OpenIdProvider } from '../../../control-plane/single-sign-on/testing/openid-provider.ts';
 import { fillAccount } from './testing/fill-account.ts';
 import type { FilledAccount } from './testing/fill-account.ts';
 import { assignVisitors } from './testing/fill-experiments.ts';
@@ -23,6 +26,7 @@ import { countSteps, showsText, signIn, waitForText } from './testing/use-consol
 let folder: string;
 let stack: RunningStack;
 let browser: Browser;
+let provider: OpenIdProvider;
 let account: FilledAccount;
 let visit: Visit;
 let signedIn: Memory;
@@ -30,7 +34,15 @@ let page: Page;
 
 beforeAll(async () => {
   folder = await makeStackFolder();
-  stack = await runStack(folder, await chooseStackPorts());
+  const ports = await chooseStackPorts();
+  const consoleUrl = `http://127.0.0.1:${ports['CONTROL_PLANE_PORT']}`;
+  provider = await startOpenIdProvider(`${consoleUrl}${callbackPath}`);
+  const roles = [{ emailDomain: 'example.com', role: 'viewer' }];
+  const singleSignOn = { ...testClient, issuer: provider.issuer, consoleUrl, scope: 'openid email', roles };
+  const label = 'Example ID';
+  stack = await runStack(folder, ports, {
+    CONSOLE_SIGN_IN: JSON.stringify({ singleSignOn: { ...singleSignOn, label } }),
+  });
   browser = await openBrowser(await findBrowser());
   account = await fillAccount(stack.credentials);
   const first = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
@@ -42,6 +54,7 @@ afterAll(async () => {
   // Whatever of it was started, also where the rest was not.
   await browser?.close();
   await stack?.stop();
+  await provider?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 const begin = async (memory?: Memory): Promise<void> => {
@@ -120,16 +133,32 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/nowhere', 'Page not found'],
 ];
 
+/** Ids of kinds of destinations and sources, which pages show by their names. */
+async function readKindIds(): Promise<readonly string[]> {
+  const kinds = await Promise.all(
+    ['destinations/types', 'sources/types'].map(async (path) => {
+      const { entities } = await account.client.api('GET', path);
+      return entities as readonly { readonly id: string; readonly label: string }[];
+    }),
+  );
+  const all = kinds.flat();
+  const labels = all.map(({ label }) => label);
+  return all
+    .map(({ id }) => id)
+    .filter((id) => /[a-z][A-Z]|[A-Z]{2}/.test(id) && !labels.some((one) => one.includes(id)));
+}
+
 /** Tabs that are looked at side by side: while one loads, another is examined. */
 const tabs = 3;
 
-test('every page: axe finds no barrier, light or dark, it fits a screen of 360 px, and its menu opens there', async () => {
+test('every page: axe finds no barrier, light or dark, it names kinds as people do, fits 360 px, and its menu opens there', async () => {
   const nobody = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
   await nobody.page.goto('/');
   await waitForText(nobody.page, 'API key');
   expect(await findBarriers(nobody.page)).toEqual([]);
   await nobody.close();
   const waiting = [...everyPage()];
+  const kindIds = new Set(await readKindIds());
   const examine = async (tab: Page): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [path, until] = next;
@@ -138,6 +167,8 @@ test('every page: axe finds no barrier, light or dark, it fits a screen of 360 p
       await tab.locator('h1').waitFor();
       await waitForText(tab, until);
       expect([path, 'light', await findBarriers(tab)]).toEqual([path, 'light', []]);
+      const words = (await tab.locator('main').innerText()).split(/[^A-Za-z0-9_]+/);
+      expect([path, words.filter((word) => kindIds.has(word))]).toEqual([path, []]);
       // The same page in other colours.
       await tab.emulateMedia({ colorScheme: 'dark' });
       expect([path, 'dark', await findBarriers(tab, 'coloured')]).toEqual([path, 'dark', []]);
@@ -176,10 +207,10 @@ test('console: a key signs this browser in, over reloads and in new tabs, until 
   await signOut();
   await page.goto('/');
   await page.getByLabel('API key').fill('slk_wrong');
-  await press('Sign in');
+  await press('Sign in', true);
   await waitForText(page, 'valid API key is required');
   await page.getByLabel('API key').fill(stack.credentials.apiKey);
-  await press('Sign in');
+  await press('Sign in', true);
   await waitForText(page, 'Events in');
   await page.reload();
   await waitForText(page, 'Events in');
@@ -207,6 +238,7 @@ test('users: a person is invited with a role, signs in with the link, sees the w
   await page.getByLabel('E-mail').fill('vera@example.com');
   await page.getByLabel('Role').selectOption('editor');
   await waitForText(page, 'Does not publish');
+  await waitForText(page, 'Sluice sends no e-mail');
   await press('Create invitation');
   const link = (await page.getByLabel('Sign-in link').last().textContent()) ?? '';
   const vera = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
@@ -254,6 +286,8 @@ test('overview: problems come first, and new events show by themselves', async (
   await account.client.track({ event: 'Order Completed', externalId: 'customer-live' });
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
   await waitForText(page, 'invalid');
+  // A rejected event is no number only.
+  await waitForText(page, 'time lies outside the window');
   await page.getByRole('link', { name: '7 days' }).click();
   await waitForText(page, 'The last 7 days');
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
@@ -291,7 +325,7 @@ test('search: a slash opens it, keys alone lead to configuration, pages, kinds, 
     await page.keyboard.press('Enter');
   };
   await open('/', 'Events in');
-  await find('warehouse', /Warehouse loader.*Destination/);
+  await find('warehouse', /Warehouse loader.*Destination, HTTP Destination/);
   await page.waitForURL(`**/destinations/${account.healthyId}`);
   await find('sign-ups', /Partner: no sign-ups.*Mapping/);
   await page.waitForURL('**/rules/mappings/**');
@@ -432,6 +466,27 @@ test('events: past ones are filtered, counted, exported, saved as a view, and re
   await waitForText(page, 'A replay was started');
 });
 
+test('events: with more destinations than a list shows, one is found by a part of its name', async () => {
+  const others = Array.from({ length: 100 }, (_, index) => ({
+    id: `other-${index}`,
+    name: `Other ${index}`,
+    type: 'X',
+  }));
+  await page.route('**/rest/v1/destinations?limit=100', (route) =>
+    route.fulfill({ json: { entities: others, pagination: { nextCursor: 'more', hasMore: true } } }),
+  );
+  await open('/events?view=before', 'This view keeps events since');
+  await page.getByLabel('Search destinations').fill('PARTNER post');
+  await page.getByLabel('Destination', { exact: true }).selectOption({ label: 'Partner postback' });
+  await page.waitForURL(`**destinationId=${account.refusingId}*`);
+  // Once it is chosen it stays in the list.
+  await page.getByLabel('Search destinations').fill('');
+  await page.getByRole('option', { name: 'Other 99', exact: true }).waitFor({ state: 'attached' });
+  await expect
+    .poll(() => page.getByLabel('Destination', { exact: true }).locator('option:checked').textContent())
+    .toBe('Partner postback');
+});
+
 test('events: the log is searched for an order, with its outcome at each destination', async () => {
   await open('/events/search', 'Search by');
   await page.getByLabel('Value').fill('A-1002');
@@ -541,6 +596,7 @@ test('draft: where the account requires it, a version is published once another 
   await reviewer.page.goto(path);
   await reviewer.page.getByRole('button', { name: 'Approve', exact: true }).click();
   await reviewer.page.getByText('Approved', { exact: true }).waitFor();
+  await waitForText(reviewer.page, 'Sluice cannot tell whether another person approved this');
   await reviewer.close();
   await page.reload();
   await press('Publish this version');
@@ -718,6 +774,7 @@ test('privacy: a person is found by e-mail, erased once that was typed, and the 
   await page.waitForURL('**/erasures/*');
   await waitForText(page, 'The visitor was erased.');
   await waitForText(page, 'Due everywhere');
+  await page.getByRole('row', { name: /Warehouse loader.*HTTP Destination/ }).waitFor();
   const downloaded = page.waitForEvent('download');
   await press('Download certificate');
   const certificate = await readFile(await (await downloaded).path(), 'utf8');
@@ -1038,6 +1095,23 @@ test('a hundred thousand recent events: more are read as the page is scrolled, a
     return page.locator('tr[aria-rowindex="100001"]').count();
   };
   await expect.poll(lastRows).toBe(1);
+});
+
+test('single sign-on: the button leads over the provider into the console, with the role that its address gets', async () => {
+  await visit.close();
+  visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, alsoVisits: provider.issuer });
+  page = visit.page;
+  provider.person = { sub: 'n-1', email: 'stranger@elsewhere.example', email_verified: true };
+  await page.goto('/');
+  await press('Sign in with Example ID');
+  await waitForText(page, 'ask an admin for an invitation');
+  // The provider keeps its own session.
+  await page.context().clearCookies();
+  provider.person = { sub: 'v-1', email: 'val@example.com', email_verified: true };
+  await press('Sign in with Example ID');
+  await waitForText(page, 'val@example.com');
+  expect(await page.getByRole('link', { name: 'Destinations', exact: true }).count()).toBe(1);
+  expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
 });
 
 const madeUpEvent = (index: number): object => ({

@@ -19,6 +19,8 @@ export type Visit = {
 
 export type VisitOptions = {
   readonly baseUrl: string;
+  /** Another service whose pages are part of the visit. */
+  readonly alsoVisits?: string;
   readonly widthPx?: number;
   readonly heightPx?: number;
   readonly colorScheme?: 'light' | 'dark';
@@ -57,7 +59,8 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
   });
   context.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(options.baseUrl) && !url.startsWith('data:')) found.push(`request to ${url}`);
+    const expected = [options.baseUrl, options.alsoVisits, 'data:'].filter((one) => one !== undefined);
+    if (!expected.some((one) => url.startsWith(one))) found.push(`request to ${url}`);
   });
   const page = await context.newPage();
   return {

@@ -1,0 +1,12 @@
+const types = { json: 'application/json', csv: 'text/csv' } as const;
+
+/** Downloads a text as a file; its ending says its type. */
+export function saveFile(name: `${string}.${keyof typeof types}`, text: string): void {
+  const type = name.endsWith('.csv') ? types.csv : types.json;
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,60 @@
+import { useState } from 'react';
+import type { ReactElement } from 'react';
+import { useList } from '../api/queries.ts';
+import { useNameOf } from '../api/use-name-of.ts';
+import type { Named } from '../api/use-name-of.ts';
+import { useSettled } from '../api/use-settled.ts';
+import { Waiting } from '../design/feedback.tsx';
+import { Check } from '../design/field.tsx';
+import { countOf } from '../design/numbers.ts';
+import { More } from '../design/table.tsx';
+import { keepFromSubmitting } from './keep-from-submitting.ts';
+
+export type NamedChecksProps = {
+  readonly legend: string;
+  readonly of: 'destinations' | 'sources';
+  /** Says what no choice means. */
+  readonly none: string;
+  readonly ids: readonly string[];
+  readonly onChange: (ids: readonly string[]) => void;
+};
+
+/** Below this many they are all seen at a glance. */
+const searchedFrom = 12;
+
+/** Chooses some of the destinations or sources, which are searched by name. */
+export function NamedChecks({ legend, of, none, ids, onChange }: NamedChecksProps): ReactElement {
+  const [text, setText] = useState('');
+  const wanted = useSettled(text.trim());
+  const filter = wanted === '' ? '' : `&nameContains=${encodeURIComponent(wanted)}`;
+  const list = useList<Named>(`/${of}?limit=100${filter}`, { keepsPrevious: true });
+  const nameOf = useNameOf(of, list.entities);
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      {list.entities.length < searchedFrom && text === '' ? null : (
+        <input
+          type="search"
+          aria-label={`${legend}: search`}
+          placeholder="Search"
+          value={text}
+          onKeyDown={keepFromSubmitting}
+          onChange={(event) => setText(event.target.value)}
+        />
+      )}
+      <p className="hint">{ids.length === 0 ? none : `${countOf(ids.length, of.slice(0, -1))} selected.`}</p>
+      <Waiting query={list} />
+      <div className="checks">
+        {list.entities.map((one) => (
+          <Check
+            key={one.id}
+            label={nameOf(one)}
+            checked={ids.includes(one.id)}
+            onChange={(isOn) => onChange(isOn ? [...ids, one.id] : ids.filter((id) => id !== one.id))}
+          />
+        ))}
+        <More query={list} />
+      </div>
+    </fieldset>
+  );
+}

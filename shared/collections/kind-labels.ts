@@ -1,0 +1,46 @@
+import { textOf } from '../contracts/config/define-collection.ts';
+import { findDestinationKind } from '../destinations/registry.ts';
+import type { JsonObject } from '../runtime/json.ts';
+import { findSourceKind } from '../sources/registry.ts';
+
+/** Types of sources whose requests are in a format of Sluice or of a library. */
+const ownSourceLabels: Readonly<Record<string, string>> = {
+  WebSource: 'Web site',
+  PixelImage: 'Pixel',
+  RedirectSource: 'Short link',
+  iOSNativeApi: 'iOS app',
+  AndroidNativeApi: 'Android app',
+  ReactNativeApi: 'React Native app',
+  HTTPApiSource: 'HTTP API',
+  NodejsApi: 'Node.js',
+  PythonApi: 'Python',
+  GoLangApi: 'Go',
+  RubyApi: 'Ruby',
+  PHPApi: 'PHP',
+  DotNetApi: '.NET',
+  CSharpApi: 'C#',
+  KotlinApi: 'Kotlin',
+  Webhook: 'Webhook with any JSON',
+};
+
+/** The name that people know a type of source by; its id where this build does not know it. */
+export function sourceLabel(type: string): string {
+  return ownSourceLabels[type] ?? findSourceKind(type)?.label ?? type;
+}
+
+/** The same for a type of destination. */
+export function destinationLabel(type: string): string {
+  return findDestinationKind(type)?.descriptor.label ?? type;
+}
+
+/** The name of the type of a source or a destination; undefined for what is neither. */
+export function kindLabel(collection: string, type: unknown): string | undefined {
+  if (typeof type !== 'string') return undefined;
+  if (collection === 'destinations') return destinationLabel(type);
+  return collection === 'sources' ? sourceLabel(type) : undefined;
+}
+
+/** What an entity is called: its name, else that of its type; empty where it has neither. */
+export function entityName(collection: string, entity: JsonObject): string {
+  return textOf(entity['name']) || (kindLabel(collection, entity['type']) ?? '');
+}
