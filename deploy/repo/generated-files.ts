@@ -17,7 +17,7 @@ export type GeneratedFile = {
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   const readme = await readFile(new URL('README.md', topFolder), 'utf8');
   return [
-    await formatted('../README.md', withKindsTable(readme)),
+    { path: '../README.md', text: withKindsTable(readme) },
     await formatted('runbook/alerts.md', runbookPage()),
     ...dashboards.map((dashboard) => ({
       path: `grafana/dashboards/${dashboard.uid}.json`,
