@@ -49,18 +49,19 @@ export function ChangeList({ changes, names, action }: ChangeListProps): ReactEl
                 <div className="row">
                   <State tone={tone}>{word}</State>
                   <strong dir="auto">{nameOf(change, names)}</strong>
-                  <span className="hint">
-                    {collections[change.collection] ?? change.collection}
-                    {change.label === null ? '' : `, ${change.label}`}
-                  </span>
                 </div>
                 {action?.(change)}
               </div>
-              {change.changedAt === null ? null : (
-                <p className="hint">
-                  Last changed by {change.changedBy}, <At at={change.changedAt} />
-                </p>
-              )}
+              <p className="hint">
+                {collections[change.collection] ?? change.collection}
+                {change.label === null ? '' : `, ${change.label}`}.
+                {change.changedAt === null ? null : (
+                  <>
+                    {' '}
+                    Last changed by {change.changedBy}, <At at={change.changedAt} />
+                  </>
+                )}
+              </p>
               <Fields change={change} names={names} />
             </div>
           </section>
