@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
-import { every } from '../../../shared/runtime/every.ts';
 import { addIdentityCounts, deleteOldIdentityCounts } from '../../../shared/visitors/identity-counts.ts';
 import type { IdentityCount } from '../../../shared/visitors/identity-counts.ts';
 import { failureFields } from '../worker/isolate-refused.ts';
+import { startFigureWriter } from './figure-writer.ts';
+import type { FigureWriter } from './figure-writer.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
 const writeEveryMs = 2_000;
-const deleteEveryMs = 600_000;
 
 /** The table of the counts. */
 export type IdentityStore = {
@@ -19,13 +19,7 @@ export const createIdentityStore = (pool: Pool): IdentityStore => ({
   deleteOld: () => deleteOldIdentityCounts(pool),
 });
 
-/** Writes figures of a resolver in the background. */
-export type FigureWriter = {
-  /** Writes the counts once more, and ends. */
-  close(): Promise<void>;
-};
-
-/** Writes a resolver's counts of identifiers every two seconds. The resolver never waits for it. */
+/** Writes a resolver's counts of identifiers every two seconds. */
 export function startIdentityWriter(
   { partition, identity, counts, logger }: Pick<ResolverContext, 'partition' | 'identity' | 'counts' | 'logger'>,
   store: IdentityStore,
@@ -49,13 +43,5 @@ export function startIdentityWriter(
       logger.warn(failureFields(error), 'deleting old counts of identifiers failed');
     }
   };
-  const writing = every(writeEveryMs, write);
-  // One resolver deletes for all.
-  const deleting = partition === 0 ? every(deleteEveryMs, deleteOld, { atOnce: true }) : undefined;
-  return {
-    async close() {
-      await Promise.all([writing.stop(), deleting?.stop()]);
-      await write();
-    },
-  };
+  return startFigureWriter({ everyMs: writeEveryMs, write, deleteOld: partition === 0 ? deleteOld : undefined });
 }

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
-import { every } from '../../../shared/runtime/every.ts';
 import { failureFields } from '../worker/isolate-refused.ts';
-import type { FigureWriter } from './identity-writer.ts';
+import { startFigureWriter } from './figure-writer.ts';
+import type { FigureWriter } from './figure-writer.ts';
 import type { PersonalFinding } from './personal-data.ts';
 import type { ResolverContext } from './resolver-context.ts';
 
@@ -27,7 +27,7 @@ export function createPersonalDataStore(pool: Pool): PersonalDataStore {
   };
 }
 
-/** Writes a resolver's findings a few times a minute. The resolver never waits for it; failed writes are lost. */
+/** Writes a resolver's findings every five seconds; failed writes are lost. */
 export function startPersonalDataWriter(
   { personalData, counts, logger }: Pick<ResolverContext, 'personalData' | 'counts' | 'logger'>,
   store: PersonalDataStore,
@@ -43,13 +43,7 @@ export function startPersonalDataWriter(
       logger.warn(failureFields(error), 'writing properties that look personal failed');
     }
   };
-  const writing = every(writeEveryMs, write);
-  return {
-    async close() {
-      await writing.stop();
-      await write();
-    },
-  };
+  return startFigureWriter({ everyMs: writeEveryMs, write });
 }
 
 function jsonOf({ firstAtMs, lastAtMs, ...row }: PersonalFinding): string {

@@ -23,7 +23,7 @@ import type { ResolvedPart } from './resolve-part.ts';
 import { createPlanFigures } from './plan-figures.ts';
 import { IdentityFigures } from './identity-figures.ts';
 import { startIdentityWriter } from './identity-writer.ts';
-import type { FigureWriter } from './identity-writer.ts';
+import type { FigureWriter } from './figure-writer.ts';
 import { PersonalData } from './personal-data.ts';
 import { startPersonalDataWriter } from './personal-data-writer.ts';
 import { startViolationWriter } from './violation-writer.ts';

@@ -1,28 +1,23 @@
-import { every } from '../../../shared/runtime/every.ts';
 import { failureFields } from '../worker/isolate-refused.ts';
+import { startFigureWriter } from './figure-writer.ts';
+import type { FigureWriter } from './figure-writer.ts';
 import type { ResolverContext } from './resolver-context.ts';
 import type { CountedViolation, ViolationStore } from './write-violations.ts';
 
 export type { ViolationStore } from './write-violations.ts';
 
 const writeEveryMs = 2_000;
-const deleteEveryMs = 600_000;
 
 /** Groups kept while the database is unavailable. */
 const keptMax = 5_000;
 
-export type ViolationWriter = {
-  /** Writes the counts once more, and ends. */
-  close(): Promise<void>;
-};
-
 type WriterContext = Pick<ResolverContext, 'partition' | 'plan' | 'counts' | 'logger'>;
 
-/** Writes a resolver's violations a few times a minute. The resolver never waits for it. */
+/** Writes a resolver's violations every two seconds. */
 export function startViolationWriter(
   { partition, plan: { violations }, counts, logger }: WriterContext,
   store: ViolationStore,
-): ViolationWriter {
+): FigureWriter {
   let kept: readonly CountedViolation[] = [];
   const write = async (): Promise<void> => {
     const taken = [...kept, ...violations.take()];
@@ -44,13 +39,5 @@ export function startViolationWriter(
       logger.warn(failureFields(error), 'deleting old violations of tracking plans failed');
     }
   };
-  const writing = every(writeEveryMs, write);
-  // One resolver deletes for all.
-  const deleting = partition === 0 ? every(deleteEveryMs, deleteOld, { atOnce: true }) : undefined;
-  return {
-    async close() {
-      await Promise.all([writing.stop(), deleting?.stop()]);
-      await write();
-    },
-  };
+  return startFigureWriter({ everyMs: writeEveryMs, write, deleteOld: partition === 0 ? deleteOld : undefined });
 }
