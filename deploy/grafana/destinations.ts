@@ -21,7 +21,7 @@ export const destinations = dashboard(
           ],
         },
         {
-          title: 'Furthest behind',
+          title: 'Longest waits',
           description: 'Age of the oldest event that waits for its first attempt: the ten worst.',
           kind: 'bargauge',
           unit: 's',
@@ -34,7 +34,7 @@ export const destinations = dashboard(
           ],
         },
         {
-          title: 'Not asked',
+          title: 'Not sent to',
           description:
             'Destinations whose breaker is open, half open, or refuses their key, and destinations whose settings cannot be used.',
           kind: 'stat',

@@ -105,7 +105,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
       },
       {
         title: 'Oldest waiting, by destination',
-        description: 'The ten destinations that are furthest behind.',
+        description: 'The ten destinations with the longest wait.',
         kind: 'timeseries',
         unit: 's',
         queries: [

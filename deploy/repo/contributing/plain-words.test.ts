@@ -39,6 +39,8 @@ const refused: readonly (readonly [words: string, better: string])[] = [
   ['closed as they c[ao]me', 'refused'],
   ['do(?:es)? right', 'a verb that says what should happen'],
   ['the one who', 'a name: the client, the writer'],
+  ['furthest behind', 'with the longest wait'],
+  ['in (?:its|his|their) stead', 'in its place'],
   ['befell', 'happened to'],
   ['none (?:that )?this build knows', 'a format that this build does not know'],
   ['what came of', 'the result, the outcome'],

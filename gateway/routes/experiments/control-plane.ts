@@ -100,7 +100,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const type = this.#headers['content-type'] ?? '';
-    // Something between here and there answered in its stead.
+    // A proxy in between answered in its place.
     if (!type.startsWith('application/json')) return this.#end({ kind: 'failed', reason: 'bad_answer' });
     const [first, ...more] = this.#chunks;
     const body = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#chunks);
