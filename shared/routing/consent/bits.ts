@@ -9,10 +9,6 @@ export class Bits {
     }
   }
 
-  get length(): number {
-    return this.#text.length * digitBits;
-  }
-
   /** The bit at a place. Throws RangeError past the end. */
   at(place: number): boolean {
     const digit = digits.get(this.#text[Math.floor(place / digitBits)] ?? '');

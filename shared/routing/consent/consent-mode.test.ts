@@ -4,6 +4,7 @@ import { sampleEvent } from '../../destinations/sdk/sample-event.ts';
 import type { ConsentSetting } from './compile-consent.ts';
 import { compileConsentMode, isSameMode } from './consent-mode.ts';
 import { unknownRegion } from './region.ts';
+import type { Region } from './region.ts';
 
 const purpose = (name: string, own: Partial<ConsentSetting> = {}): ConsentSetting => ({
   name,
@@ -17,10 +18,19 @@ const purpose = (name: string, own: Partial<ConsentSetting> = {}): ConsentSettin
 
 const unexpected = (): void => expect.unreachable('strings are counted elsewhere');
 
-function modeOf(settings: readonly ConsentSetting[], consent: Readonly<Record<string, boolean>>, context = {}) {
+type LastWords = ReadonlyMap<string, { readonly isDenial: boolean; readonly atMs: number }>;
+
+function modeOf(
+  settings: readonly ConsentSetting[],
+  consent: Readonly<Record<string, boolean>>,
+  context: Readonly<Record<string, unknown>> = {},
+  last?: LastWords,
+) {
   const { v, event, visitor } = sampleEvent({ consent });
   const subject = { event: { ...event, context }, visitor };
-  const now = { lastWords: () => undefined, onUnreadable: unexpected, regionOf: () => unknownRegion };
+  const regionOf = (address: string): Region =>
+    address === '203.0.113.7' ? { country: 'FR', state: '' } : unknownRegion;
+  const now = { lastWords: () => last, onUnreadable: unexpected, regionOf };
   const find = compileConsentMode(settings, ['ad_storage', 'ad_user_data']);
   return find?.(headOf({ v, event: subject.event, visitor }), subject, now);
 }
@@ -43,6 +53,14 @@ test('consent mode: a type without an enabled purpose is not named, and without 
 test('consent mode: a string that cannot be read denies, and is not counted a second time', () => {
   const signals = { gpp: ['saleOptOut'], googleConsentMode: ['ad_storage'] };
   expect(modeOf([purpose('a', { signals })], {}, { gpp: 'broken' })).toEqual({ ad_storage: 'DENIED' });
+});
+
+test('consent mode: a withdrawal and the region of an address count as for destinations', () => {
+  const withdrawn = new Map([['a', { isDenial: true, atMs: 1 }]]);
+  expect(modeOf([purpose('a')], {}, {}, withdrawn)).toEqual({ ad_storage: 'DENIED' });
+  const inGermany = purpose('a', { defaultState: 'Denied', regions: ['DE'] });
+  expect(modeOf([inGermany], {}, { ip: '203.0.113.7' })).toEqual({ ad_storage: 'GRANTED' });
+  expect(modeOf([inGermany], {}, { ip: '203.0.113.8' })).toEqual({ ad_storage: 'DENIED' });
 });
 
 test('consent mode: two say the same where each type has one word, also where none has any', () => {

@@ -126,6 +126,39 @@ test('consent signals: of several categories each has to be allowed, and those t
   ]);
 });
 
+test('consent signals: one of the listed opt-outs is enough, and a US Privacy string is read for them alone', () => {
+  const gpp = gppOf({ usnat: { SaleOptOut: 1, SharingOptOut: 2 } });
+  expect(ask({ gpp: ['saleOptOut', 'sharingOptOut'] }, { gpp })).toEqual(denied('gpp'));
+  expect([ask({ gpc: 'deny' }, { us_privacy: '1YYN' }), unreadable]).toEqual([undefined, 0]);
+  const list = ask({ gpp: ['saleOptOut'] }, { us_privacy: ['1YYN'] });
+  expect([list, unreadable]).toEqual([denied('us_privacy, unreadable'), 1]);
+});
+
+test('consent signals: a dialog of Didomi grants and denies', () => {
+  const token = Buffer.from('{"purposes":{"enabled":["ads"],"disabled":["more"]}}').toString('base64');
+  const said = (ids: readonly string[]) => ask({ didomi: ids }, { didomi: token });
+  expect([['ads'], ['more'], ['ads', 'more']].map(said)).toEqual([
+    granted('didomi'),
+    denied('didomi'),
+    denied('didomi'),
+  ]);
+});
+
+test('consent signals: a TC string without the segment of the publisher denies what is asked of it, and can be read', () => {
+  const [, text = ''] = gppOf({ tcfeuv2: { PurposeConsents: purposes(1) } }).split('~');
+  const [core = ''] = text.split('.');
+  expect([ask({ tcf: { purposes: [1], segment: 'publisher' } }, { tcf: core }), unreadable]).toEqual([
+    denied('tcf'),
+    0,
+  ]);
+});
+
+test('consent signals: opt-outs are asked where nothing else is said', () => {
+  const signals = { gpp: ['saleOptOut'] };
+  const carried = { context: { us_privacy: '1YYN' }, hasGpc: false };
+  expect(answerBySignals(signals, carried, { onUnreadable: () => undefined })).toEqual(denied('us_privacy'));
+});
+
 test('consent signals: the sections of a GPP string that apply are those of its own event', () => {
   const gpp = gppOf({ usnat: { SaleOptOut: 1 }, usca: { SaleOptOut: 2, Gpc: true } });
   const ofSections = (gpp_sid: unknown) => ask({ gpp: ['saleOptOut'] }, { gpp, gpp_sid });

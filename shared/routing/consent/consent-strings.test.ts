@@ -195,6 +195,32 @@ test('consent strings: the header of a GPP string has its version, and a section
   expect(() => readGppString(gppOfCodes([us], 1).slice(0, 4), everySection)).toThrow('too early');
 });
 
+/** A number in Fibonacci coding. */
+function fibonacci(value: number): string {
+  const numbers = [1, 2];
+  while ((numbers.at(-1) ?? 0) < value) numbers.push((numbers.at(-1) ?? 0) + (numbers.at(-2) ?? 0));
+  let left = value;
+  const bits = numbers.toReversed().map((one) => {
+    const isSet = one <= left;
+    if (isSet) left -= one;
+    return isSet ? '1' : '0';
+  });
+  return `${bits.reverse().join('').replace(/0+$/, '')}1`;
+}
+
+test('consent strings: a GPP string has as many sections, and as high ids, as there may be, and no more', () => {
+  const read = (codes: readonly string[], sections: number) => () =>
+    readGppString(gppOfCodes(codes, sections), everySection);
+  const rangeFrom = (first: number, count: number): string => `1${fibonacci(first)}${fibonacci(count - 1)}`;
+  // What is not known is refused after its number was read.
+  expect(read([rangeFrom(100, 64)], 64)).toThrow('not known');
+  expect(read([rangeFrom(100, 65)], 65)).toThrow('too many');
+  expect(read([`0${fibonacci(99)}`, rangeFrom(1, 64)], 65)).toThrow('too many');
+  expect(read([`0${fibonacci(1_000)}`], 1)).toThrow('not known');
+  expect(read([`0${fibonacci(1_001)}`], 1)).toThrow('too many');
+  expect([...read([`0${fibonacci(3)}`], 1)().optOuts]).toEqual([]);
+});
+
 type Vendors = { readonly idMax: number; readonly bits: string };
 
 /** A TC string by the layout of the specification: its first 213 bits with a version and the purposes, then vendors. */
@@ -206,6 +232,7 @@ const entries = (...list: readonly string[]): string => `1${numberBits(list.leng
 
 test.each<[string, Vendors, readonly number[] | string]>([
   ['a bit for each', { idMax: 3, bits: '0101' }, [1, 3]],
+  ['a bit for each, and something after them', { idMax: 3, bits: '01011' }, [1, 3]],
   ['none', { idMax: 0, bits: '0' }, []],
   ['single ones and ranges', { idMax: 9, bits: entries(single(2), range(4, 6), single(9)) }, [2, 4, 5, 6, 9]],
   ['a range of one', { idMax: 4, bits: entries(range(4, 4)) }, [4]],
@@ -272,9 +299,11 @@ test.each<[string, () => unknown]>([
   ['OneTrust without groups', () => readOneTrust('a=b')],
   ['OneTrust with a word that is none', () => readOneTrust('groups=C1:2')],
   ['OneTrust with something after a group', () => readOneTrust('groups=C1:1x')],
-  ['OneTrust with something before a group', () => readOneTrust('groups=,C1:1')],
+  ['OneTrust with an empty group', () => readOneTrust('groups=,C1:1')],
+  ['OneTrust with something before a group', () => readOneTrust('groups=x C1:1')],
+  ['OneTrust with more than it may have', () => readOneTrust('groups=C1:1&x='.padEnd(8_193, 'y'))],
   ["OneTrust's active groups, none of them", () => readOneTrust(',,')],
-  ["OneTrust's active groups with a space", () => readOneTrust(',C 1,')],
+  ["OneTrust's active groups with a space in one", () => readOneTrust(',C1,C 2,')],
   ["OneTrust's active groups with a long one", () => readOneTrust(`,${'x'.repeat(65)},`)],
   ['Cookiebot without braces', () => readCookiebot('marketing:true')],
   ['Cookiebot without a category', () => readCookiebot('{stamp:1}')],
@@ -291,6 +320,8 @@ test('consent strings: of a category that is named twice a denial holds, in eith
   for (const text of ['groups=C1:1,c1:0', 'groups=C1:0,c1:1']) expect(readOneTrust(text)('C1')).toBe(false);
   const both = readDidomi(base64({ purposes: { enabled: ['A', 7], disabled: ['a', null] } }));
   expect([both('a'), both('7')]).toEqual([false, undefined]);
-  expect(readDidomi(base64({ purposes: { enabled: 'all' } }))('all')).toBeUndefined();
+  const listless = readDidomi(base64({ purposes: { enabled: 'all' } }));
+  expect(['all', 's'].map(listless)).toEqual([undefined, undefined]);
+  expect(readOneTrust('groups=C1:1&x='.padEnd(8_192, 'y'))('c1')).toBe(true);
   expect(readOneTrust(`,${'x'.repeat(64)},`)('X'.repeat(64))).toBe(true);
 });

@@ -97,9 +97,9 @@ export function isUsPrivacyOptOut(text: string): boolean {
 
 /** Numbers of sections: a number, a list, or a text such as `7_8` or `7,8`. Throws for anything else. */
 export function readSectionIds(value: unknown): ReadonlySet<number> {
-  const given = typeof value === 'string' ? value.split(/[_,\s]+/).filter((part) => part !== '') : [value].flat();
-  const ids = given.filter((id) => id !== null && id !== undefined).map(Number);
+  const given = typeof value === 'string' ? value.split(/[_,\s]/) : [value].flat();
+  const ids = given.filter((id) => id !== undefined).map(Number);
   if (ids.some((id) => !Number.isInteger(id))) throw new RangeError('not ids of sections');
-  // -1 and 0: none applies.
+  // -1, 0, null and an empty text: none applies.
   return new Set(ids.filter((id) => id !== -1 && id !== 0));
 }

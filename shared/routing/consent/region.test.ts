@@ -19,7 +19,7 @@ test.each([
     { country: 'US', state: 'CA' },
   ],
   [
-    { country: 'Germany', state: 'by' },
+    { country: 'Germany', state: ' by ' },
     { country: 'DE', state: 'BY' },
   ],
   [
