@@ -22,8 +22,8 @@ export const publishing = defineService<PublishingService>('publishing');
 
 export type PublishingServiceOptions = {
   readonly storage: Storage;
-  readonly logBuckets: LogBuckets;
-  readonly leases: LeaseCache;
+  readonly logBuckets: { readonly connection: Pick<LogBuckets['connection'], 'messageBytesMax'> };
+  readonly leases: Pick<LeaseCache, 'entries'>;
   /** A limit below the server's own, in bytes. */
   readonly documentBytesMax: number;
   wake(): void;

@@ -20,6 +20,7 @@ import type { Client } from '../testing/client.ts';
 import { startTestControlPlane } from '../testing/test-control-plane.ts';
 import type { TestControlPlane } from '../testing/test-control-plane.ts';
 import { createAccountPublisher } from './account-publisher.ts';
+import { createPublishingService } from './publishing-service.ts';
 
 let plane: TestControlPlane;
 let buckets: Buckets;
@@ -116,6 +117,44 @@ test('publish: answers after every live process runs the revision', async () => 
     feed.stop();
     await lease.release();
   }
+});
+
+test('publish: is applied once every process with a lease runs the revision, and one whose lease has ended is not waited for', async () => {
+  const client = await plane.newAccount();
+  await addDestination(client);
+  await client.publish();
+  const [row] = await plane.storage.fork().find(OutboxRow, { accountId: client.accountId });
+  const revision = row?.revision ?? expect.unreachable();
+  const lease = (reported: number, ageMs = 0) => ({
+    value: { kind: 'gateway' as const, instanceId: 'i', startedAt: '', revision: reported },
+    receivedAtMs: performance.now() - ageMs,
+  });
+  const entries = new Map([
+    ['gateway.current', lease(revision)],
+    ['gateway.late', lease(revision - 1)],
+    ['gateway.ended', lease(revision - 1, 3_600_000)],
+  ]);
+  let looks = 0;
+  const service = createPublishingService({
+    storage: plane.storage,
+    logBuckets: { connection: plane.log },
+    leases: {
+      get entries() {
+        looks += 1;
+        return entries;
+      },
+    },
+    documentBytesMax: 1,
+    wake: () => undefined,
+  });
+  let isApplied: boolean | undefined;
+  const applied = service.whenApplied(Number(row?.id), 60_000).then((answer) => (isApplied = answer));
+  await expect.poll(() => looks).toBeGreaterThan(2);
+  expect(isApplied).toBeUndefined();
+  entries.set('gateway.late', lease(revision + 1));
+  expect(await applied).toBe(true);
+  entries.set('gateway.late', lease(revision - 1));
+  expect(await service.whenApplied(Number(row?.id), 50)).toBe(false);
 });
 
 test('publish: a process that does not follow holds the answer up for a while, not for ever', async () => {
