@@ -1,14 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { replayKey } from '../../../shared/contracts/replay-job.ts';
 import type { ReplayJob, ReplayRequest } from '../../../shared/contracts/replay-job.ts';
 import { replayTier } from '../../../shared/contracts/events/retry-record.ts';
-import { retrySubject } from '../../../shared/contracts/subjects.ts';
+import { deadLetterSubject, retrySubject } from '../../../shared/contracts/subjects.ts';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { openBuckets } from '../../../shared/nats/buckets/open-buckets.ts';
 import { createReplayStore } from '../../../shared/nats/buckets/replay-store.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
+import { deleteDeadLetters } from '../../../shared/nats/messages/delete-dead-letters.ts';
+import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
+import { publish } from '../../../shared/nats/publish/publisher.ts';
+import { streams } from '../../../shared/nats/streams/topology.ts';
 import { asLogUser } from '../../../shared/testing/as-log-user.ts';
 import { openLogGate } from '../../../shared/testing/log-gate.ts';
 import type { LogGate } from '../../../shared/testing/log-gate.ts';
@@ -137,4 +142,18 @@ test('predecessor: an instance that stood still before it claimed a replay is re
   await until('the predecessor has left it', () => predecessor.running === 0);
   expect(await find(id)).toEqual(ended);
   expect(gate.passed.filter((message) => message.subject === subject())).toEqual([]);
+});
+
+test('predecessor: a deletion of dead letters that stood still before its purge takes none that were stored since', async () => {
+  const letters = deadLetterSubject(rig.destinationId);
+  const store = (text: string) =>
+    publish(rig.connection, letters, Buffer.from(text), { msgId: randomUUID(), timeoutMs: 30_000 });
+  for (const text of ['first', 'second']) await store(text);
+  const held = gate.hold(`$JS.API.STREAM.PURGE.${streams.deadLetters}`);
+  const deleted = deleteDeadLetters(connection, rig.destinationId, { filter: {} }, { bytesMax: 1_000, timeMs: 60_000 });
+  await held.arrived;
+  await store('late');
+  held.release();
+  expect(await deleted).toEqual({ deleted: 2, next: undefined });
+  expect((await countBySubject(rig.connection, streams.deadLetters, letters)).get(letters)).toBe(1);
 });
