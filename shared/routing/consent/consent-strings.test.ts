@@ -205,7 +205,7 @@ function fibonacci(value: number): string {
     if (isSet) left -= one;
     return isSet ? '1' : '0';
   });
-  return `${bits.reverse().join('').replace(/0+$/, '')}1`;
+  return `${bits.toReversed().join('').replace(/0+$/, '')}1`;
 }
 
 test('consent strings: a GPP string has as many sections, and as high ids, as there may be, and no more', () => {
