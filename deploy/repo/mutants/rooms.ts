@@ -50,4 +50,11 @@ export const rooms: readonly Room[] = [
     files: ['shared/routing/consent/compile-consent.ts'],
     testsIn: 'shared/routing/consent',
   },
+  {
+    name: 'consent signals',
+    files: ['bits', 'consent-cookies', 'consent-mode', 'consent-signals', 'gpp-string', 'region', 'tc-string'].map(
+      (name) => `shared/routing/consent/${name}.ts`,
+    ),
+    testsIn: 'shared/routing/consent',
+  },
 ];
