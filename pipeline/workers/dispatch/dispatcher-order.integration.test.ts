@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { NatsServer } from '../../../shared/embedded/nats/nats-server.ts';
 import { client } from '../../../shared/nats/connection/client.ts';
 import { connectLog } from '../../../shared/nats/connection/connection.ts';
@@ -25,16 +25,18 @@ let sink: ScriptedDestination;
 let rig: DispatcherRig;
 let ledger: Ledger;
 
+beforeAll(async () => {
+  storeDir = await createNatsFolder();
+  nats = await startTestNats({ storeDir });
+});
+afterAll(() => nats.stop());
 eachWithRig(
   (opened) => {
-    ({ nats, sink, rig } = opened);
+    ({ sink, rig } = opened);
     ledger = createLedger(visitors);
     rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
   },
-  async () => {
-    storeDir = await createNatsFolder();
-    return startTestNats({ storeDir });
-  },
+  () => nats,
 );
 
 /** Frames of several sizes: most smaller than what is in flight, some larger. Returns the ids in each. */

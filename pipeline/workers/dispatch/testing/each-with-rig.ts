@@ -8,18 +8,21 @@ import type { DispatcherRig } from './dispatcher-rig.ts';
 
 export type TestRig = { readonly nats: NatsServer; readonly sink: ScriptedDestination; readonly rig: DispatcherRig };
 
-/** A log for a test file and, for each of its tests, a destination and a rig, which `use` gets before the test. */
-export function eachWithRig(
-  use: (opened: TestRig) => void,
-  startNats: () => Promise<NatsServer> = startTestNats,
-): void {
-  let nats: NatsServer;
+/**
+ * A log for a test file and, for each of its tests, a destination and a rig, which `use` gets before the test. A file that
+ * restarts its server starts and stops it itself, and passes `ownNats`.
+ */
+export function eachWithRig(use: (opened: TestRig) => void, ownNats?: () => NatsServer): void {
+  let started: NatsServer;
   let opened: TestRig;
-  beforeAll(async () => {
-    nats = await startNats();
-  });
-  afterAll(() => nats.stop());
+  if (ownNats === undefined) {
+    beforeAll(async () => {
+      started = await startTestNats();
+    });
+    afterAll(() => started.stop());
+  }
   beforeEach(async () => {
+    const nats = ownNats?.() ?? started;
     opened = { nats, sink: await startScriptedDestination(), rig: await createDispatcherRig(nats.url) };
     use(opened);
   });
