@@ -161,6 +161,36 @@ describe('tracking plan: what becomes of an event', () => {
     expect(judge({ rules }, identify, '$identify')?.changed?.body.userProperties).toEqual({ name: 'Ann' });
   });
 
+  test.each([
+    ['visitor.email', { email: 'a@b.c', userProperties: { email: 'a@b.c', kept: 1 } }, { kept: 1 }],
+    ['visitor.external_id', { externalId: 'x', userProperties: { external_id: 'x', kept: 1 } }, { kept: 1 }],
+    ['visitor.city', { userProperties: { city: 'Oslo', email: 'a@b.c' } }, { city: 'REDACTED', email: 'a@b.c' }],
+  ])('tracking plan: %s that is redacted, of a track', (property, body, userProperties) => {
+    const changed = judge({ rules: [rule({ property, action: 'Redact' })] }, envelopeOf(body))?.changed?.body;
+    expect([changed?.email, changed?.externalId, changed?.userProperties]).toEqual([
+      undefined,
+      undefined,
+      userProperties,
+    ]);
+  });
+
+  test('tracking plan: consent, and addresses of a sender, are found where they are sent', () => {
+    const omitted = (property: string) =>
+      judge(
+        { rules: [rule({ property, action: 'Omit' })] },
+        envelopeOf({ consent: { ads: true }, userProperties: { consent: { ads: true }, kept: 1 } }),
+      )?.changed;
+    expect(omitted('visitor.consent.ads')?.body).toMatchObject({
+      consent: {},
+      userProperties: { consent: {}, kept: 1 },
+    });
+    expect(omitted('context.user_agent')?.ua).toBeUndefined();
+    expect(omitted('context.user_agent')?.ip).toBe('192.0.2.1');
+    expect([omitted('context.sender.ip')?.ip, omitted('context.sender.ip')?.ua]).toEqual([undefined, 'Browser']);
+    expect([omitted('context.sender')?.ip, omitted('context.sender')?.ua]).toEqual([undefined, undefined]);
+    expect(omitted('context.ip.more')).toBeUndefined();
+  });
+
   test('tracking plan: an event that costs too much is held, whatever its rules would do', () => {
     const list = Array.from({ length: 200 }, () => ({ x: 'a'.repeat(1_000) }));
     const rules = [rule({ property: 'event_properties.list.x', type: 'Pattern', expected: 'b$', action: 'Report' })];
@@ -226,6 +256,53 @@ describe('tracking plan: which events', () => {
     expect(outcome('Old')?.hits.map(({ rule: id }) => id)).toEqual(['unknown-property', 'deprecated-event']);
     expect(['New', '$page'].map((name) => outcome(name)?.hits ?? [])).toEqual([[], []]);
     expect(planOf({ ...own, events: events.slice(1) })?.concerns('Other')).toBe(false);
+  });
+
+  test.each([
+    ['Report', { hits: 1, outcome: 'pass' }],
+    ['Omit', { hits: 1, outcome: 'pass' }],
+    ['Drop', { hits: 1, outcome: 'drop' }],
+  ])('tracking plan: a planned property that is required and missing, with %s', (action, expected) => {
+    const properties = [
+      { name: 'x', type: 'any', isRequired: true },
+      { name: 'y', type: 'any', isRequired: false },
+    ];
+    const own = { events: [planned({ action, properties })] };
+    const verdict = judge(own, envelopeOf({ eventProperties: { y: 1 } }));
+    expect({ hits: verdict?.hits.length, outcome: verdict?.outcome }).toEqual(expected);
+    expect(verdict?.hits[0]?.action).toBe(action === 'Drop' ? 'Drop' : 'Report');
+    expect(judge(own, withX({}))?.hits).toEqual([]);
+  });
+
+  test('tracking plan: events of the service with an entry are asked for it, and what it does not list is not unknown', () => {
+    const properties = [{ name: 'x', type: 'string', isRequired: false }];
+    const own = { events: [planned({ name: '$page', properties }), planned({ id: 'q' })] };
+    const page = envelopeOf({ event: '$page', eventProperties: { x: 1, other: 1 } });
+    expect(judge(own, page)?.hits.map(({ rule: id }) => id)).toEqual(['p']);
+  });
+
+  test('tracking plan: of rules that cannot be read, those that are disabled, defaulted, or no rules hold nothing', () => {
+    const entity = { id: 'u', action: 'Omit' };
+    const of = (own: JsonObject, about: { collection?: string; isDefaulted?: boolean } = {}) =>
+      planOf({
+        unreadable: [
+          {
+            collection: 'dataGovernanceRules',
+            id: 'u',
+            field: 'type',
+            isDefaulted: false,
+            ...about,
+            entity: { ...entity, ...own },
+          },
+        ],
+      });
+    expect(of({})?.judge('Any', withX(1))).toMatchObject({ outcome: 'quarantine', hits: [{ rule: 'u' }] });
+    expect(of({ isEnabled: true, eventName: 7 })?.concerns('Any')).toBe(true);
+    expect([of({ isEnabled: false }), of({}, { isDefaulted: true }), of({}, { collection: 'mappings' })]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   test('tracking plan: what cannot be read or compiled only counts where it would only report, and else holds its events', () => {

@@ -32,6 +32,16 @@ test('sample of a violation: says where and in what shape, and nothing of the va
   ]);
 });
 
+test('sample of a violation: lists, long texts and long runs of letters are cut to their shape', () => {
+  expect([[1], [], [1, 2], undefined].map(maskValue)).toEqual(['a list of 1', 'a list of 0', 'a list of 2', 'nothing']);
+  expect(maskValue('1'.repeat(40))).toBe('9'.repeat(40));
+  expect(maskValue('1'.repeat(41))).toBe(`${'9'.repeat(39)}…`);
+  expect(maskValue('abcdefgh 1')).toBe('aaaaaaaa 9');
+  expect(maskValue('abcdefghi 1')).toBe('aaaaaaaa… 9');
+  const three = placesOf({ a: 1, b: 1, c: 1 });
+  expect(describeHit(hit({ property: undefined, places: three }))).not.toContain('more');
+});
+
 test('sample of a violation: no letter or digit of any text stands in it, and it is short', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
