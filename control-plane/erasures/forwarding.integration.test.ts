@@ -318,6 +318,20 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
   const lost = { state: 'failed', reason: 'late', reference: undefined, nextAttemptAt: undefined } as const;
   await settleTarget(pool, stale, lost, at);
   expect(await statesOf(client, erasureId)).toEqual([['Braze', 'pending']]);
+  // One that another process is claiming is skipped, and not waited for.
+  const impatient = openTestPool(plane.databaseUrl, 1);
+  await impatient.query("set lock_timeout = '10s'");
+  const holder = await pool.connect();
+  await holder.query('begin');
+  await holder.query('select from erasure_destinations where erasure_id = $1 for update', [erasureId]);
+  try {
+    const others = await claimTargets(impatient, claim);
+    expect(others.filter((one) => one.erasureId === erasureId)).toEqual([]);
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+    await impatient.end();
+  }
   const heir = forward(3 * hourMs);
   await expect.poll(() => statesOf(client, erasureId), { timeout: 30_000 }).toEqual([['Braze', 'done']]);
   await heir.stop();
