@@ -69,6 +69,17 @@ test('visitor merges: listed page by page under any id of the visitor, audited, 
   expect((await (await plane.newKey(client, ['visitor:delete'])).get('/visitors/d2/merges')).status).toBe(403);
 });
 
+test('visitor merges: where the account masks, a key without pii:read sees no value of a merge', async () => {
+  await touch({ userId: 'p', externalIds: ['x'] });
+  await touch({ userId: 'd' }, { city: 'canary' });
+  await touch({ userId: 'd', externalIds: ['x'] });
+  await client.patch('/account', { masksPersonalData: true });
+  const read = async (scopes: readonly string[]): Promise<string> =>
+    JSON.stringify((await (await plane.newKey(client, scopes)).get('/visitors/p/merges')).body);
+  expect(await read(['visitor:find', 'pii:read'])).toContain('"city":"canary"');
+  expect(await read(['visitor:find'])).toContain('"city":"aaaaaa"');
+});
+
 test('visitor merges: two known people are merged and split by the API, in one account alone, and audited', async () => {
   const other = await plane.newAccount();
   for (const account of [client, other]) {
