@@ -97,13 +97,11 @@ function viewErasure({ requestedAtMs, erasedAtMs, dueAtMs, actor, reference, isS
 }
 
 function viewTarget(one: ErasureTarget) {
-  const label = destinationLabel(one.type);
   return {
     id: one.destinationId,
     type: one.type,
-    label,
-    // Without a name, its type is stored as one.
-    name: one.name === one.type ? label : one.name,
+    label: destinationLabel(one.type),
+    name: one.name,
     state: one.state,
     reason: one.reason ?? null,
     reference: one.reference ?? null,

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import { destinationLabel } from '../../shared/collections/kind-labels.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 
 type Queryable = Pick<ClientBase, 'query'> | Pick<Pool, 'query'>;
@@ -14,6 +15,7 @@ export type TargetState = (typeof targetStates)[number];
 export type ErasureTarget = {
   readonly destinationId: string;
   readonly type: string;
+  /** That of its kind where it has none. */
   readonly name: string;
   readonly state: TargetState;
   readonly reason: string | undefined;
@@ -78,7 +80,8 @@ function targetOf(row: TargetRow): ErasureTarget {
   return {
     destinationId: row.destination_id,
     type: row.type,
-    name: row.name,
+    // A destination without a name has its type there.
+    name: row.name === row.type ? destinationLabel(row.type) : row.name,
     state: row.state,
     reason: row.reason ?? undefined,
     reference: row.reference ?? undefined,

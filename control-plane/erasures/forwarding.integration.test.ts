@@ -93,8 +93,8 @@ test('erasure: every destination that was enabled is asked, what fails is retrie
   const id = erased.erasureId as string;
   const waiting = [
     ['Braze', 'pending'],
-    ['Customerio', 'manual'],
-    ['HTTPDestination', 'done'],
+    ['Customer.io', 'manual'],
+    ['HTTP Destination', 'done'],
     ['Mixpanel', 'manual'],
     ['Plausible', 'nothing'],
     ['Woopra', 'manual'],
@@ -116,7 +116,7 @@ test('erasure: every destination that was enabled is asked, what fails is retrie
   const reasons = Object.fromEntries((shown.destinations as State[]).map(({ name, reason }) => [name, reason]));
   expect(reasons).toMatchObject({
     Mixpanel: expect.stringContaining('OAuth token'),
-    Customerio: expect.stringContaining('deleted'),
+    'Customer.io': expect.stringContaining('deleted'),
     Woopra: expect.stringContaining('Woopra'),
   });
   expect(new Date(shown.dueAt).getTime() - new Date(shown.requestedAt).getTime()).toBe(30 * 86_400_000);
@@ -137,8 +137,8 @@ test('erasure: every destination that was enabled is asked, what fails is retrie
     .poll(() => statesOf(client, id), { timeout: 20_000 })
     .toEqual([
       ['Braze', 'done'],
-      ['Customerio', 'manual'],
-      ['HTTPDestination', 'done'],
+      ['Customer.io', 'manual'],
+      ['HTTP Destination', 'done'],
       ['Mixpanel', 'requested'],
       ['Plausible', 'nothing'],
       ['Woopra', 'manual'],
@@ -161,7 +161,7 @@ test('erasure: every destination that was enabled is asked, what fails is retrie
     .poll(async () => Object.fromEntries(await statesOf(client, id)), { timeout: 20_000 })
     .toMatchObject({ Mixpanel: 'done' });
   for (const { name, id: destinationId } of shown.destinations as { name: string; id: string }[]) {
-    if (!['Customerio', 'Woopra'].includes(name)) continue;
+    if (!['Customer.io', 'Woopra'].includes(name)) continue;
     const path = `/erasures/${id}/destinations/${destinationId}/confirm`;
     expect([(await client.post(path)).status, (await client.post(path)).status]).toEqual([200, 409]);
     expect((await other.post(path)).status).toBe(404);
@@ -179,7 +179,7 @@ test('certificate: says what was erased where and until when the rest is kept, a
   await addVisitor(client, 'cleo-canary');
   const { body: erased } = await client.call('DELETE', '/visitors/d-cleo-canary', { body: { reference: 'ticket 8' } });
   const id = erased.erasureId as string;
-  await expect.poll(() => statesOf(client, id), { timeout: 20_000 }).toEqual([['HTTPDestination', 'done']]);
+  await expect.poll(() => statesOf(client, id), { timeout: 20_000 }).toEqual([['HTTP Destination', 'done']]);
   const { body: certificate } = await client.get(`/erasures/${id}/certificate`);
   const { body: keys } = await client.get('/account/keys');
   const payload = verifyCertificate(certificate, keys);
@@ -188,7 +188,7 @@ test('certificate: says what was erased where and until when the rest is kept, a
     erasureId: id,
     reference: 'ticket 8',
     erasedAt: erased.erasedAt,
-    destinations: [{ name: 'HTTPDestination', state: 'done', doneAt: expect.any(String) }],
+    destinations: [{ name: 'HTTP Destination', state: 'done', doneAt: expect.any(String) }],
   });
   expect(payload.stores).toContainEqual({ name: 'visitors', deleted: 1 });
   const until = (name: string): number =>
@@ -374,7 +374,7 @@ test('erasure: what is open and what is due are figures, and past its deadline a
   expect(await open('3 days')).toContain('sluice_erasure_destinations_due{when="soon"} 1');
   expect(await open('-1 hour')).toContain('sluice_erasure_destinations_due{when="overdue"} 1');
   await client.post(`/erasures/${id}/retry`);
-  await expect.poll(() => statesOf(client, id), { timeout: 20_000 }).toEqual([['HTTPDestination', 'failed']]);
+  await expect.poll(() => statesOf(client, id), { timeout: 20_000 }).toEqual([['HTTP Destination', 'failed']]);
   expect((await client.get(`/erasures/${id}`)).body.destinations[0].reason).toBe(
     'not done by the deadline: status 503',
   );
