@@ -60,7 +60,7 @@ test('problems: what the settings of a live destination have the operator know',
   const warnings = kind?.warnings({ ...kind.exampleSettings, eventNames: ' , ' }) ?? [];
   expect(kind?.warnings(kind.exampleSettings)).toEqual([]);
   expect(findProblems(look({ destinations: [destination({ warnings })] }))).toEqual([
-    { level: 'warn', kind: 'destination', id: 'd', name: 'Shop', text: 'Names no event: it sends nothing.' },
+    { level: 'warn', kind: 'destination', id: 'd', name: 'Shop', text: 'The event list is empty, so nothing is sent.' },
   ]);
 });
 

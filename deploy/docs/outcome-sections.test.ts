@@ -11,7 +11,7 @@ function pageOf(id: string): string {
 test('destination pages: say what each event becomes, with a request for each shape', () => {
   const page = pageOf('Facebook');
   expect(page).toContain('| `Order Completed` | `Purchase` | `POST /v27.0/1234567890/events` |');
-  expect(page).toContain('| `alias` | Skipped: the platform has no call that joins two ids | – |');
+  expect(page).toContain('| `alias` | Skipped: the platform cannot join two ids | – |');
   expect(page.match(/<summary><code>Order Completed<\/code><\/summary>/g)).toHaveLength(1);
   expect(pageOf('Iterable')).toContain('| `POST /api/commerce/updateCart` |');
 });

@@ -1,6 +1,6 @@
 import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 
-/** Has a destination see each event as `change` makes it, in all that it does with it. */
+/** Rewrites each event with `change` before any function of the destination reads it. */
 export function changeEvents<Prepared extends PreparedDestination>(
   prepared: Prepared,
   change: (event: OutboundEvent) => OutboundEvent,

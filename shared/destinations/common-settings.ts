@@ -8,8 +8,9 @@ import type { DestinationKind, OutboundRequest, PreparedDestination } from './sd
 import { choice, optionalText, SettingError } from './sdk/settings.ts';
 
 /**
- * What a destination keeps in order while events wait for another attempt. `visitor`: later events of a visitor wait
- * behind an earlier one that waits. `none`: they go on, and the one that failed arrives after them.
+ * The delivery order a destination keeps while events wait for a retry. `visitor`: later events of
+ * a visitor wait until the earlier one is delivered. `none`: later events are sent at once, so the
+ * retried event arrives after them.
  */
 export type DeliveryOrder = 'visitor' | 'none';
 
@@ -20,23 +21,26 @@ export const orderSetting = choice<DeliveryOrder>({
     { label: 'No order when retrying', value: 'none' },
   ],
   sublabel:
-    'While an event waits for a retry, later events of its visitor wait too. Without order they are sent at once.',
+    'While an event waits for a retry, later events of the same visitor wait too. Without ' +
+    'order they are sent at once.',
   fallback: 'visitor',
 });
 
-/** Which of the purposes that a destination serves an event's visitor has to allow. */
+/** How many of a destination's purposes a visitor must allow. */
 export const consentRuleSetting = choice<'all' | 'any'>({
   label: 'Consent',
   options: [
     { label: 'Every purpose', value: 'all' },
     { label: 'One purpose is enough', value: 'any' },
   ],
-  sublabel:
-    'Which of the purposes that this destination serves a visitor must allow. Without purposes it has no effect.',
+  sublabel: "Which of this destination's purposes a visitor must allow. No effect without " + 'purposes.',
   fallback: 'all',
 });
 
-/** What becomes of events of visitors who opted out by a signal; of kinds whose platform has words for limited use. */
+/**
+ * What happens to events of visitors who opted out by a signal. Only for kinds whose platform
+ * supports limited data use.
+ */
 export const onOptOutSetting = choice<'stop' | 'limitedUse'>({
   label: 'Opted out by a signal',
   options: [
@@ -44,17 +48,18 @@ export const onOptOutSetting = choice<'stop' | 'limitedUse'>({
     { label: 'Send for limited use', value: 'limitedUse' },
   ],
   sublabel:
-    "For visitors who opted out by Global Privacy Control, a GPP or a US Privacy string, and denied nothing otherwise: sends with the platform's words for limited use. A denial in a dialog, by the event, the visitor or a default always stops.",
+    "Applies to visitors who opted out by Global Privacy Control or a GPP or US Privacy string, and denied nothing else. Sending for limited use adds the platform's limited-use fields to each event. A denial in a consent dialog, in the event, on the visitor or by default always stops the event.",
   fallback: 'stop',
 });
 
-/** For the modification Encrypted of the destination's mappings. */
+/** Public key for the mapping modification Encrypted. */
 export const encryptionKeySetting = optionalText(
   {
     label: 'Encryption key',
     placeholder: '-----BEGIN PUBLIC KEY-----',
     sublabel:
-      'An RSA public key in PEM, of at least 2048 bits. Mappings with the modification Encrypted encrypt values for who has its private key.',
+      'An RSA public key in PEM, at least 2048 bits. Mappings with the modification ' +
+      'Encrypted use it; only the holder of its private key can decrypt the values.',
   },
   (text, key) => {
     try {
@@ -67,14 +72,16 @@ export const encryptionKeySetting = optionalText(
   },
 );
 
-/** A destination made ready, with what the settings that every kind has say. */
+/** A prepared destination, with the values of the settings that every kind has. */
 export type OfferedDestination = PreparedDestination & {
   readonly order: DeliveryOrder;
-  /** Masks the destination's secrets in a request and its answer. Without it neither is recorded. */
+  /**
+   * Masks the destination's secrets in a request and its response. Without it neither is recorded.
+   */
   readonly maskerOf?: (request: OutboundRequest) => SecretMasker;
 };
 
-/** A kind with the settings that every kind has. */
+/** A kind that includes the settings every kind has. */
 export type OfferedKind = Omit<DestinationKind, 'prepare'> & { prepare(settings: JsonObject): OfferedDestination };
 
 const commonSettings = [
@@ -84,7 +91,7 @@ const commonSettings = [
 ];
 const commonOfLimited = [...commonSettings, onOptOutSetting.describe('onOptOut')];
 
-/** Adds to a kind the settings that every kind has, behind its own. */
+/** Appends the settings that every kind has to the kind's own settings. */
 export function withCommonSettings(kind: DestinationKind): OfferedKind {
   const { descriptor, exampleSuccess, exampleProperties, facts, loadPlatform, prepareErasure } = kind;
   const hasLimitedUse = facts.limitedUse !== undefined;
@@ -102,13 +109,13 @@ export function withCommonSettings(kind: DestinationKind): OfferedKind {
     warnings: (settings) => kind.warnings(settings),
     ...(prepareErasure === undefined ? {} : { prepareErasure }),
     prepare(settings) {
-      // The rules of the account read these; here they are checked.
+      // The account's rules use these values; the kind only validates them.
       consentRuleSetting.read(settings['consentRule'], 'consentRule');
       encryptionKeySetting.read(settings['encryptionKey'], 'encryptionKey');
       const order = orderSetting.read(settings['order'], 'order');
       const isLimited = onOptOutSetting.read(settings['onOptOut'], 'onOptOut') === 'limitedUse';
       if (isLimited && !hasLimitedUse) {
-        throw new SettingError('onOptOut', 'must be stop: the platform has no words for limited use');
+        throw new SettingError('onOptOut', 'must be stop: the platform does not support limited use');
       }
       const prepared = { ...kind.prepare(settings), order, maskerOf: createRequestMasker(kind, settings) };
       const limited = isLimited ? withLimitedUse(prepared) : prepared;

@@ -47,7 +47,7 @@ test('event outcomes: name, requests in turn and reasons are those of the destin
   expect(outcomeOf('Facebook', 'alias')).toEqual({
     label: 'alias',
     outcome: 'skipped',
-    reason: 'the platform has no call that joins two ids',
+    reason: 'the platform cannot join two ids',
   });
   expect(outcomeOf('SnapchatAdsCapi', 'Contacted', { otherEvents: 'none' })).toMatchObject({ outcome: 'skipped' });
 });

@@ -10,43 +10,53 @@ import type { NamedEvent, PlatformVocabulary } from './sdk/standard-events.ts';
 import { resolvedSample, standardSamples } from './sdk/standard-samples.ts';
 import type { StandardSample } from './sdk/standard-samples.ts';
 
-/** What of a kind decides what it sends. */
+/** The parts of a kind that decide what it sends. */
 export type EventKind = Pick<DestinationKind, 'descriptor' | 'exampleProperties' | 'facts' | 'prepare'>;
 
-/** A request as people read it. */
+/** A request in readable form. */
 export type ShownRequest = {
   readonly method: OutboundRequest['method'];
   readonly url: string;
-  /** Its JSON, its form or its text; of a GET the query. Members that are JSON in base64 are decoded. */
+  /**
+   * The JSON, form or text of the body; for a GET the query. Members that hold base64-encoded JSON
+   * are decoded.
+   */
   readonly content: unknown;
 };
 
-/** What a destination sends for a call or a standard event to which no mapping applies. */
+/** What a destination sends for a call or a standard event that no mapping matches. */
 export type EventOutcome = { readonly label: string } & (
   | {
       readonly outcome: 'sent';
-      /** The name under which the platform gets it, as it stands in the request; undefined where the address alone says it. */
+      /**
+       * The event name that the platform receives, as written in the request; undefined where the
+       * request has no name field.
+       */
       readonly name: string | undefined;
-      /** In the order in which they are sent: each waits for the one before it. */
+      /** In sending order: each request waits for the previous one. */
       readonly requests: readonly ShownRequest[];
     }
   | {
-      /** `skipped`: the platform has no use for it. `refused`: it lacks what the platform demands. */
+      /**
+       * `skipped`: the platform has no use for the event. `refused`: the event lacks a field that
+       * the platform requires.
+       */
       readonly outcome: 'skipped' | 'refused';
       readonly reason: string;
     }
 );
 
 /**
- * What a destination with these settings makes of every call and standard event of a customer of whom everything is known.
- * Secrets show in requests where platforms want them there: give made-up ones. Throws SettingError.
+ * What a destination with these settings sends for every call and standard event of a visitor with
+ * all fields filled. Requests contain secrets where the platform expects them, so pass made-up
+ * ones. Throws SettingError.
  */
 export function eventOutcomes(kind: EventKind, settings: JsonObject): readonly EventOutcome[] {
   const prepared = kind.prepare(settings);
   return standardSamples.map((sample) => eventOutcome(kind, prepared, sample));
 }
 
-/** The same of one sample, changed by `properties`. */
+/** The same for one sample, with `properties` merged in. */
 export function eventOutcome(
   kind: EventKind,
   prepared: PreparedDestination,
@@ -79,7 +89,7 @@ function readable(content: unknown): unknown {
   if (Array.isArray(content)) return content.map(readable);
   if (isJsonObject(content))
     return Object.fromEntries(Object.entries(content).map(([name, value]) => [name, readable(value)]));
-  // The first character of a JSON object in base64.
+  // Base64 of the first character of a JSON object.
   if (typeof content !== 'string' || !content.startsWith('ey') || !/^[A-Za-z0-9+/]+={0,2}$/.test(content))
     return content;
   const decoded = decodeJson(Buffer.from(content, 'base64'));
@@ -88,7 +98,10 @@ function readable(content: unknown): unknown {
 
 const vocabularies: Readonly<Record<string, PlatformVocabulary | undefined>> = platformEvents;
 
-/** The platform's own name, else the event's, where a member of the requests holds it, however it is written. */
+/**
+ * The platform's own event name, else the event's name, where a member of the requests holds it in
+ * any spelling.
+ */
 export function sentName(
   kind: Pick<EventKind, 'descriptor'>,
   { name, isRenamed }: NamedEvent,
@@ -109,7 +122,7 @@ const contentsOf = (requests: readonly ShownRequest[]): readonly unknown[] => re
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** Texts and numbers of a payload, by paths without indexes: `data[].id`. */
+/** The text and number members of a payload, by path without array indexes: `data[].id`. */
 export function* leavesOf(value: unknown, path = ''): Generator<readonly [path: string, leaf: string | number]> {
   if (Array.isArray(value)) for (const each of value) yield* leavesOf(each, `${path}[]`);
   else if (isJsonObject(value)) {

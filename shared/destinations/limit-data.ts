@@ -3,8 +3,8 @@ import { changeEvents } from './change-events.ts';
 import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 
 /**
- * Has a destination see no more of an event's properties than may leave: in its default payload, in what a mapping made of
- * it and in templates of its settings alike.
+ * Removes properties that must not leave before the destination reads the event. Applies to the
+ * default payload, to mapped payloads and to templates in settings.
  */
 export function withLimitedData<Prepared extends PreparedDestination>(prepared: Prepared, limit: LimitData): Prepared {
   return changeEvents(prepared, (event) => limitEvent(event, limit));
@@ -19,8 +19,8 @@ function limitEvent(
   return {
     resolved: { ...resolved, event: own },
     ...(head && { head }),
-    // What it is called there does not change which event it is.
-    // Without `remake`, which would make the properties again without the limit.
+    // Renaming the event here does not change its identity. `remake` is dropped: it would rebuild
+    // the properties without the limit.
     mapped: mapped && { eventName: mapped.eventName, properties: limit(event.event, mapped.properties) },
     isLimited,
     consentMode,

@@ -5,8 +5,8 @@ import { withoutMembers } from './sdk/json.ts';
 import { limitedDataUse } from './sdk/limited-data-use.ts';
 
 /**
- * Has a destination send events of visitors who opted out with the platform's words for limited use, whatever a mapping or
- * the event's own `consent` says of it. For kinds whose `facts` have such words.
+ * Adds the platform's limited-use fields to events of visitors who opted out, whatever a mapping or
+ * the event's own `consent` says. For kinds that declare such fields in `facts`.
  */
 export function withLimitedUse<Prepared extends PreparedDestination>(prepared: Prepared): Prepared {
   return changeEvents(prepared, (event) => (event.isLimited === true ? limitUse(event) : event));
@@ -26,7 +26,7 @@ function limitUse({ resolved, head, mapped, consentMode, work }: OutboundEvent):
 
 const grants: ReadonlySet<string> = new Set(['consent']);
 
-/** A consent among the properties may grant what the visitor has opted out of. */
+/** A `consent` property may grant what the visitor opted out of, so it is removed. */
 const limited = (properties: JsonObject): JsonObject => ({
   ...withoutMembers(properties, grants),
   [limitedDataUse]: true,

@@ -5,23 +5,28 @@ import { isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { secretMask } from '../contracts/config/secrets.ts';
 
-/** Replaces secrets in a request and its answer by a mask. */
+/** Replaces secrets in a request and its response with a mask. */
 export type SecretMasker = {
-  /** Length of the longest text it replaces: an excerpt is masked with so many characters more before it is cut. */
+  /**
+   * Length of the longest text that it replaces. An excerpt is masked with this many extra
+   * characters before it is cut.
+   */
   readonly longest: number;
   text(text: string): string;
   url(url: string): string;
   headers(headers: Readonly<Record<string, string>>): Record<string, string>;
 };
 
-/** Shorter ones stand in too many places that mean something else: they are masked where they are the whole value. */
+/**
+ * Shorter secrets would match unrelated text: they are masked only where they are the whole value.
+ */
 const foundAnywhereMin = 3;
-/** A piece of base64 that is shorter may be anything. */
+/** A shorter piece of base64 could match any text. */
 const base64Min = 6;
 
 /**
- * Masks secrets wherever they stand, also escaped or encoded as an answer may echo them, and whole values by their name:
- * those of `secretHeaders`, and those whose name says in any request that they are secret.
+ * Masks secrets wherever they appear, including escaped or encoded copies in a response. Also masks
+ * whole values by name: the headers in `secretHeaders`, and names that are secret in any request.
  */
 export function createSecretMasker(
   secrets: readonly string[],
@@ -29,7 +34,7 @@ export function createSecretMasker(
 ): SecretMasker {
   const whole = new Set(secrets);
   const anywhere = secrets.filter((secret) => secret.length >= foundAnywhereMin);
-  // The longest first: one secret may hold another.
+  // Longest first: one secret may contain another.
   const forms = [...new Set(anywhere.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
   const quoted = [...whole]
     .filter((secret) => secret.length < foundAnywhereMin)
@@ -53,7 +58,7 @@ export function createSecretMasker(
   };
 }
 
-/** Masks the values of a query, which keeps its order and its escapes. */
+/** Masks the values of a query and keeps its order and escapes. */
 function maskQuery(url: string, mask: (name: string, value: string) => string): string {
   const start = url.indexOf('?');
   if (start === -1) return url;
@@ -70,7 +75,10 @@ function withoutUser(url: string): string {
   return url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${secretMask}@`);
 }
 
-/** Makes the masker of each request of a destination: its secret settings, and what its kind made of them for the request. */
+/**
+ * Creates a masker for each request of a destination, from its secret settings and from the values
+ * that the kind derived from them for the request.
+ */
 export function createRequestMasker(
   kind: Pick<DestinationKind, 'descriptor'>,
   settings: JsonObject,
@@ -83,7 +91,7 @@ export function createRequestMasker(
     return { headers, names, secrets, masker: createSecretMasker([...secrets], names) };
   };
   return (request) => {
-    // Made at the first request and kept: it takes most of the work.
+    // Built at the first request and cached: building it is the expensive step.
     usual ??= ofSettings();
     const { headers, names, secrets, masker } = usual;
     const made = secretsInRequest(request, headers).filter((secret) => !secrets.has(secret));
@@ -91,7 +99,7 @@ export function createRequestMasker(
   };
 }
 
-/** How a text may stand in a URL, a form, JSON, HTML, or encoded. */
+/** The forms that a text takes in a URL, a form, JSON, HTML or an encoding. */
 function formsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const percent = percentEncoded(secret);
@@ -122,7 +130,10 @@ function percentEncoded(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : text;
 }
 
-/** What base64 of any text that holds the secret holds for certain, whichever of three places in a group it begins at. */
+/**
+ * The base64 characters that appear in the encoding of any text that contains the secret, for each
+ * of the three possible offsets within a group.
+ */
 function base64Of(secret: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);
@@ -137,22 +148,25 @@ function base64Of(secret: string): string[] {
 const secretWords = /auth|token|secret|passw|pwd|signature|credential|cookie|session|key(?!word)|^sig$|-sig$/i;
 const plainNames: ReadonlySet<string> = new Set(['idempotency-key']);
 
-/** Whether the name of a header or a query parameter says that its value is secret. */
+/** Whether a header or query parameter is secret by its name. */
 export function isSecretName(name: string): boolean {
   return secretWords.test(name) && !plainNames.has(name.toLowerCase());
 }
 
-/** Words an Authorization header may begin with that are no secret. */
+/** Leading words of an Authorization header that are not secret. */
 const scheme =
   /^(?:bearer|basic|token|apikey|api-key|digest|oauth|aws4-hmac-sha256|klaviyo-api-key|key|zoho-oauthtoken) +(?=\S)/i;
 
-/** Members of a secret setting's JSON that are none by themselves, such as a content type or an address. */
+/**
+ * Members of a secret JSON setting that are not secret themselves, such as a content type or an
+ * address.
+ */
 const plainMember =
   /^(?:content-type|accept(?:-.+)?|user-agent|cache-control|type|project_id|universe_domain|.*_ur[il])$/i;
 
 /**
- * The texts in a destination's settings that are secret: each secret setting, the members of one that is JSON, and the
- * literal texts of one that is a template.
+ * The secret texts in a destination's settings: each secret setting, the members of a JSON secret,
+ * and the literal texts of a secret template.
  */
 export function secretSettings(kind: Pick<DestinationKind, 'descriptor'>, settings: JsonObject): string[] {
   const texts = secretValues(kind, settings).flatMap((value) => {
@@ -163,7 +177,7 @@ export function secretSettings(kind: Pick<DestinationKind, 'descriptor'>, settin
   return [...new Set([...texts, ...texts.flatMap(pathsOf)].flatMap(withParts))];
 }
 
-/** The path of a secret address, which stays secret behind another host. */
+/** The path of a secret address, which stays secret on any host. */
 function pathsOf(text: string): string[] {
   if (!/^https?:\/\/\S+$/.test(text) || !URL.canParse(text)) return [];
   const { pathname, search } = new URL(text);
@@ -171,7 +185,10 @@ function pathsOf(text: string): string[] {
   return path.length >= base64Min ? [path] : [];
 }
 
-/** The headers that come from a secret setting, and whether a literal text stands in their template. By lower-case name. */
+/**
+ * The headers that come from a secret setting, by lower-case name, with whether their template
+ * contains literal text.
+ */
 export function secretHeaders(
   kind: Pick<DestinationKind, 'descriptor'>,
   settings: JsonObject,
@@ -191,7 +208,10 @@ function secretValues({ descriptor }: Pick<DestinationKind, 'descriptor'>, setti
   });
 }
 
-/** The literal texts of a template, without the scheme of a credential; text without a placeholder is one of them. */
+/**
+ * The literal texts of a template, without a credential scheme; a text without placeholders is one
+ * literal.
+ */
 function literalsOf(template: string): string[] {
   return splitTemplate(template)
     .filter((part) => typeof part === 'string')
@@ -200,8 +220,8 @@ function literalsOf(template: string): string[] {
 }
 
 /**
- * The texts a kind made of secrets for its request: signatures, credentials, keys in the address, and the values of
- * secret headers that are not made of the event alone.
+ * The texts that a kind derived from secrets for its request: signatures, credentials, keys in the
+ * address, and the values of secret headers that do not come from the event alone.
  */
 export function secretsInRequest(
   { url, headers }: OutboundRequest,
@@ -216,10 +236,10 @@ export function secretsInRequest(
   return [...user, ...named.map(([, value]) => value)].filter((text) => text !== '').flatMap(withParts);
 }
 
-/** Whether a text is the scheme of a credential and no more. */
+/** Whether a text is only a credential scheme. */
 const isScheme = (text: string): boolean => schemeOf(`${text} x`) === `${text} `;
 
-/** The scheme of a credential, with a space behind it; empty where it has none. */
+/** The credential scheme with its trailing space; empty where the text has none. */
 export function schemeOf(text: string): string {
   return scheme.exec(text)?.[0] ?? '';
 }
@@ -241,7 +261,8 @@ function membersOf(value: unknown): string[] {
 }
 
 function parse(text: string): unknown {
-  // No kind reads a part of it there, and what lists the parts calls itself once a level.
+  // No kind reads a part of the nested value, and the function that lists the parts recurses once a
+  // level.
   if (textNestsDeeper(text, jsonDepthCeiling)) return undefined;
   try {
     const value: unknown = JSON.parse(text);

@@ -5,8 +5,9 @@ import { changeEvents } from './change-events.ts';
 import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 
 /**
- * Has a destination see what the purposes of the account say of Google's consent types in the property `consent` of an
- * event. What the event or a mapping says there stays where it denies, or where no purpose says anything of the type.
+ * Sets Google's consent types in an event's `consent` property from the account's purposes. A type
+ * that the event or a mapping already sets is kept where it is a denial, or where no purpose covers
+ * the type.
  */
 export function withConsentMode<Prepared extends PreparedDestination>(prepared: Prepared): Prepared {
   return changeEvents(prepared, (event) => {

@@ -75,7 +75,7 @@ import type { DestinationKind } from './sdk/destination.ts';
 import { withCommonSettings } from './common-settings.ts';
 import type { OfferedKind } from './common-settings.ts';
 
-/** Every kind this build delivers to: one line a kind. */
+/** Every kind in this build, one line a kind. */
 const defined: readonly DestinationKind[] = [
   activeCampaignApi,
   admitad,
@@ -160,7 +160,7 @@ export function findDestinationKind(id: string): OfferedKind | undefined {
   return byId.get(id);
 }
 
-/** What the rules of an account have to know of a destination's `type`. */
+/** What the account's rules need to know about a destination's `type`. */
 export function plannedKind(id: string): PlannedKind {
   const { namesElsewhere = [], consentTypes = [] } = findDestinationKind(id)?.facts ?? {};
   return { namesElsewhere, consentTypes };

@@ -42,7 +42,7 @@ export function checkVariant({ weight, redirect, properties }: ExperimentVariant
   }
   const names = Object.keys(properties);
   if (names.length > propertiesMax) {
-    problems.push({ field: 'properties', problem: `must hold at most ${String(propertiesMax)} properties` });
+    problems.push({ field: 'properties', problem: `must have at most ${String(propertiesMax)} properties` });
   }
   if (names.some((name) => name === '' || name.length > propertyNameCharsMax)) {
     problems.push({ field: 'properties', problem: `names must have 1 to ${String(propertyNameCharsMax)} characters` });

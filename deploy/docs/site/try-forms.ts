@@ -26,7 +26,7 @@ const nestedMax = 6;
 /** Typed once for all forms, and kept in this page alone. */
 let key = '';
 
-/** Adds a form to each operation that sends it to the instance that serves this page; elsewhere there is nothing to send to. */
+/** Adds a form to each operation that sends it to the instance that serves this page; elsewhere it has no target. */
 export function addTryForms(siteRoot: URL): void {
   const operations = [...document.querySelectorAll<HTMLElement>('.operation')];
   if (operations.length === 0) return;

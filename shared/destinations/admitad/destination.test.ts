@@ -36,5 +36,5 @@ test('Admitad: an event without an order goes by its own id, one without a click
     payment_type: 'lead',
     quantity: '1',
   });
-  expect(() => requestOf(admitad, [sampleShopper()])).toThrow('no id of a click (admitad_uid)');
+  expect(() => requestOf(admitad, [sampleShopper()])).toThrow('no click id (admitad_uid)');
 });

@@ -47,7 +47,7 @@ describe('AWSKinesis', () => {
     expect(read(200, { FailedRecordCount: 2, Records: [stored, throttled, { ErrorCode: 'odd one\n' }] })).toEqual([
       { kind: 'delivered' },
       { kind: 'retry', reason: 'ProvisionedThroughputExceededException', isThrottled: true },
-      { kind: 'reject', reason: 'an error without a known code' },
+      { kind: 'reject', reason: 'error without a known code' },
     ]);
   });
 

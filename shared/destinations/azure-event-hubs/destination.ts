@@ -23,7 +23,7 @@ const bodyBytesMax = 1_000_000;
 const partitionKeyCharactersMax = 128;
 const tokenPeriodMs = 30 * 60_000;
 const tokenSeconds = 3_600;
-const plainText = matching(/^[\x21-\x7e]+$/, 'must be text without spaces and line breaks');
+const plainText = matching(/^[\x21-\x7e]+$/, 'must be text without spaces or line breaks');
 
 const settings = {
   namespace: address(

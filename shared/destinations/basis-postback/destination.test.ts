@@ -25,5 +25,5 @@ test.each([
 });
 
 test('Basis: an event without a postback id is unfit', () => {
-  expect(() => requestOf(basisPostback, [sampleShopper()])).toThrow('no id of a click (postback_id)');
+  expect(() => requestOf(basisPostback, [sampleShopper()])).toThrow('no click id (postback_id)');
 });

@@ -12,7 +12,7 @@ test('Beeswax: the id of the auction of the landing page goes into the postback'
 });
 
 test('Beeswax: an event without an auction is unfit, one that is no conversion is skipped', () => {
-  expect(() => requestOf(beeswaxPostback, [sampleShopper()])).toThrow('no id of a click (auction_id)');
+  expect(() => requestOf(beeswaxPostback, [sampleShopper()])).toThrow('no click id (auction_id)');
   const prepared = beeswaxPostback.prepare(beeswaxPostback.exampleSettings);
   expect(prepared.accepts?.(sampleShopper({ event: 'Page Viewed' }))).toBe(false);
 });

@@ -35,5 +35,5 @@ test('Everflow: a URL without nid, and an event without a click, are refused', (
   expect(() => everflow.prepare({ url: 'https://www.example.com/' })).toThrow(
     'settings.url must name the network in nid',
   );
-  expect(() => requestOf(everflow, [sampleShopper()], { url })).toThrow('no id of a click (_ef_transaction_id)');
+  expect(() => requestOf(everflow, [sampleShopper()], { url })).toThrow('no click id (_ef_transaction_id)');
 });

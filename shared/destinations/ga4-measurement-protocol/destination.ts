@@ -137,7 +137,7 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
     groupOf: (event) => JSON.stringify(clientOf(event, isApp, given)),
     buildRequest(events, nowMs) {
       const [first] = events;
-      if (first === undefined) throw new UnfitEventError('there is no event');
+      if (first === undefined) throw new UnfitEventError('the request has no event');
       if (isApp && events.some((event) => clientOf(event, isApp, given)['app_instance_id'] === undefined)) {
         throw new UnfitEventError('an event of an app stream needs app_instance_id');
       }

@@ -81,7 +81,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax: 1,
     buildRequest([event]): OutboundRequest {
-      if (event === undefined) throw new UnfitEventError('there is no event');
+      if (event === undefined) throw new UnfitEventError('the request has no event');
       const subject = templateSubject(event);
       const rendered: Record<string, string> = { 'user-agent': 'Sluice/1 (+HTTPCustomRequest)' };
       if (body !== undefined) rendered['content-type'] = contentType;

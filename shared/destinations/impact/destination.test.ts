@@ -44,7 +44,7 @@ test('Impact: a conversion as a form, its goods by their place', () => {
 });
 
 test('Impact: without click and customer nothing can be attributed', () => {
-  expect(() => requestOf(impact, [sampleStranger()])).toThrow('no id of a click (irclickid)');
+  expect(() => requestOf(impact, [sampleStranger()])).toThrow('no click id (irclickid)');
 });
 
 test('Impact: an ERROR is a refusal, also of a 200', () => {

@@ -115,7 +115,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const { value, currency, orderId, items } = commerceOf(event);
       const click = browserId(event, ['irclickid', 'im_ref', 'impact_cid', 'click_id', 'clickId']);
       if (click === undefined && (customerIdOf(outbound) === undefined || limited)) {
-        throw new UnfitEventError('the event has no id of a click (irclickid), and its visitor no external id');
+        throw new UnfitEventError('the event has no click id (irclickid), and its visitor no external id');
       }
       const body = {
         CampaignId: given.campaignId.trim(),

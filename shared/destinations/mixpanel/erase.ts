@@ -19,7 +19,7 @@ export const mixpanelErasureSettings = {
       sublabel: 'Profile settings, Data & Privacy. Only needed to forward erasures of visitors.',
     },
     (text, key) => {
-      if (!isHeaderValue(text.trim())) throw new SettingError(key, 'must be one line of plain characters');
+      if (!isHeaderValue(text.trim())) throw new SettingError(key, 'must be one line of printable characters');
       return text.trim();
     },
   ),

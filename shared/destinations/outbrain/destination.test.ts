@@ -24,6 +24,6 @@ test('Outbrain: what is not known is left out, and without a click nothing is se
     ob_click_id: 'from-mapping',
     name: 'Lead',
   });
-  expect(() => requestOf(outbrain, [sampleShopper()])).toThrow('no id of a click (dicbo)');
+  expect(() => requestOf(outbrain, [sampleShopper()])).toThrow('no click id (dicbo)');
   expect(outbrain.prepare({}).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
 });

@@ -27,5 +27,5 @@ test('Partnerize: no value breaks out of its part, and none is sent without a cl
   expect(requestOf(partnerize, [sampleShopper({ properties })]).url).toContain(
     '/conversionref:a%2Fb%3Ac%5D%3Fx%3D1%23y/',
   );
-  expect(() => requestOf(partnerize, [sampleShopper()])).toThrow('no id of a click (clickref)');
+  expect(() => requestOf(partnerize, [sampleShopper()])).toThrow('no click id (clickref)');
 });

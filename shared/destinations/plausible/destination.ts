@@ -67,7 +67,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: (event) => !isIdentify(event) && !isAboutIds(event),
     buildRequest(events) {
       const [first] = events;
-      if (first === undefined) throw new UnfitEventError('there is no event');
+      if (first === undefined) throw new UnfitEventError('the request has no event');
       const event = sentEvent(first, given);
       return postJson({ url, headers: visitorHeaders(event), body: bodyOf(event, domain), events });
     },

@@ -24,7 +24,7 @@ export const posthogErasureSettings = {
       sublabel: 'With the scopes person:read and person:write. Only needed to forward erasures of visitors.',
     },
     (text, key) => {
-      if (!isHeaderValue(text.trim())) throw new SettingError(key, 'must be one line of plain characters');
+      if (!isHeaderValue(text.trim())) throw new SettingError(key, 'must be one line of printable characters');
       return text.trim();
     },
   ),

@@ -93,7 +93,8 @@ function readServer(text: string, key: string): string {
   if (url === undefined || !/^rediss?:$/.test(url.protocol) || !/^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(url.hostname)) {
     throw new SettingError(key, 'must be rediss:// or redis:// with a host and a port');
   }
-  if (url.username !== '' || url.password !== '') throw new SettingError(key, 'must not hold a user name or password');
+  if (url.username !== '' || url.password !== '')
+    throw new SettingError(key, 'must not contain a user name or password');
   if (!/^(\/\d{0,4})?$/.test(url.pathname) || url.search !== '' || url.hash !== '') {
     throw new SettingError(key, 'may name a database by its number after the port, and nothing else');
   }

@@ -1,10 +1,14 @@
 import { textOf } from './event.ts';
 import type { SentEvent } from './event.ts';
 
-/** Meta's name, which others have after it, and what RudderStack's events for Snap have. */
+/**
+ * Meta's spelling, which other platforms copied, and the spelling of RudderStack's events for Snap.
+ */
 const names = ['action_source', 'actionSource', 'event_conversion_type', 'eventConversionType'] as const;
 
-/** Where the event itself says that it happened, if the platform has that word: case does not count. */
+/**
+ * The place of origin that the event declares, where the platform has that value. Case-insensitive.
+ */
 export function namedActionSource<Source extends string>(
   { properties }: SentEvent,
   sources: readonly Source[],

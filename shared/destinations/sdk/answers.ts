@@ -2,7 +2,10 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome } from './destination.ts';
 
-/** The JSON object a platform answered with; undefined where the body is something else, or was cut. */
+/**
+ * The JSON object in a platform's response; undefined where the body is not an object or was
+ * truncated.
+ */
 export function jsonAnswer({ body }: OutboundAnswer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(body);
@@ -12,7 +15,10 @@ export function jsonAnswer({ body }: OutboundAnswer): JsonObject | undefined {
   }
 }
 
-/** What became of one row, by the status a platform gave it: the codes of RFC 9110 as for whole answers. */
+/**
+ * The outcome of one row by the status the platform returned for it; classified like the status of
+ * a whole response (RFC 9110).
+ */
 export function outcomeOfStatus(status: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const reason = `row status ${status}`;
@@ -21,7 +27,10 @@ export function outcomeOfStatus(status: number): Outcome {
   return { kind: status === 408 || status === 425 || status >= 500 ? 'retry' : 'reject', reason };
 }
 
-/** The topic or the queue that every request goes to is missing or disabled: the destination is at fault, and no event. */
+/**
+ * The topic or queue of every request is missing or disabled: a fault of the destination, not of an
+ * event.
+ */
 export function missingTarget(
   { status }: OutboundAnswer,
   events: readonly OutboundEvent[],
@@ -33,7 +42,10 @@ export function missingTarget(
 const delivered: Outcome = { kind: 'delivered' };
 const codeOrField = /^[\w.$[\]-]{1,64}$/;
 
-/** The outcomes of a batch of which the platform refused some rows for good: why, by their place in the batch. */
+/**
+ * The outcomes of a batch in which the platform permanently refused some rows: reasons by row
+ * index.
+ */
 export function rowOutcomes(count: number, refusals: ReadonlyMap<number, string>): readonly Outcome[] {
   return Array.from({ length: count }, (_, index): Outcome => {
     const reason = refusals.get(index);
@@ -42,8 +54,8 @@ export function rowOutcomes(count: number, refusals: ReadonlyMap<number, string>
 }
 
 /**
- * The reason of a refused row. Of what the platform says only what looks like a code or a field's name is kept: its
- * sentences may quote the event.
+ * The reason for a refused row. Keeps only codes and field names from the platform's message,
+ * because its sentences may quote the event.
  */
 export function rowRefusal(...words: readonly unknown[]): string {
   const kept = words.filter((word) => typeof word === 'string' && codeOrField.test(word));

@@ -5,18 +5,18 @@ import { deliveryHeaders } from './http.ts';
 import { address, matching, optionalBaseUrl, optionalSecret, requiredSecret, requiredText } from './settings.ts';
 import type { SettingsOf } from './settings.ts';
 
-const plainText = matching(/^[\x21-\x7e]+$/, 'must be text without spaces and line breaks');
+const plainText = matching(/^[\x21-\x7e]+$/, 'must be text without spaces or line breaks');
 
-/** The settings every service of AWS asks for. */
+/** The settings that every AWS service needs. */
 export function awsSettings(service: string) {
   return {
     region: address(
       requiredText(
         { label: 'Region', placeholder: 'eu-central-1', example: 'eu-central-1' },
-        matching(/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, 'must be one such as eu-central-1'),
+        matching(/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, 'must be a region such as eu-central-1'),
       ),
     ),
-    accessKeyId: requiredText({ label: 'Access key id', placeholder: 'AKIA…', example: 'AKIDEXAMPLE' }, plainText),
+    accessKeyId: requiredText({ label: 'Access key ID', placeholder: 'AKIA…', example: 'AKIDEXAMPLE' }, plainText),
     secretAccessKey: requiredSecret({ label: 'Secret access key', example: 'example-secret-access-key' }),
     sessionToken: optionalSecret({ label: 'Session token', sublabel: 'Only for temporary credentials.' }, plainText),
     baseUrl: optionalBaseUrl(`https://${service}.<region>.amazonaws.com`),
@@ -26,16 +26,16 @@ export function awsSettings(service: string) {
 export type AwsSettings = SettingsOf<ReturnType<typeof awsSettings>>;
 
 export type AwsCall = {
-  /** Signed, and what the signature needs is added. Lower-case names. */
+  /** Included in the signature, together with the headers that signing adds. Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Below the root of the service; the root itself where nothing is said. */
+  /** Path below the service's root. Defaults to the root. */
   readonly path?: string;
-  /** What the body carries. */
+  /** Content type of the body. */
   readonly events: readonly OutboundEvent[];
 };
 
-/** Makes a POST to a service, signed for the time of the attempt. */
+/** Builds a POST to a service, signed with the time of the attempt. */
 export type MakeAwsRequest = (call: AwsCall, nowMs: number) => OutboundRequest;
 
 /**
@@ -67,7 +67,7 @@ export function prepareAwsRequests(
   };
 }
 
-/** The sender writes the host and the length itself, and writes what was signed. */
+/** The HTTP client writes the host and content length itself, with the values that were signed. */
 const sentAnyway: ReadonlySet<string> = new Set(['host', 'content-length']);
 
 function toHeaders(signed: NodeJS.Dict<unknown>): Record<string, string> {
@@ -83,10 +83,11 @@ function amzDate(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, '');
 }
 
-// Services write one code in several ways: KMSNotFound, KmsNotFound, KMSNotFoundException. Below each stands once, in
-// lower case, without what stands before a dot and without Exception at its end.
+// Services spell one code in several ways: KMSNotFound, KmsNotFound, KMSNotFoundException. The
+// lists below hold each code once, in lower case, without the prefix up to a dot and without the
+// suffix Exception.
 
-/** Codes of trouble that passes, whatever status they come with. */
+/** Codes of temporary errors, whatever their status. */
 const passing: ReadonlySet<string> = new Set([
   'internalerror',
   'internalfailure',
@@ -94,7 +95,7 @@ const passing: ReadonlySet<string> = new Set([
   'serviceunavailable',
 ]);
 
-/** Codes that say that too much is asked: of AWS that is a 400 as a rule, or stands beside single records. */
+/** Throttling codes: AWS usually sends them with status 400, or beside single records. */
 const throttling: ReadonlySet<string> = new Set([
   'kmsthrottled',
   'kmsthrottling',
@@ -109,8 +110,8 @@ const throttling: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes that say that the key is unknown, has expired or lacks a right, or that the stream, topic, queue, bus or function is
- * missing: no event is at fault.
+ * Codes for a key that is unknown, expired or lacks a permission, or for a missing stream, topic,
+ * queue, bus or function: a fault of the destination, not of an event.
  */
 const ofAccess: ReadonlySet<string> = new Set([
   'accessdenied',
@@ -136,7 +137,7 @@ const ofAccess: ReadonlySet<string> = new Set([
   'unrecognizedclient',
 ]);
 
-/** Codes that may be the fault of one event among many. */
+/** Codes that one event of a batch may have caused. */
 const perhapsOneEvent: ReadonlySet<string> = new Set([
   'batchrequesttoolong',
   'invalidargument',
@@ -155,15 +156,18 @@ const plainCode = (code: string): string =>
     .toLowerCase()
     .replace(/exception$/, '');
 
-/** The code of an answer in JSON: `{"__type": "com.amazonaws.kinesis.v20131202#ResourceNotFoundException", …}`. */
+/**
+ * The error code of a JSON response: `{"__type":
+ * "com.amazonaws.kinesis.v20131202#ResourceNotFoundException", …}`.
+ */
 export function awsErrorCode(answer: OutboundAnswer): string | undefined {
   const type = jsonAnswer(answer)?.['__type'];
   return typeof type === 'string' ? type.slice(type.indexOf('#') + 1) : undefined;
 }
 
-/** What an error code of AWS means for the event it is about. */
+/** Classifies an AWS error code for the event it refers to. */
 export function awsOutcome(code: string): Outcome {
-  const reason = /^[\w.]{1,64}$/.test(code) ? code : 'an error without a known code';
+  const reason = /^[\w.]{1,64}$/.test(code) ? code : 'error without a known code';
   const plain = plainCode(code);
   if (throttling.has(plain)) return { kind: 'retry', reason, isThrottled: true };
   if (ofAccess.has(plain)) return { kind: 'retry', reason, refusesAccess: true };
@@ -171,8 +175,8 @@ export function awsOutcome(code: string): Outcome {
 }
 
 /**
- * What an error of a whole request means for its events. Undefined where the status says it all, where the answer names
- * no code, or where one event among several may be at fault.
+ * Classifies an error of a whole request. Undefined where the status is enough, where the response
+ * has no code, or where one event of several may be the cause.
  */
 export function awsFailure(
   { status }: OutboundAnswer,

@@ -4,16 +4,16 @@ import { isJsonObject } from '../../runtime/json.ts';
 import { textOf } from './event.ts';
 import type { SentEvent } from './event.ts';
 
-/** Where and with what an event happened. */
+/** The page, app and device of an event. */
 export type BrowserContext = {
-  /** Address of the page, http or https. */
+  /** Page address, http or https. */
   readonly url: string | undefined;
   readonly referrer: string | undefined;
   readonly ip: string | undefined;
   readonly userAgent: string | undefined;
 };
 
-/** An event of a server has no page in its context: then its properties may say which it is. */
+/** A server event has no page in its context, so its properties may name the page. */
 export function browserContext({ context, properties }: SentEvent): BrowserContext {
   return {
     url: webAddress(context['current_url']) ?? webAddress(properties['url']),
@@ -24,18 +24,18 @@ export function browserContext({ context, properties }: SentEvent): BrowserConte
 }
 
 /**
- * What an ad platform gave the browser when a person came from one of its ads: the id of the click, or of a cookie of
- * its own. Looked for under each name in the properties, the context, the address of the page, and last with the
- * visitor, who keeps those of an earlier visit.
+ * The id that an ad platform set in the browser when a person arrived from one of its ads: a click
+ * id, or the id in the platform's cookie. Searched under each name in the properties, the context,
+ * the page address, and last on the visitor, which keeps the ids of earlier visits.
  */
 export function browserId(event: SentEvent, names: readonly string[]): string | undefined {
   return findBrowserId(event, names)?.id;
 }
 
-/** An id, and since when it is known where that was before the event, in ms since the epoch. */
+/** An id, with the time it was first seen in ms since the epoch where that was before the event. */
 export type BrowserId = { readonly id: string; readonly atMs: number | undefined };
 
-/** The same with its time. */
+/** Like `browserId`, with the time. */
 export function findBrowserId(event: SentEvent, names: readonly string[]): BrowserId | undefined {
   const { properties, context, visitor } = event;
   const page = textOf(context['current_url']);
@@ -62,12 +62,12 @@ export function findBrowserId(event: SentEvent, names: readonly string[]): Brows
 const clickDaysMax = 90;
 const dayMs = 86_400_000;
 
-/** Ad platforms attribute nothing to a click of longer ago. */
+/** Ad platforms attribute no conversion to an older click. */
 function freshId(click: ClickId | undefined, timeMs: number): string | undefined {
   return click !== undefined && timeMs - click.at <= clickDaysMax * dayMs ? click.id : undefined;
 }
 
-/** Most addresses have no such parameter: only one that may is taken apart. */
+/** Most addresses have no such parameter: only an address that may have one is parsed. */
 function parameterOf(page: string | undefined, name: string): string | undefined {
   if (page?.includes(`${name}=`) !== true || !URL.canParse(page)) return undefined;
   return textOf(new URL(page).searchParams.get(name));

@@ -10,36 +10,36 @@ import { getWith } from './http.ts';
 import type { SettingDeclarations, SettingsOf } from './settings.ts';
 import { defaultCurrency } from './reading-settings.ts';
 
-/** An event after a click, as a postback sends it. */
+/** An event after a click, as sent in a postback. */
 export type ClickConversion = SentEvent & {
-  /** Id that the platform gave the click. */
+  /** The platform's id of the click. */
   readonly click: string;
   readonly commerce: Commerce;
 };
 
-/** Parameters of a postback; those without a value are left out. */
+/** Query parameters; undefined values are left out. */
 export type PostbackQuery = Readonly<Record<string, string | number | undefined>>;
 
-/** A GET: its address, and parameters that are added to it. */
+/** A GET request: its address and the parameters to append. */
 export type Postback = { readonly url: string; readonly query?: PostbackQuery };
 
-/** What one platform's postback has of its own. */
+/** The parts of a postback that differ by platform. */
 export type ClickPostbackDefinition<Declarations extends SettingDeclarations> = Pick<
   DestinationDefinition<Declarations>,
   'id' | 'label' | 'settings' | 'facts' | 'loadPlatform'
 > & {
-  /** Names the click's id goes by: of the parameter of the landing page, of the cookie it is kept in. */
+  /** Names of the click id: the landing page's parameter and the cookie that stores it. */
   readonly clickNames: readonly [string, ...string[]];
-  /** Which of the customer's events are sent; every one where it is not given. */
+  /** Which of the customer's events are sent. Defaults to all. */
   accepts?(given: SettingsOf<Declarations>, event: OutboundEvent): boolean;
   postback(given: SettingsOf<Declarations>, conversion: ClickConversion): Postback;
   readonly exampleProperties?: JsonObject;
 };
 
 /**
- * Makes a kind of a platform that receives a conversion as a GET which names the click before it: one event a
- * request, the status is all the answer. The click's id is looked for where ids of ad platforms are (`browserId`); an
- * event without one says nothing to such a platform and is refused as unfit.
+ * Defines a kind whose platform receives a conversion as a GET with the id of the earlier click:
+ * one event a request, classified by status alone. The click id is looked up with `browserId`; an
+ * event without one is refused as unfit.
  */
 export function defineClickPostback<Declarations extends SettingDeclarations>(
   definition: ClickPostbackDefinition<Declarations>,
@@ -61,7 +61,7 @@ export function defineClickPostback<Declarations extends SettingDeclarations>(
           const event = sentEvent(onlyEvent(events), given as ReadingSettings);
           const click = browserId(event, clickNames)?.trim();
           if (click === undefined || click === '') {
-            throw new UnfitEventError(`the event has no id of a click (${clickNames[0]})`);
+            throw new UnfitEventError(`the event has no click id (${clickNames[0]})`);
           }
           const conversion = { ...event, click, commerce: commerceOf(event) };
           const { url, query = {} } = definition.postback(given, conversion);

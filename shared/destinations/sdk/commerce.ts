@@ -5,44 +5,45 @@ import { numberOf } from './event.ts';
 import type { SentEvent } from './event.ts';
 import { withoutMembers } from './json.ts';
 
-/** One product of an event. */
+/** A product in an event. */
 export type CommerceItem = {
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly category: string | undefined;
   readonly brand: string | undefined;
   readonly variant: string | undefined;
-  /** Addresses of its page and its picture. */
+  /** Addresses of the product page and image. */
   readonly url: string | undefined;
   readonly imageUrl: string | undefined;
-  /** Of one piece. */
+  /** Unit price. */
   readonly price: number | undefined;
   readonly quantity: number;
-  /** Its fields under their other names; nothing where the event itself is about one product. */
+  /** The same fields under other names; none where the event itself is about one product. */
   readonly others: JsonObject;
 };
 
-/** What an event says of money and goods, whatever names its properties go by. */
+/** An event's amounts and products, whatever names its properties use. */
 export type Commerce = {
   readonly value: number | undefined;
   /** ISO 4217, three capitals. */
   readonly currency: string | undefined;
   readonly orderId: string | undefined;
   readonly items: readonly CommerceItem[];
-  /** Ids of the items that have one. */
+  /** Ids of the products that have one. */
   readonly itemIds: readonly string[];
-  /** Pieces in all; undefined where the event names no goods. */
+  /** Total quantity; undefined where the event has no products. */
   readonly itemCount: number | undefined;
   readonly searchText: string | undefined;
 };
 
-/** What amounts and goods are read from. */
+/** The properties that amounts and products are read from. */
 export type CommerceEvent = Pick<SentEvent, 'properties' | 'defaultCurrency'>;
 
 /**
- * Reads the properties that shops send: `value` (else `revenue`, else `total`, else the sum of its goods), `currency`,
- * `order_id`, and the goods in `products`, `items` or `contents`, or the event itself where it is about one product. An
- * amount that is there and cannot be read is none: the sum of the goods would be another.
+ * Reads the properties that shops send: `value` (else `revenue`, else `total`, else the sum of the
+ * products), `currency`, `order_id`, and the products in `products`, `items` or `contents`, or the
+ * event itself where it is about one product. An amount that cannot be parsed counts as missing; it
+ * is not replaced by the sum of the products.
  */
 export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Commerce {
   const items = itemsOf(properties);
@@ -62,7 +63,10 @@ export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Comm
   };
 }
 
-/** Undefined where none is given, null where the one that is given cannot be read: no other may stand in its place. */
+/**
+ * Undefined where no amount is present; null where one is present but cannot be parsed, so that no
+ * other amount replaces it.
+ */
 function currencyOf(properties: JsonObject): string | null | undefined {
   const text = firstText(properties, ['currency', 'currency_code', 'currencyCode'])?.toUpperCase();
   if (text === undefined) return undefined;
@@ -73,8 +77,8 @@ const isGiven = (value: unknown): boolean =>
   value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
 
 /**
- * An amount of money as a number, also as text with a sign of its currency and separators: `$1,299.00`, `1.299,00 €`,
- * `12,50`. Undefined for any other text.
+ * An amount as a number. Also parses text with a currency sign and separators: `$1,299.00`,
+ * `1.299,00 €`, `12,50`. Undefined for any other text.
  */
 export function amountOf(value: unknown): number | undefined {
   const plain = numberOf(value);
@@ -88,13 +92,16 @@ export function amountOf(value: unknown): number | undefined {
   return undefined;
 }
 
-/** How amounts are grouped, and where their decimals begin. Three digits behind a comma are a group: no common currency has three. */
+/**
+ * Separators of digit groups and decimals. Three digits after a comma are a group: no common
+ * currency has three decimals.
+ */
 const amountForms: readonly (readonly [form: RegExp, group: string, point: string])[] = [
   [/^(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/, ',', '.'],
   [/^(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/, '.', ','],
 ];
 
-/** Ids of goods that an event lists beside nothing else of them. */
+/** Product ids that an event lists without other product fields. */
 function idsIn(properties: JsonObject): readonly string[] {
   for (const name of ['content_ids', 'contentIds', 'item_ids', 'itemIds', 'product_ids', 'productIds']) {
     const ids = properties[name];
@@ -110,7 +117,7 @@ function itemsOf(properties: JsonObject): readonly CommerceItem[] {
     const items = Array.isArray(list) ? list.flatMap((entry) => (isJsonObject(entry) ? itemOf(entry) : [])) : [];
     if (items.length > 0) return items;
   }
-  // Alone, an id may be that of anything.
+  // A single id could belong to anything.
   const names = isGiven(properties['quantity']) ? itemNames.id : ofOneProductId;
   if (firstText(properties, names) === undefined) return [];
   const others = Object.fromEntries(
@@ -120,13 +127,14 @@ function itemsOf(properties: JsonObject): readonly CommerceItem[] {
 }
 
 const ofOneProductId = ['product_id', 'productId', 'item_id', 'itemId', 'content_id', 'sku'];
-/** What an event about one product says of that product, and not of itself. */
+/** The properties of a one-product event that describe the product, not the event. */
 const ofOneProduct = ['position', 'index', 'coupon', 'discount', 'affiliation'];
 
 function itemOf(product: JsonObject): CommerceItem {
   const price = firstAmount(product, itemNames.price);
   const quantity = firstNumber(product, itemNames.quantity);
-  // Platforms take whole pieces: a part of one, such as 2.5 kg, is one piece at the price of that part.
+  // Platforms accept whole quantities: a fraction such as 2.5 kg becomes one piece at the price of
+  // that fraction.
   const isPart = quantity !== undefined && quantity > 0 && !Number.isSafeInteger(quantity);
   return {
     id: firstText(product, itemNames.id),
@@ -154,21 +162,21 @@ const itemNames = {
   quantity: ['quantity'],
 } as const;
 const allItemNames: ReadonlySet<string> = new Set(Object.values(itemNames).flat());
-/** Names that say something of the product, where an event is about one. */
+/** Property names that describe the product in a one-product event. */
 export const ofOneItem: readonly string[] = [...allItemNames, ...ofOneProduct];
 
 function sumOf(items: readonly CommerceItem[]): number | undefined {
   if (items.length === 0) return undefined;
   let sum = 0;
   for (const { price, quantity } of items) {
-    // A sum without one of the prices would be a wrong value.
+    // A sum that misses one price would be wrong.
     if (price === undefined) return undefined;
     sum += price * quantity;
   }
   return rounded(sum);
 }
 
-/** Without the traces of binary fractions; no currency has more than four decimals. */
+/** Rounds off binary fractions; no currency has more than four decimals. */
 const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
 
 function countOf(items: readonly CommerceItem[]): number | undefined {

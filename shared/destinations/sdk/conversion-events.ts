@@ -6,19 +6,19 @@ import { standardEventOf } from './standard-events.ts';
 
 const namesMax = 50;
 
-/** Whether an event is one that the platform is to count. */
+/** Whether the platform should count an event. */
 export type IsConversion = (event: OutboundEvent) => boolean;
 
 /**
- * Which events are conversions, for platforms that take no other and give them no names: whatever reaches them counts,
- * and some pay for it. Purchases where nothing is given.
+ * Which events are conversions. For platforms that accept only conversions and give them no name:
+ * every event they receive counts, and some are billed. Defaults to purchases.
  */
 export function conversionEvents(): Setting<IsConversion> {
   const setting = optionalText(
     {
       label: 'Conversion events',
       placeholder: 'Order Completed',
-      sublabel: 'Names of the events that count, separated by commas. Empty: purchases only.',
+      sublabel: 'Names of the events to send as conversions, separated by commas. Empty: purchases ' + 'only.',
     },
     readNames,
   );

@@ -28,58 +28,70 @@ export type DestinationDescriptor = {
   readonly settings: readonly SettingDescriptor[];
 };
 
-/** What a kind delivers: the event, and the payload a mapping made of it where one applies. */
+/** A delivery: the event, and its mapped payload where a mapping matches. */
 export type OutboundEvent = {
   readonly resolved: ResolvedEvent;
-  /** The head of `resolved`, where it is there already: `resolved` may have to be parsed first. */
+  /** The head of `resolved`, where it is already parsed: parsing `resolved` can then be avoided. */
   readonly head?: EventHead;
-  /** `{"event": …, "visitor": …}` of `resolved` as it stands in the log, where it does: saves writing it again. */
+  /**
+   * `{"event": …, "visitor": …}` of `resolved` as stored in the log, where available: saves
+   * serializing it again.
+   */
   readonly json?: string | undefined;
-  /** Writes the same, where it is bytes and need not become text. */
+  /** Writes the same value as bytes, without creating a string. */
   readonly writeJson?: ((writer: ByteWriter) => void) | undefined;
-  /** Name and properties after mapping; without one the event's own. */
+  /** Name and properties after mapping; without a mapping the event's own. */
   readonly mapped?:
     | {
         readonly eventName: string;
         readonly properties: JsonObject;
-        /** Makes the properties again of the event with the texts of its numbers; see `parseExact`. */
+        /** Rebuilds the event's properties with numbers as text; see `parseExact`. */
         readonly remake?: ((subject: Pick<ResolvedEvent, 'event' | 'visitor'>) => JsonObject) | undefined;
       }
     | undefined;
-  /** Its visitor has opted out by a signal: it may go with the platform's words for limited use only. */
+  /** The visitor opted out by a signal: send only with the platform's limited-use fields. */
   readonly isLimited?: boolean | undefined;
-  /** What its visitor allows of the consent types in the kind's facts; undefined where no purpose has them. */
+  /**
+   * The visitor's grants for the consent types in the kind's facts; undefined where no purpose maps
+   * to them.
+   */
   readonly consentMode?: ConsentMode | undefined;
-  /** What rules and templates may still cost of the event; undefined where that is not counted. */
+  /**
+   * The remaining cost budget of the event for rules and templates; undefined where it is not
+   * limited.
+   */
   readonly work?: Work | undefined;
 };
 
-/** A destination's settings turned into functions, once a revision. */
+/** A destination's settings as functions, prepared once a revision. */
 export type PreparedDestination = {
-  /** Events that may travel in one request, at most; 1 is one request an event. */
+  /** Maximum events in one request; 1 sends one request an event. */
   readonly batchEventsMax: number;
   /**
-   * Whether the platform has a use for the event at all; without it every event is sent. An event it has none for is skipped
-   * and not counted, like an event of a source the destination is not for.
+   * Whether the platform has a use for the event; without this function every event is sent. Other
+   * events are skipped and not counted, like events from a source that the destination excludes.
    */
   accepts?(event: OutboundEvent): boolean;
-  /** Events of different groups do not travel in one request: for platforms that take them at different addresses. */
+  /**
+   * Events of different groups travel in separate requests: for platforms with several addresses.
+   */
   groupOf?(event: OutboundEvent): string;
   /**
-   * The platform may take an event of a request and ask for an earlier one of it to be sent again: then a request holds
-   * one event of a visitor at most, where the destination keeps their order.
+   * The platform may accept an event and ask for an earlier one of the same request to be sent
+   * again. A request then holds at most one event of a visitor, if the destination keeps order.
    */
   readonly retriesRows?: true;
-  /** The platform's rate limit, where it is one of few requests: a request begins at least so many ms after the one before. */
+  /** Minimum ms between the starts of two requests, for platforms with a low rate limit. */
   readonly requestEveryMs?: number;
   /**
-   * Builds the request for up to `batchEventsMax` events of one group. Pure. `nowMs` is the time of the attempt, in ms
-   * since the epoch, for signatures. Throws UnfitEventError where an event lacks what the platform demands.
+   * Builds the request for up to `batchEventsMax` events of one group. Pure. `nowMs` is the time of
+   * the attempt in ms since the epoch, for signatures. Throws UnfitEventError where an event lacks
+   * a field that the platform requires.
    */
   buildRequest(events: readonly OutboundEvent[], nowMs: number): OutboundRequest;
   /**
-   * Reads an answer where the platform reports a batch's rows one by one: one outcome an event, in order.
-   * Undefined lets the sender classify by status alone.
+   * Reads a response where the platform reports rows individually: one outcome an event, in order.
+   * Undefined means the status alone decides.
    */
   readAnswer?(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined;
 };
@@ -87,37 +99,47 @@ export type PreparedDestination = {
 /** One destination kind: a folder, and one line in the registry. */
 export type DestinationKind = {
   readonly descriptor: DestinationDescriptor;
-  /** Settings that `prepare` accepts, with made-up values: for documents and for the contract test. */
-  readonly exampleSettings: JsonObject;
-  /** What the platform answers when it took one event, where an empty 200 would not say so: for tests. */
-  readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
   /**
-   * What the made-up event of a test must say for this platform to take it, such as the id of a click on one of its ads.
+   * Settings with made-up values that `prepare` accepts: for documentation and the contract test.
    */
+  readonly exampleSettings: JsonObject;
+  /**
+   * The platform's response when it accepts one event, where an empty 200 is not enough: for tests.
+   */
+  readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
+  /** Properties that a test event needs for this platform to accept it, such as a click id. */
   readonly exampleProperties?: JsonObject;
   readonly facts: KindFacts;
-  /** The platform as it documents itself, to try the kind against. Loaded when it is asked for: deliveries need none. */
+  /**
+   * A scripted version of the platform, written from its documentation, for tests. Loaded on
+   * demand: deliveries do not need it.
+   */
   readonly loadPlatform: () => Promise<Platform>;
-  /** Where settings say that requests go, by the key of each that has a say in it: compared to see whether that changes. */
+  /** The settings that determine where requests go, by key: compared to detect a changed target. */
   addresses(settings: JsonObject): Readonly<Record<string, string>>;
-  /** What the operator has to know of settings that can be used, such as that nothing is sent by them. Needs no secrets. */
+  /** Warnings about valid settings, such as settings that send nothing. Needs no secrets. */
   warnings(settings: JsonObject): readonly string[];
-  /** Checks and reads the settings, and prepares. Throws SettingError naming the key. */
+  /** Validates and reads the settings, and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
-  /** The same for deleting a person there. Undefined for a platform that no deletion of what it was sent is known of. */
+  /**
+   * The same for deleting a person. Undefined for a platform without a known deletion interface.
+   */
   readonly prepareErasure?: (settings: JsonObject) => PreparedErasure;
 };
 
-/** A kind as its folder declares it. */
+/** A kind as declared in its folder. */
 export type DestinationDefinition<Declarations extends SettingDeclarations> = Pick<
   DestinationKind,
   'exampleSuccess' | 'exampleProperties' | 'facts' | 'loadPlatform'
 > & {
-  /** As the specification spells it. */
+  /** As spelled in the specification. */
   readonly id: string;
   readonly label: string;
   readonly settings: Declarations;
-  /** Turns the settings as they were read into functions. Throws SettingError for what only several of them can say. */
+  /**
+   * Prepares functions from the parsed settings. Throws SettingError for conflicts between
+   * settings.
+   */
   prepare(settings: SettingsOf<Declarations>): PreparedDestination;
   /** How the platform deletes a person. */
   readonly erase?: (settings: SettingsOf<Declarations>) => PreparedErasure;
@@ -159,7 +181,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
       capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
       settings: describeSettings(declarations),
     },
-    // Made when it is asked for: an example may be a key that takes a moment to make.
+    // Computed on demand: an example may be a key that is slow to generate.
     get exampleSettings() {
       return exampleOf(declarations);
     },
@@ -174,14 +196,17 @@ export function defineDestination<Declarations extends SettingDeclarations>(
   };
 }
 
-/** The event of a request that carries one. */
+/** The only event of a one-event request. */
 export function onlyEvent(events: readonly OutboundEvent[]): OutboundEvent {
   const [event] = events;
-  if (event === undefined) throw new UnfitEventError('there is no event');
+  if (event === undefined) throw new UnfitEventError('the request has no event');
   return event;
 }
 
-/** An event that the platform cannot take as it is. The message holds no content of the event: it becomes its reason. */
+/**
+ * The event lacks or exceeds what the platform accepts. The message becomes the recorded reason and
+ * must not contain event content.
+ */
 export class UnfitEventError extends Error {
   readonly code = 'event_unfit';
 }

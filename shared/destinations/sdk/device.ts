@@ -2,19 +2,19 @@ import { numberOf, textOf } from './event.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { SentEvent } from './event.ts';
 
-/** The device that an event of an app happened on, in the words of libraries for mobile apps. */
+/** The device of an app event, in the vocabulary of mobile libraries. */
 export type Device = {
-  /** Undefined where the event does not say, or is of another one. */
+  /** Undefined where the event does not name the platform, or names another one. */
   readonly platform: 'ios' | 'android' | undefined;
-  /** The advertising id: IDFA of Apple, AAID of Google. Undefined where the person keeps it from apps. */
+  /** The advertising id: Apple's IDFA or Google's AAID. Undefined where the person disabled it. */
   readonly advertisingId: string | undefined;
-  /** Apple's id of the device for one vendor. */
+  /** Apple's vendor id (IDFV). */
   readonly vendorId: string | undefined;
-  /** Whether the person lets apps track; undefined where the event does not say. */
+  /** Whether the person permits tracking by apps; undefined where the event does not say. */
   readonly allowsTracking: boolean | undefined;
 };
 
-/** `context.device` and `context.os` as they are named here, beside names that sources give the ids themselves. */
+/** Reads `context.device` and `context.os`, and the other names that sources use for these ids. */
 export function deviceOf({ properties, context }: SentEvent): Device {
   const text = (...names: readonly string[]): string | undefined => {
     for (const name of names) {
@@ -39,8 +39,8 @@ export function deviceOf({ properties, context }: SentEvent): Device {
 }
 
 /**
- * What the person lets apps do: Apple's App Tracking Transparency, where the library sends its status (3 is authorized), else
- * the setting of the system.
+ * The tracking permission: Apple's App Tracking Transparency status where the library sends it (3
+ * is authorized), else the system's setting.
  */
 function trackingIn(context: JsonObject): boolean | undefined {
   const status = numberOf(context['device_att_tracking_status']);
@@ -53,8 +53,8 @@ function trackingIn(context: JsonObject): boolean | undefined {
 }
 
 /**
- * Whether an event happened in an app: its library says so (`channel: mobile`), or it is of an app on a phone and of no
- * page.
+ * Whether an event happened in an app: its library says so (`channel: mobile`), or it names a phone
+ * app and no page.
  */
 export function isOfApp(event: SentEvent): boolean {
   const { context } = event;
@@ -64,8 +64,8 @@ export function isOfApp(event: SentEvent): boolean {
 }
 
 /**
- * What Meta asks of the device of an app's event, and Snap after it: sixteen texts, empty where nothing is known.
- * https://developers.facebook.com/docs/marketing-api/conversions-api/app-events
+ * The device array (`extinfo`) that Meta and Snap require for app events: sixteen texts, empty
+ * where unknown. https://developers.facebook.com/docs/marketing-api/conversions-api/app-events
  */
 export function extendedDeviceInfo(event: SentEvent): readonly string[] {
   const { context } = event;

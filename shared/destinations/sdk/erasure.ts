@@ -2,40 +2,46 @@ import { classifyAnswer } from '../../egress/classify-answer.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 
-/** A person to delete, by everything that destinations may know it by. */
+/** A person to delete, with every identifier that destinations may use. */
 export type ErasureSubject = {
-  /** Ids of the visitor, of its devices and of the visitors merged into it. */
+  /** Ids of the visitor, of its devices and of visitors merged into it. */
   readonly visitorIds: readonly string[];
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
-  /** In E.164. */
+  /** E.164. */
   readonly phones: readonly string[];
 };
 
 export type ErasureOrder = {
   readonly subject: ErasureSubject;
-  /** Names the erasure; it says nothing of the person. */
+  /** The erasure's id, which contains no personal data. */
   readonly id: string;
   readonly requestedAtMs: number;
   readonly dueAtMs: number;
-  /** Whether the person's identifiers are refused from now on as well. */
+  /** Whether future events with the person's identifiers are refused too. */
   readonly isSuppressed: boolean;
 };
 
-/** How an attempt ends. Reasons are stored and shown: none quotes an identifier. */
+/** The result of an attempt. Reasons are stored and displayed, so none quotes an identifier. */
 export type ErasureEnd =
   | { readonly kind: 'done' }
-  /** The platform accepted it and deletes later; `poll` asks for the state by the reference where the platform shows one, which is `isFinal` otherwise. */
+  /**
+   * The platform accepted the request and deletes later. `poll` checks the state by the reference;
+   * `isFinal` where the platform has no way to check.
+   */
   | { readonly kind: 'requested'; readonly reference: string | undefined; readonly isFinal?: boolean }
   | { readonly kind: 'nothing'; readonly reason: string }
-  /** Only a person can do it: a setting or an identifier is missing, or the platform has no interface for it. */
+  /**
+   * Needs an operator: a setting or identifier is missing, or the platform has no deletion
+   * interface.
+   */
   | { readonly kind: 'manual'; readonly reason: string }
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number | undefined }
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * What to do next: send a request and read its answer, or end. A crash begins an attempt again from its first step, so
- * every request may be repeated.
+ * The next step: send a request and read its response, or end. After a crash the attempt restarts
+ * at its first step, so every request must be repeatable.
  */
 export type ErasureStep =
   | ErasureEnd
@@ -47,7 +53,7 @@ export type ErasureStep =
 
 export type PreparedErasure = {
   begin(order: ErasureOrder): ErasureStep;
-  /** Asks whether a deletion that was `requested` is done; `requested` again where it is not. */
+  /** Checks whether a `requested` deletion is complete; returns `requested` while it is not. */
   readonly poll?: (reference: string) => ErasureStep;
 };
 
@@ -56,16 +62,19 @@ export const requested: ErasureEnd = { kind: 'requested', reference: undefined }
 
 export const manual = (reason: string): PreparedErasure => ({ begin: () => ({ kind: 'manual', reason }) });
 
-/** For a platform that stores nothing of a person. */
+/** For a platform that stores no personal data. */
 export const nothingKept = (reason: string): PreparedErasure => ({ begin: () => ({ kind: 'nothing', reason }) });
 
-/** Where the subject has none of the identifiers that the platform deletes by. */
+/** For a subject without any identifier that the platform deletes by. */
 export const noIdentifier = (names: string): ErasureEnd => ({
   kind: 'manual',
-  reason: `The platform deletes by ${names}, and the visitor had none.`,
+  reason: `The platform deletes by ${names}; this visitor has none of them.`,
 });
 
-/** Sends a request. `then` continues after a 2xx, and after a status in `absent`, which says that there is nothing (left). */
+/**
+ * Sends a request. `then` continues after a 2xx, and after a status in `absent`, which means that
+ * the person is not there.
+ */
 export function ask(
   request: OutboundRequest,
   then: (answer: OutboundAnswer) => ErasureStep,
@@ -90,7 +99,10 @@ export function ask(
   };
 }
 
-/** One step after the other: `stepOf` makes the step of an item, which continues with `next`. Then `end`. */
+/**
+ * Runs steps in sequence: `stepOf` creates the step of an item, which continues with `next`. Ends
+ * with `end`.
+ */
 export function inTurn<Item>(
   items: readonly Item[],
   stepOf: (item: Item, next: () => ErasureStep) => ErasureStep,

@@ -4,14 +4,14 @@ const plain = /^[\x21-\x7e]+$/;
 const keyCharactersMax = 1_024;
 
 /**
- * The same key for the same events, however often they are sent: the event's id, percent-encoded where a header could
- * not carry it; for several events a hash of their ids.
+ * A key that is identical for each attempt of the same events: the event id, percent-encoded where
+ * a header requires it; for several events a hash of their ids.
  */
 export function idempotencyKey(eventIds: readonly string[]): string {
   const only = eventIds.length === 1 ? eventIds[0] : undefined;
   if (only === undefined) return `batch-${hashOf(eventIds.join('\n'))}`;
   if (plain.test(only)) return only;
-  // A lone surrogate has no percent-encoding.
+  // A lone surrogate cannot be percent-encoded.
   const encoded = only.isWellFormed() ? encodeURIComponent(only) : undefined;
   return encoded !== undefined && encoded.length <= keyCharactersMax ? encoded : `id-${hashOf(only)}`;
 }
@@ -23,9 +23,9 @@ function hashOf(text: string): string {
 const given = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
 
 /**
- * The W3C trace context header of a delivery (https://www.w3.org/TR/trace-context/, version 00): in the trace of the
- * request that brought the event where it had one, else in a trace of its own. Derived from the ids, so that every
- * attempt of an event says the same.
+ * The W3C trace context header of a delivery (https://www.w3.org/TR/trace-context/, version 00).
+ * Continues the trace of the ingest request where it had one, else starts a trace. Derived from
+ * ids, so every attempt sends the same header.
  */
 export function traceparentOf(eventIds: readonly string[], trace: string | undefined): string {
   const own = hash('sha256', eventIds.join('\n'), 'hex');
@@ -37,8 +37,8 @@ export function traceparentOf(eventIds: readonly string[], trace: string | undef
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /**
- * A UUID for an event's id, the same at every attempt: the id itself where it is one, else a version 8 UUID (RFC 9562)
- * made of its hash. For platforms that recognise a repeated event by a UUID.
+ * A UUID for an event id, identical for each attempt: the id itself where it is a UUID, else a
+ * version 8 UUID (RFC 9562) from its hash. For platforms that deduplicate by UUID.
  */
 export function eventUuid(eventId: string): string {
   if (uuid.test(eventId)) return eventId.toLowerCase();
@@ -51,8 +51,8 @@ const timeCharacters = 10;
 const randomCharacters = 16;
 
 /**
- * A ULID for an event, the same at every attempt: its time, and its id's hash where a random number would stand
- * (https://github.com/ulid/spec). For platforms that recognise a repeated event by one.
+ * A ULID for an event, identical for each attempt: its time, and the hash of its id in place of the
+ * random part (https://github.com/ulid/spec). For platforms that deduplicate by ULID.
  */
 export function eventUlid(eventId: string, timeMs: number): string {
   // 80 bits of the hash: 16 characters of 5 bits each.

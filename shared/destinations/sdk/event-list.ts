@@ -5,15 +5,15 @@ import { optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
 
 /**
- * The events that are a destination's one conversion: for platforms that know a conversion by an id in place of a name. An
- * event that is not named converts nothing, so without names nothing is sent.
+ * The events that a destination sends as its one conversion: for platforms that identify a
+ * conversion by id, not by name. Events not listed are skipped; an empty list sends nothing.
  */
 export function eventList(): Setting<ReadonlySet<string>> {
   const setting = optionalText(
     {
       label: 'Event names',
       placeholder: 'Order Completed, Signed Up',
-      sublabel: 'The events that are this conversion, separated by commas. Without any, nothing is sent.',
+      sublabel: 'The events to send as this conversion, separated by commas. An empty list sends ' + 'nothing.',
       example: 'Order Completed',
     },
     (text) => new Set(text.split(',').flatMap((name) => name.trim().toLowerCase() || [])),
@@ -22,21 +22,24 @@ export function eventList(): Setting<ReadonlySet<string>> {
     ...setting,
     read: (given, key) => setting.read(given, key) ?? new Set<string>(),
     warningOf: (given) =>
-      typeof given === 'string' && /[^,\s]/.test(given) ? undefined : 'Names no event: it sends nothing.',
+      typeof given === 'string' && /[^,\s]/.test(given) ? undefined : 'The event list is empty, so nothing is sent.',
   };
 }
 
-/** Whether an event is one of them; names match without case. */
+/** Whether the list contains an event; names match without case. */
 export function acceptsListed(names: ReadonlySet<string>): (event: OutboundEvent) => boolean {
   return (event) => acceptsCustomerEvents(event) && names.has(outboundName(event).trim().toLowerCase());
 }
 
-/** Conversions beside the destination's own: an id for each event, such as `Signed Up = 104013`. Names match without case. */
+/**
+ * Further conversions: an id for each event, such as `Signed Up = 104013`. Names match without
+ * case.
+ */
 export function otherConversions(id: RegExp, placeholder: string): Setting<ReadonlyMap<string, string>> {
   const setting = pairList({
     label: 'Other conversions',
     placeholder,
-    sublabel: 'Events that are conversions of another id, as pairs separated by commas.',
+    sublabel: 'Events to send under another conversion ID, as pairs separated by commas.',
     value: id,
   });
   return {
@@ -45,7 +48,10 @@ export function otherConversions(id: RegExp, placeholder: string): Setting<Reado
   };
 }
 
-/** The id of the conversion that an event is, of the destination or one beside it; undefined where it is none. */
+/**
+ * The conversion id of an event, from the destination's own list or the further conversions;
+ * undefined where it is in neither.
+ */
 export function conversionIdOf(
   event: OutboundEvent,
   own: { readonly names: ReadonlySet<string>; readonly id: string },

@@ -13,28 +13,28 @@ import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
 import { withoutMembers } from './json.ts';
 
-/** The event's head, without parsing the event where that can be spared. */
+/** The event's head, without parsing the event where possible. */
 export function outboundHead(event: OutboundEvent): EventHead {
   return event.head ?? headOf(event.resolved);
 }
 
-/** The event's name as it is sent: of the mapping where one applies, else its own. */
+/** The event name to send: the mapping's where one matches, else the event's own. */
 export function outboundName(event: OutboundEvent): string {
   return event.mapped?.eventName ?? outboundHead(event).name;
 }
 
-/** The name of the event that tells who a visitor is. */
+/** Name of the identify event. */
 export const identifyEvent = '$identify';
 
-/** Whether an event, by the name a mapping gave it or its own, tells who its visitor is. */
+/** Whether an event is an identify, by its mapped name or its own. */
 export function isIdentify(event: OutboundEvent): boolean {
   return outboundName(event) === identifyEvent;
 }
 
-/** The name that a view of a screen of an app has. */
+/** Name of a screen view in an app. */
 export const screenEvent = 'Screen Viewed';
 
-/** The name that a view of a page has. */
+/** Name of a page view. */
 export const pageEvent = 'Page Viewed';
 
 /** A group that a visitor belongs to. */
@@ -43,8 +43,8 @@ export type Group = { readonly type: string; readonly id: string; readonly trait
 const ownOfGroup: ReadonlySet<string> = new Set(['group_id', 'group_type', '$group_type', '$group_key', '$group_set']);
 
 /**
- * The group of an event that says its visitor belongs to one, of a library that follows Segment's specification or of
- * PostHog's. `standardType` is what kind of group it is where the event does not say.
+ * The group in a group event of a library that follows Segment's or PostHog's specification.
+ * `standardType` is the group type where the event has none.
  */
 export function groupIn(properties: JsonObject, standardType: string): Group | undefined {
   const id = properties['$group_key'] ?? properties['group_id'];
@@ -58,56 +58,59 @@ export function groupIn(properties: JsonObject, standardType: string): Group | u
   };
 }
 
-/** The group that the visitor was last said to belong to. Where a mapping applies, it alone decides what is sent. */
+/** The visitor's latest group. Where a mapping matches, only the mapped payload counts. */
 export function groupOfVisitor(event: OutboundEvent): string | undefined {
   if (mappedProperties(event) !== undefined) return undefined;
   const id = event.resolved.visitor.custom_properties['group_id'];
   return typeof id === 'number' ? String(id) : textOf(id);
 }
 
-/** The name of the event that says that a visitor belongs to a group. */
+/** Name of the group event. */
 export const groupEvent = '$group';
 
 export function isGroup(event: OutboundEvent): boolean {
   return outboundName(event) === groupEvent;
 }
 
-/** Whether an event says that two ids are one. */
+/** Whether an event is an alias: it joins two ids. */
 export function isAlias(event: OutboundEvent): boolean {
   return outboundName(event) === aliasEvent;
 }
 
 /**
- * Whether an event says that a visitor belongs to a group, or that two ids are one: nothing that the visitor did. A platform
- * that has no call of its own for it is not sent the event.
+ * Whether an event is a group or alias event, not an action of the visitor. Skipped for platforms
+ * without a matching call.
  */
 export function isAboutIds(event: OutboundEvent): boolean {
   return isGroup(event) || isAlias(event);
 }
 
-/** An event as a platform kind reads it: the mapping's name and properties where a mapping applies, else its own. */
+/**
+ * An event as a kind reads it: the mapping's name and properties where a mapping matches, else its
+ * own.
+ */
 export type SentEvent = {
   readonly id: string;
   readonly name: string;
-  /** A mapping gave it a name other than its own. */
+  /** A mapping renamed the event. */
   readonly isRenamed: boolean;
-  /** When it happened, in ms since the epoch. */
+  /** Event time, in ms since the epoch. */
   readonly timeMs: number;
   readonly properties: JsonObject;
   readonly context: JsonObject;
   readonly visitor: ResolvedVisitor;
   /**
-   * What a platform recognises a repeated event by, also one that a pixel in the browser sent: the property that the
-   * destination or common use has for it, else the event's own id.
+   * The deduplication id, shared with a browser pixel: the property that the destination or common
+   * practice uses for it, else the event id.
    */
   readonly deduplicationId: string;
-  /** ISO 4217, of amounts without a currency; undefined where the destination assumes none. */
+  /** ISO 4217 currency for amounts without one; undefined where the destination has no default. */
   readonly defaultCurrency: string | undefined;
 };
 
-/** What settings of a destination say of how its events are read. */
+/** Settings that control how events are read. */
 export type ReadingSettings = {
-  /** The property that holds the id an event is deduplicated by. */
+  /** Property with the deduplication id. */
   readonly deduplicationProperty?: string | undefined;
   readonly defaultCurrency?: string | undefined;
 };
@@ -128,7 +131,7 @@ export function sentEvent({ resolved, mapped }: OutboundEvent, settings: Reading
   };
 }
 
-/** Names that the libraries of ad platforms and of customer data give the id, the most common first. */
+/** Property names that libraries use for the deduplication id, most common first. */
 const deduplicationNames = ['event_id', 'eventId', 'eventID', 'client_dedup_id', 'deduplication_id'];
 const deduplicationCharactersMax = 256;
 
@@ -141,12 +144,12 @@ function deduplicationIdIn(properties: JsonObject, own: string | undefined): str
   return undefined;
 }
 
-/** Text of a property; undefined where it is missing, empty or something else. */
+/** A text property; undefined where it is missing, empty or not text. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A finite number, also one written as text; undefined for anything else. */
+/** A finite number, also parsed from text; undefined for anything else. */
 export function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   const text = textOf(value)?.trim();
@@ -155,14 +158,14 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /**
- * The properties a mapping made; undefined where none applies, and where one only gives the event another name, for it
- * leaves the properties as they are.
+ * The properties that a mapping produced; undefined where none matches or where a mapping only
+ * renames the event, which leaves its properties unchanged.
  */
 export function mappedProperties({ resolved, mapped }: OutboundEvent): JsonObject | undefined {
   return mapped?.properties === resolved.event.event_properties ? undefined : mapped?.properties;
 }
 
-/** The event's properties; those of a mapping without what it says of the visitor. */
+/** The event's properties; for a mapping without its visitor fields. */
 export function propertiesOf(event: OutboundEvent): JsonObject {
   const mapped = mappedProperties(event);
   if (mapped === undefined) return event.resolved.event.event_properties;
@@ -170,8 +173,8 @@ export function propertiesOf(event: OutboundEvent): JsonObject {
 }
 
 /**
- * What an identify tells about its person: the visitor's well-known and own properties side by side. Where a mapping
- * applies, it alone decides what is sent.
+ * The traits of an identify: the visitor's well-known fields and custom properties together. Where
+ * a mapping matches, only the mapped payload counts.
  */
 export function traitsOf(event: OutboundEvent): JsonObject {
   const mapped = mappedProperties(event);
@@ -181,22 +184,22 @@ export function traitsOf(event: OutboundEvent): JsonObject {
 }
 
 /**
- * What an identify itself says of its person, without what was known before: for platforms that add to what they have.
- * Where a mapping applies, all that it makes.
+ * The traits that the identify itself carries, without earlier ones: for platforms that merge.
+ * Where a mapping matches, the whole mapped payload.
  */
 export function saidTraitsOf(event: OutboundEvent): JsonObject {
   return mappedProperties(event) === undefined ? flat(event.resolved.event.event_properties) : traitsOf(event);
 }
 
 /**
- * The context that goes with an event as properties, without ids of its device and of other platforms' browsers: these go
- * where a platform has a place for them. Where a mapping applies, it alone decides what is sent.
+ * The context to send as properties, without device and browser ids: these go into the platform's
+ * own fields. Where a mapping matches, only the mapped payload counts.
  */
 export function contextOf(event: OutboundEvent): JsonObject {
   return mappedProperties(event) === undefined ? withoutMembers(event.resolved.event.context, noProperties) : {};
 }
 
-/** Which server sent the event tells a platform nothing of the visitor. */
+/** The server that sent the event says nothing about the visitor. */
 function withoutSender(context: JsonObject): JsonObject {
   return senderKey in context ? withoutMembers(context, ofSender) : context;
 }
@@ -217,7 +220,7 @@ const noProperties: ReadonlySet<string> = new Set([
   'aaid',
 ]);
 const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
-/** The ids travel in places of their own; the others are no traits of a person. */
+/** Ids are sent in their own fields and are not traits. */
 const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip', clickIdsProperty]);
 const ownProperties: ReadonlySet<string> = new Set(['custom_properties']);
 
@@ -226,7 +229,10 @@ function flat(visitor: JsonObject): JsonObject {
   return { ...withoutMembers(visitor, ownProperties), ...(isJsonObject(own) ? own : {}) };
 }
 
-/** The canonical event with its visitor as JSON text; the name and the properties of a mapping where one applies. */
+/**
+ * The canonical event and its visitor as JSON text; with the mapping's name and properties where
+ * one matches.
+ */
 export function eventJson(outbound: OutboundEvent): string {
   const { json, mapped } = outbound;
   if (mapped === undefined && json !== undefined) return json;
@@ -250,8 +256,8 @@ function mappedJson(
 }
 
 /**
- * The canonical events with their visitors as a JSON array, without making text of them. Undefined where one of them is not
- * sent as its bytes are.
+ * The canonical events and their visitors as a JSON array of bytes, without creating strings.
+ * Undefined where an event cannot be sent as its stored bytes.
  */
 export function eventsJsonBytes(events: readonly OutboundEvent[]): Buffer | undefined {
   const writer = arrayWriter;
@@ -270,13 +276,13 @@ export function eventsJsonBytes(events: readonly OutboundEvent[]): Buffer | unde
 
 const [arrayStart, separator, arrayEnd] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 const arrayFirstBytes = 64 * 1_024;
-/** After a larger request than usual its memory is not kept. */
+/** The memory of an unusually large request is not kept. */
 const arrayBytesKept = 2 * 1_024 ** 2;
 let arrayWriter = new ByteWriter(arrayFirstBytes);
 
 /**
- * Whether an event is the customer's own, or was given a name of theirs by a mapping: not one of the service's, such as
- * $identify and $experiment_impression, which are nothing to an advertising platform.
+ * Whether an event is the customer's own, or a mapping gave it a customer name. Events of the
+ * service, such as $identify and $experiment_impression, are not for advertising platforms.
  */
 export function acceptsCustomerEvents(event: OutboundEvent): boolean {
   return !outboundName(event).startsWith('$');
@@ -285,8 +291,8 @@ export function acceptsCustomerEvents(event: OutboundEvent): boolean {
 const dayMs = 86_400_000;
 
 /**
- * Throws UnfitEventError for an event that is older than the platform takes: such an event would have it refuse
- * everything in the same request.
+ * Throws UnfitEventError for an event older than the platform accepts: it would make the platform
+ * refuse the whole request.
  */
 export function checkAge(event: SentEvent, nowMs: number, daysMax: number): void {
   if (nowMs - event.timeMs > daysMax * dayMs) throw new UnfitEventError(`the event is older than ${daysMax} days`);

@@ -1,72 +1,74 @@
 import type { GoogleConsentType } from '../../contracts/events/consent-words.ts';
 
 /**
- * What is known of a platform, declared once beside its kind: the page of all kinds is made of it, its scripted platform
- * and the contract test hold the kind to it.
+ * Facts about a platform, declared once beside its kind. The generated page of kinds, the scripted
+ * platform and the contract test use them.
  */
 export type KindFacts = {
-  /** What of an event goes out, in a few words. */
+  /** The content that is sent, in a few words. */
   readonly sends: string;
   readonly limits: KindLimits;
-  /** The field by which the platform recognises an event it has; undefined where it counts a repeated one twice. */
+  /**
+   * The field that the platform deduplicates by; undefined where it counts a repeated event twice.
+   */
   readonly deduplicatesBy: string | undefined;
-  /** How the platform says what it did not take, and why. */
+  /** How the platform reports refused events and reasons. */
   readonly errors: string;
   /**
-   * How a limit of use of an event is sent, in the platform's terms; undefined where it has none, or
-   * is no advertising platform.
+   * How limited use is sent, in the platform's terms; undefined where the platform has none or is
+   * not for advertising.
    */
   readonly limitedUse?: string;
-  /** Google's consent types that requests carry, as the property `consent` of an event has them. */
+  /** Google's consent types in requests, as in an event's `consent` property. */
   readonly consentTypes?: readonly GoogleConsentType[];
-  /** Where this was read: pages of the platform, else open implementations. */
+  /** Sources: pages of the platform, else open-source implementations. */
   readonly sources: readonly [string, ...string[]];
-  /** When it was last compared with them, `yyyy-mm-dd`. */
+  /** Date of the last comparison with the sources, `yyyy-mm-dd`. */
   readonly checked: string;
-  /** The version of the interface that requests are made to, where the platform dates or numbers them. */
+  /** API version of the requests, where the platform has versions. */
   readonly version: KindVersion | 'unversioned';
   /**
-   * Why the kind skips a call that says something of a person or a group, in a few words, where `standardSkips` does not say
-   * it well.
+   * Why the kind skips identify, group or alias calls, in a few words, where `standardSkips` does
+   * not fit.
    */
   readonly skips?: Readonly<Partial<Record<SkippedCall, string>>>;
   /**
-   * What users of other integrations with the platform may look for and the kind does not carry, each with the reason or what
-   * to do instead: a part of a sentence.
+   * What users of other integrations may expect and the kind does not send, each with a reason or
+   * alternative: a clause.
    */
   readonly notCarried?: readonly string[];
   /**
-   * What Segment and RudderStack call the platform in `integrations`, today or earlier, where that is not the kind's id.
-   * Case, spaces, punctuation and what stands in brackets do not count.
+   * Current and former names of the platform in `integrations` of Segment and RudderStack, where
+   * they differ from the kind's id. Case, spaces, punctuation and bracketed text are ignored.
    */
   readonly namesElsewhere?: readonly string[];
 };
 
-/** Calls that name a person or a group, and no action. */
+/** Identify, group and alias: calls without an action. */
 export type SkippedCall = 'identify' | 'group' | 'alias';
 
-/** Why a platform does not get such a call, unless its kind says otherwise. */
+/** The default reason why a platform does not receive such a call. */
 export const standardSkips: Readonly<Record<SkippedCall, string>> = {
-  identify: 'the platform has no profiles of people: they travel with each event',
+  identify: 'the platform has no user profiles: traits are sent with each event',
   group: 'the platform has no groups',
-  alias: 'the platform has no call that joins two ids',
+  alias: 'the platform cannot join two ids',
 };
 
 /** A version of a platform's interface. */
 export type KindVersion = {
   readonly name: string;
-  /** The day after which the platform no longer promises it, `yyyy-mm-dd`; undefined where none is published yet. */
+  /** The published end of support, `yyyy-mm-dd`; undefined where there is none yet. */
   readonly ends: string | undefined;
 };
 
-/** The limits a platform publishes. */
+/** Published limits of a platform. */
 export type KindLimits = {
   /** Events in one request. */
   readonly events: number;
-  /** Bytes of one request's body. */
+  /** Bytes of a request body. */
   readonly bytes?: number;
-  /** How old an event may be, in days: older ones are refused here, before they are sent. */
+  /** Maximum event age in days; older events are refused before sending. */
   readonly ageDays?: number;
-  /** How often it may be asked, in the platform's words. */
+  /** The rate limit, in the platform's words. */
   readonly rate?: string;
 };

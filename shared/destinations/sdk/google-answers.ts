@@ -1,8 +1,8 @@
 import type { PlatformAnswers, PlatformProblem, ScriptedAnswer } from './platform.ts';
 
 /**
- * How APIs of Google refuse a request, https://google.aip.dev/193: a status in words and, for a wrong field, where it is.
- * For scripted platforms.
+ * Google API errors (https://google.aip.dev/193): a status name and, for an invalid field, its
+ * path. For scripted platforms.
  */
 export const googleRefusals: Omit<PlatformAnswers, 'success'> = {
   refusal: ({ field, message }: PlatformProblem) =>

@@ -4,9 +4,9 @@ import type { SentEvent } from './event.ts';
 import { isLimited } from './limited-data-use.ts';
 
 /**
- * What the property `consent` says of the use of an event for ads, `{ad_user_data, ad_personalization}`, each `GRANTED` or
- * `DENIED`, in the words of an API of Google; both are denied where an event that says neither may be used in a limited
- * way only. Undefined where nothing is said.
+ * The event's `consent` property for ads in a Google API's values: `{ad_user_data,
+ * ad_personalization}`, each `GRANTED` or `DENIED`. Both are denied where the event sets neither
+ * and is for limited use. Undefined where nothing is set.
  */
 export function googleConsent(
   event: SentEvent,

@@ -5,21 +5,21 @@ import type { SettingsOf } from './settings.ts';
 
 const standardTokenUrl = 'https://oauth2.googleapis.com/token';
 
-/** How a destination of Google says who it is: a service account, or the refresh token of a user. */
+/** How a Google destination authenticates: by a service account, or by a user's refresh token. */
 export function googleOAuthSettings(role: string) {
   return {
     serviceAccountKey: optionalSecret(
       {
         label: 'Service account key',
         placeholder: '{"type": "service_account", …}',
-        sublabel: `The JSON key file of a service account. ${role} Instead of it, the three settings below.`,
+        sublabel: `The JSON key file of a service account. ${role} Alternatively, fill in the three settings below.`,
         example: exampleServiceAccount,
       },
       readServiceAccountKey,
     ),
     clientId: optionalText({ label: 'OAuth client ID', placeholder: '….apps.googleusercontent.com' }),
     clientSecret: optionalSecret({ label: 'OAuth client secret' }),
-    refreshToken: optionalSecret({ label: 'Refresh token', sublabel: `Of a user. ${role}` }),
+    refreshToken: optionalSecret({ label: 'Refresh token', sublabel: `Refresh token of a user. ${role}` }),
     tokenUrl: address(optionalText({ label: 'Token URL', placeholder: standardTokenUrl }, readWebUrl)),
   };
 }
@@ -27,8 +27,10 @@ export function googleOAuthSettings(role: string) {
 export type GoogleOAuthSettings = SettingsOf<ReturnType<typeof googleOAuthSettings>>;
 
 /**
- * The grant of these settings: https://developers.google.com/identity/protocols/oauth2/service-account and
- * https://developers.google.com/identity/protocols/oauth2/web-server#offline. Throws SettingError where neither is whole.
+ * The grant for these settings:
+ * https://developers.google.com/identity/protocols/oauth2/service-account and
+ * https://developers.google.com/identity/protocols/oauth2/web-server#offline. Throws SettingError
+ * where neither is complete.
  */
 export function googleGrant(given: GoogleOAuthSettings, scope: string): OAuthGrant {
   const { serviceAccountKey: account, clientId, clientSecret, refreshToken } = given;

@@ -2,7 +2,7 @@ import { normaliseText } from '../../routing/modifications/personal-data.ts';
 import { e164Of, hashDatum, normaliseEmail } from './person.ts';
 import type { KnownPerson } from './person.ts';
 
-/** SHA-256 of the data that Google matches, in lower-case hex. */
+/** SHA-256 of identifiers in the form that Google matches, in lower-case hex. */
 export type GoogleHashes = {
   readonly email: string | undefined;
   readonly phone: string | undefined;
@@ -20,7 +20,7 @@ export function hashForGoogle(person: KnownPerson): GoogleHashes {
   };
 }
 
-/** In lower case; of an address of Gmail without the dots and what follows a plus before the @. */
+/** In lower case; for Gmail addresses without dots and without the suffix from a plus to the @. */
 export function googleEmail(text: string): string | undefined {
   const email = normaliseEmail(text.replaceAll(/\s/g, ''));
   const [, user, domain] = /^(.+)@(gmail\.com|googlemail\.com)$/.exec(email ?? '') ?? [];

@@ -5,29 +5,33 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { SettingError } from './settings.ts';
 import { textOf } from './event.ts';
 
-/** The JSON key of a service account, as far as it is of use. */
+/** The parts of a service account key that are used. */
 export type ServiceAccountKey = {
   readonly projectId: string | undefined;
   readonly email: string;
   readonly keyId: string | undefined;
-  /** RSA, PEM. */
+  /** RSA private key, PEM. */
   readonly privateKey: string;
 };
 
 export type GoogleServiceAccount = {
   readonly projectId: string | undefined;
-  /** A bearer token for requests made at `nowMs`: the same one for half an hour, good for at least as long again. */
+  /**
+   * A bearer token for requests at `nowMs`. One token is reused for half an hour and stays valid
+   * for at least another half hour.
+   */
   token(nowMs: number): string;
 };
 
 const tokenPeriodMs = 30 * 60_000;
 const tokenSeconds = 3_600;
-/** How far the clock here may be ahead of Google's. */
+/** How far the local clock may be ahead of Google's. */
 const clockSkewSeconds = 60;
 
 /**
- * Reads the JSON key of a service account. Tokens are JSON Web Tokens signed with it, which Google's APIs take as they
- * are: https://google.aip.dev/auth/4111. No other service is asked. Throws SettingError.
+ * Reads the JSON key of a service account. Tokens are self-signed JSON Web Tokens, which Google's
+ * APIs accept directly (https://google.aip.dev/auth/4111): no token request is needed. Throws
+ * SettingError.
  */
 export function readServiceAccount(text: string, key: string, audience: string): GoogleServiceAccount {
   const { projectId, email, keyId, privateKey } = readServiceAccountKey(text, key);
@@ -59,13 +63,13 @@ export function readServiceAccountKey(text: string, key: string): ServiceAccount
   if (email === undefined || privateKey === undefined) {
     throw new SettingError(key, 'must be the JSON key of a service account, with client_email and private_key');
   }
-  if (!isRsaKey(privateKey)) throw new SettingError(key, 'holds a private_key that cannot be read');
+  if (!isRsaKey(privateKey)) throw new SettingError(key, 'has a private_key that cannot be read');
   return { projectId: textOf(file['project_id']), email, keyId: textOf(file['private_key_id']), privateKey };
 }
 
 let example: string | undefined;
 
-/** The key of an account that does not exist, made when it is first asked for. */
+/** The key of a nonexistent account, generated on first use. */
 export function exampleServiceAccount(): string {
   example ??= JSON.stringify({
     type: 'service_account',
@@ -85,7 +89,7 @@ function parse(key: string, text: string): JsonObject {
     const file: unknown = JSON.parse(text);
     if (isJsonObject(file)) return file;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new SettingError(key, 'must be a JSON object');
 }

@@ -1,7 +1,7 @@
 const tokenName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const valueCharactersMax = 8_192;
 
-// The sender decides these; the metadata headers open the doors of cloud instance services.
+// The HTTP client sets these itself; the metadata headers would open cloud metadata services.
 const deniedNames: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -23,7 +23,10 @@ export function isAllowedHeaderName(name: string): boolean {
   return tokenName.test(name) && !deniedNames.has(lower) && !deniedPrefixes.some((prefix) => lower.startsWith(prefix));
 }
 
-/** Whether a header can carry the text as it is: Latin-1 without control characters, RFC 9110 section 5.5. */
+/**
+ * Whether a header can carry the text unchanged: Latin-1 without control characters, RFC 9110
+ * section 5.5.
+ */
 export function isHeaderValue(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   return text.length <= valueCharactersMax && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);

@@ -7,11 +7,11 @@ type PostOptions = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** What the body carries: gives the idempotency key and the trace. */
+  /** The events in the body, which determine the idempotency key and the trace. */
   readonly events: readonly OutboundEvent[];
 };
 
-/** A POST of JSON as every platform kind sends it. */
+/** A POST with a JSON body. */
 export function postJson({ url, headers, body, events }: PostOptions): OutboundRequest {
   return {
     method: 'POST',
@@ -25,7 +25,7 @@ export function postJson({ url, headers, body, events }: PostOptions): OutboundR
   };
 }
 
-/** A POST of a form, for platforms older than JSON. Members that are not set are left out. */
+/** A POST with a form body, for platforms without JSON. Undefined members are left out. */
 export function postForm({ url, headers, body, events }: PostOptions & { body: FormMembers }): OutboundRequest {
   return {
     method: 'POST',
@@ -35,7 +35,7 @@ export function postForm({ url, headers, body, events }: PostOptions & { body: F
   };
 }
 
-/** A GET whose parameters say everything, as pixels and postbacks have it. */
+/** A GET whose query carries the whole payload, as for pixels and postbacks. */
 export function getWith({ url, headers, query, events }: GetOptions): OutboundRequest {
   const parameters = formOf(query);
   const address = parameters === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
@@ -47,7 +47,7 @@ type FormMembers = Readonly<Record<string, string | number | undefined>>;
 
 type GetOptions = Omit<PostOptions, 'body'> & { readonly query: FormMembers };
 
-/** What servers and proxies take at least, in practice. */
+/** The length that servers and proxies accept in practice. */
 const urlCharactersMax = 8_192;
 
 function formOf(members: FormMembers): string {
@@ -58,28 +58,28 @@ function formOf(members: FormMembers): string {
   return form.toString();
 }
 
-/** Headers of every delivery: who sends, the key by which a repeated attempt is known, and the trace it belongs to. */
+/** Headers of every delivery: user agent, idempotency key and trace. */
 export function deliveryHeaders(events: readonly OutboundEvent[]): Readonly<Record<string, string>> {
   return { 'user-agent': 'Sluice/1', ...identifyingHeaders(events) };
 }
 
-/** The key by which a repeated attempt is known, and the trace it belongs to. */
+/** Idempotency key and trace. */
 export function identifyingHeaders(events: readonly OutboundEvent[]): Readonly<Record<string, string>> {
   const heads = events.map(outboundHead);
   const ids = heads.map(({ id }) => id);
   return { 'idempotency-key': idempotencyKey(ids), traceparent: traceparentOf(ids, heads[0]?.trace) };
 }
 
-/** Several requests for the same events, each sent once the one before it was accepted. */
+/** Several requests for the same events; each is sent after the previous one was accepted. */
 export function chainOf(requests: readonly OutboundRequest[]): OutboundRequest {
   const [last, ...before] = requests.toReversed();
-  if (last === undefined) throw new UnfitEventError('there is nothing to send');
+  if (last === undefined) throw new UnfitEventError('no request to send');
   return before.reduce((next, request) => ({ ...request, next }), last);
 }
 
 /**
- * The request, if the platform takes one as large. Throws UnfitEventError: a batch is then halved before anything is
- * sent, and a single event refused.
+ * Returns the request if it is within the platform's size limit. Otherwise throws UnfitEventError:
+ * a batch is then halved before anything is sent, and a single event is refused.
  */
 export function withinBytes(request: OutboundRequest, bodyBytesMax: number): OutboundRequest {
   if (Buffer.byteLength(request.body ?? '', 'utf8') > bodyBytesMax) throw new UnfitEventError('the event is too large');

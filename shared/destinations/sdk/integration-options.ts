@@ -4,8 +4,8 @@ import type { JsonObject } from '../../runtime/json.ts';
 import type { SentEvent } from './event.ts';
 
 /**
- * What an event's sender would have a destination do: the options beside its name in `integrations`. `names` are those that
- * the platform goes by at Segment and RudderStack; case, spaces and what stands in brackets do not count.
+ * The options that an event's sender set for a destination in `integrations`. `names` are the
+ * platform's names at Segment and RudderStack; case, spaces and bracketed text are ignored.
  */
 export function integrationOptions({ context }: SentEvent, names: readonly string[]): JsonObject {
   const all = context[integrationsKey];

@@ -1,15 +1,17 @@
 import type { JsonObject } from '../../runtime/json.ts';
 
 /**
- * The object without what is not set; undefined where nothing of it is: some platforms refuse empty objects, and lists
- * of nothing.
+ * The object without undefined members; undefined where it would be empty: some platforms refuse
+ * empty objects and lists.
  */
 export function present<Given extends object>(given: Given): Partial<Given> | undefined {
   const entries = Object.entries(given).filter(([, value]) => isSet(value));
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as Partial<Given>);
 }
 
-/** A list of one, or nothing: many platforms take each datum of a person as a list. */
+/**
+ * A list with one value, or an empty list: many platforms expect lists for a person's identifiers.
+ */
 export function listOf<Item>(item: Item | undefined): readonly Item[] | undefined {
   return item === undefined ? undefined : [item];
 }
@@ -18,20 +20,20 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
-/** The same members under the names a platform has for them; those it gives no name keep their own. Without nulls. */
+/** The members renamed to the platform's names; members without one keep theirs. Without nulls. */
 export function renameMembers(members: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   const renamed = Object.entries(members).map(([name, value]) => [names.get(name) ?? name, value] as const);
   return Object.fromEntries(renamed.filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** The members with other names than these. */
+/** The members whose names are not in the list. */
 export function withoutMembers(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([name]) => !names.has(name)));
 }
 
 /**
- * A JSON array of values that are JSON already. Its brackets are joined with them: a text that they are put around
- * later is copied as a whole.
+ * A JSON array of values that are already JSON. The brackets are joined with the values, because
+ * concatenating text around them later would copy everything again.
  */
 export function jsonArrayOf([first, ...rest]: readonly string[]): string {
   if (first === undefined) return '[]';

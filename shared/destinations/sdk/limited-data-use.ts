@@ -8,9 +8,10 @@ import type { SentEvent } from './event.ts';
 import { knownPerson } from './person.ts';
 
 /**
- * Whether an event may be used in a limited way only: to count a conversion, not to know a person by. The property
- * `limited_data_use` says so, of the event (a mapping sets it, by whatever logic) or else of the visitor's `consent`.
- * Every advertising kind passes it on in the platform's own words; one whose platform has none is not sent the event.
+ * Whether an event is for limited use: it may count as a conversion but not identify a person. Set
+ * by the property `limited_data_use` of the event (a mapping can set it) or else of the visitor's
+ * `consent`. Every advertising kind sends it in the platform's own fields; a kind whose platform
+ * has none skips the event.
  */
 export function isLimited({ properties, visitor }: SentEvent): boolean {
   const given = properties[limitedDataUse];
@@ -19,14 +20,14 @@ export function isLimited({ properties, visitor }: SentEvent): boolean {
 }
 
 /**
- * Whether an event is the customer's own and may be used without limit: for advertising kinds whose platform has no words
- * for a limit.
+ * Whether an event is the customer's own and for unlimited use: for advertising kinds whose
+ * platform has no limited use.
  */
 export function acceptsUnlimitedEvents(event: OutboundEvent): boolean {
   return acceptsCustomerEvents(event) && !isLimited(sentEvent(event));
 }
 
-/** The property that says it. */
+/** Name of that property. */
 export const limitedDataUse = 'limited_data_use';
 
 function isYes(value: unknown): boolean {
@@ -34,9 +35,9 @@ function isYes(value: unknown): boolean {
 }
 
 /**
- * Meta's words, which Snap took over: `LDU`, and by which law. 0 has the platform find out by the address of the visitor;
- * the states it has numbers for are sent, because there may be no address.
- * https://developers.facebook.com/docs/marketing-apis/data-processing-options
+ * Meta's fields, also used by Snap: `LDU` and the law that applies. 0 lets the platform determine
+ * the place from the visitor's IP address. States with a number are sent explicitly, because there
+ * may be no address. https://developers.facebook.com/docs/marketing-apis/data-processing-options
  */
 export function dataProcessingOptions(
   event: SentEvent,
@@ -53,7 +54,10 @@ export function dataProcessingOptions(
 
 const californiaOnly: ReadonlyMap<string, number> = new Map([['US-CA', 1_000]]);
 
-/** Where the person lives, as ISO 3166 has it: `US` and `US-CA`. The region of the United States only. */
+/**
+ * The person's country and region in ISO 3166 codes: `US` and `US-CA`. The region only for the
+ * United States.
+ */
 export function placeOf(event: SentEvent): {
   readonly country: string | undefined;
   readonly region: string | undefined;

@@ -3,7 +3,7 @@ import type { OutboundEvent, OutboundRequest } from './destination.ts';
 import { identifyingHeaders } from './http.ts';
 import { matching, optionalSecret, optionalText, SettingError } from './settings.ts';
 
-/** User name and password of a server that speaks another protocol than HTTP. */
+/** User name and password for a server with a protocol other than HTTP. */
 export function loginSettings({ label = 'User name', example }: LoginLabels = {}) {
   return {
     username: optionalText(
@@ -19,7 +19,7 @@ export function loginSettings({ label = 'User name', example }: LoginLabels = {}
 
 type LoginLabels = {
   readonly label?: string;
-  /** For a kind whose example logs in. */
+  /** For a kind whose example has a login. */
   readonly example?: { readonly username: string; readonly password: string };
 };
 
@@ -30,7 +30,7 @@ type ServerCall = {
   readonly events: readonly OutboundEvent[];
 };
 
-/** A request to such a server: see `shared/egress/protocols/protocol.ts`. */
+/** A request to a server with another protocol: see `shared/egress/protocols/protocol.ts`. */
 export function serverRequest({ url, login, body, events }: ServerCall): OutboundRequest {
   const { username = '', password } = login;
   return {
@@ -44,7 +44,7 @@ export function serverRequest({ url, login, body, events }: ServerCall): Outboun
   };
 }
 
-/** A user name says nothing without its password. Throws SettingError. */
+/** A user name requires a password. Throws SettingError. */
 export function checkLogin({ username, password }: ServerCall['login']): void {
   if (username !== undefined && password === undefined)
     throw new SettingError('password', 'is required with a user name');

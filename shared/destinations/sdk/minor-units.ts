@@ -1,6 +1,7 @@
 /**
- * An amount of money in the smallest unit of its currency, as a whole number: 129.99 USD is 12999, 500 JPY is 500. The
- * number of decimals is that of the Unicode CLDR, which follows ISO 4217; two for a code it does not know.
+ * An amount in the smallest unit of its currency, as a whole number: 129.99 USD is 12999, 500 JPY
+ * is 500. The number of decimals comes from the Unicode CLDR, which follows ISO 4217; unknown codes
+ * have two.
  */
 export function minorUnits(amount: number, currency: string): number {
   return Math.round(amount * 10 ** decimalsOf(currency));

@@ -8,8 +8,9 @@ const event = Type.Object({
 });
 
 /**
- * An HTTP endpoint of the operator's own, which expects these headers beside the idempotency key: it takes an event with its
- * visitor, or a list of them, and answers 2xx. https://www.rfc-editor.org/rfc/rfc9110
+ * An operator's own HTTP endpoint that reads these headers and the idempotency key. It accepts an
+ * event with its visitor, or a list of them, and responds with 2xx.
+ * https://www.rfc-editor.org/rfc/rfc9110
  */
 export function defineOwnEndpoint(headers: Readonly<Record<string, RegExp>>): ReturnType<typeof definePlatform> {
   return definePlatform({

@@ -6,9 +6,9 @@ const listMax = 100;
 const textCharactersMax = 500;
 
 /**
- * The properties that an event has beside those a platform has a place for: audiences and rules of advertisers are made of
- * them. Texts, numbers, yes and no, and lists of these. What may name a person is left out: platforms take that hashed only,
- * in a place of its own.
+ * The properties of an event without a field of their own at the platform, which advertisers use
+ * for audiences and rules. Texts, numbers, booleans, and lists of these. Properties that may
+ * identify a person are left out: platforms accept those only hashed, in their own fields.
  */
 export function ownProperties({ properties }: SentEvent, placed: ReadonlySet<string>): JsonObject {
   const own: Record<string, unknown> = {};
@@ -25,8 +25,8 @@ export function ownProperties({ properties }: SentEvent, placed: ReadonlySet<str
 }
 
 /**
- * The parameters that a platform has under these names, as they come: also where the name is written `contentName` in place of
- * `content_name`. Texts and numbers.
+ * The properties that carry the platform's own parameter names, unchanged. Also matches
+ * `contentName` for `content_name`. Texts and numbers.
  */
 export function ownParameters<Name extends string>(
   { properties }: SentEvent,
@@ -46,7 +46,7 @@ function fitParameter(value: unknown): string | number | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, textCharactersMax).toWellFormed() : undefined;
 }
 
-/** Read into other places by every kind that sends own properties. */
+/** Properties that every such kind already sends in other fields. */
 const elsewhere: ReadonlySet<string> = new Set([
   'value',
   'revenue',
@@ -88,7 +88,7 @@ const elsewhere: ReadonlySet<string> = new Set([
 const ofPersons =
   /e-?mail|phone|mobile|(first|last|full|user|sur|middle|maiden)_?-?name|birth|^dob$|gender|passw|token|secret|ssn|^ip$|ip_?address|user_?agent|street|address|zip|postal|card|iban|^(fn|ln|em|ph|db|ge|ct|st|zp)$|external_?id|user_?id|anonymous_?id|device_?id|advertising_?id|^(idfa|idfv|gaid|aaid)$/i;
 
-/** An e-mail address, or a number as long as that of a phone or a card. */
+/** An e-mail address, or a number as long as a phone or card number. */
 const namesSomebody = /[^\s@]+@[^\s@]+\.[^\s@]+|^\+?[\d\s().-]{9,}$/;
 
 function fitValue(value: unknown): string | number | boolean | undefined {

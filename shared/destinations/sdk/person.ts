@@ -17,14 +17,15 @@ import { mappedProperties, sentEvent } from './event.ts';
 import type { SentEvent } from './event.ts';
 import { wholeName } from './person-name.ts';
 
-/** What is known of who did it, each datum as it was given. */
+/** Identifiers of the person behind an event, as received. */
 export type KnownPerson = Readonly<Record<keyof typeof namesOf, string | undefined>>;
 
 /**
- * Reads the person of an event: the visitor's properties, unless the event gives others. An event does so in an object
- * `visitor` among its properties (what a mapping of `visitor.city` makes), or beside its other properties where the name
- * can mean nothing else: an `email` is a person's, a `city` may be where a hotel stands. Null there (the modification
- * Null) withholds the datum. A first or last name that is missing is taken from the visitor's whole name.
+ * Reads the person of an event: the visitor's properties, unless the event overrides them. An event
+ * overrides with an object `visitor` in its properties (as a mapping to `visitor.city` produces),
+ * or with a top-level property where the name is unambiguous: `email` belongs to a person, `city`
+ * may belong to a hotel. Null there (the modification Null) withholds the value. A missing first or
+ * last name is taken from the visitor's full name.
  */
 export function knownPerson({ properties, visitor }: SentEvent): KnownPerson {
   const own = properties['visitor'];
@@ -45,7 +46,7 @@ export function knownPerson({ properties, visitor }: SentEvent): KnownPerson {
   return Object.fromEntries(keys.map((key) => [key, datum(key)])) as KnownPerson;
 }
 
-/** Names each datum goes by, that of the visitor property first. */
+/** Property names of each identifier, the visitor property's first. */
 const namesOf = {
   email: ['email'],
   phone: ['phone_number', 'phone'],
@@ -62,7 +63,10 @@ const namesOf = {
   jobTitle: ['job_title'],
 } as const;
 
-/** The visitor properties a person is known by. A mapping of `visitor.` and one of these overrides it. */
+/**
+ * The visitor properties that identify a person. A mapping to `visitor.` and one of these names
+ * overrides it.
+ */
 export const personalProperties: readonly string[] = Object.values(namesOf).map(([name]) => name);
 
 const keys = Object.keys(namesOf) as readonly (keyof typeof namesOf)[];
@@ -82,8 +86,8 @@ function datumOf(value: unknown): string | undefined {
 }
 
 /**
- * The id that an ad platform tells people apart by: the customer's, else the visitor's, which a pixel in the browser
- * knows too. Undefined where a mapping withholds it.
+ * The id by which an ad platform distinguishes people: the customer's, else the visitor id, which a
+ * browser pixel also knows. Undefined where a mapping withholds it.
  */
 export function matchingId(event: SentEvent): string | undefined {
   const { properties, visitor } = event;
@@ -92,19 +96,23 @@ export function matchingId(event: SentEvent): string | undefined {
   return isWithheld ? undefined : (knownPerson(event).externalId ?? visitor.id);
 }
 
-/** The same as SHA-256. */
+/** The same id as SHA-256. */
 export function hashedMatchingId(event: SentEvent): string | undefined {
   return hashDatum(matchingId(event), normalised.externalId);
 }
 
-/** SHA-256 of each datum in lower-case hex, normalised first; undefined where there is none or it is not such a datum. */
+/**
+ * SHA-256 of each identifier in lower-case hex, after normalisation; undefined where it is missing
+ * or invalid.
+ */
 export type HashedPerson = Readonly<Record<keyof typeof normalised | 'phone', string | undefined>>;
 
 /**
- * Personal data as the ad platforms match it. The forms are those of Meta ("Customer information parameters",
- * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters), which
- * the other platforms took over; where one wants another form its kind hashes that datum itself. A value that already
- * is 64 hexadecimal digits passes as it is.
+ * Personal data in the form that ad platforms match. Follows Meta's rules ("Customer information
+ * parameters",
+ * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters),
+ * which the other platforms adopted; a kind whose platform differs hashes that field itself. A
+ * value of 64 hexadecimal digits is already a hash and is sent unchanged.
  */
 export function hashPerson(person: KnownPerson): HashedPerson {
   return {
@@ -122,20 +130,20 @@ export function hashPerson(person: KnownPerson): HashedPerson {
   };
 }
 
-/** Hashes one datum in a form of its own. */
+/** Hashes one identifier with its own normalisation. */
 export function hashDatum(text: string | undefined, normalise: Normalise): string | undefined {
   return text === undefined ? undefined : hashedAs(normalise)(text, '');
 }
 
-/** An address in lower case; undefined where the text is none. */
+/** The address in lower case; undefined where the text is not an address. */
 export function normaliseEmail(text: string): string | undefined {
   const email = normaliseText(text);
   return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
 }
 
 /**
- * An address of Gmail without dots and what follows a plus, which it does not look at; others as `normaliseEmail` has
- * them. For platforms that hash addresses so.
+ * A Gmail address without dots and without the suffix after a plus, both of which Gmail ignores;
+ * other addresses like `normaliseEmail`. For platforms that hash addresses this way.
  */
 export function normaliseGmail(text: string): string | undefined {
   const email = normaliseEmail(text);
@@ -145,13 +153,16 @@ export function normaliseGmail(text: string): string | undefined {
   return plain === '' ? undefined : `${plain}@${domain}`;
 }
 
-/** E.164 with its plus, for platforms that hash it so; a number without a country code is one of `country`. */
+/**
+ * E.164 with the plus, for platforms that hash it this way. A number without a country code is
+ * assumed to be from `country`.
+ */
 export function normaliseE164(text: string, country?: string): string | undefined {
   const digits = normalisePhone(text, country);
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-/** The same for a number of a person whose country may be known. */
+/** The same for a person's number, with the person's country where known. */
 export function e164Of(person: Pick<KnownPerson, 'country'>): Normalise {
   const country = countryOf(person);
   return (text) => normaliseE164(text, country);
@@ -166,7 +177,7 @@ function countryOf({ country }: Pick<KnownPerson, 'country'>): string | undefine
   return country === undefined ? undefined : countryCode(country);
 }
 
-/** Whether the text is a hash already: of no use where a platform wants the datum itself. */
+/** Whether the text is already a hash, for platforms that need the plain value. */
 export function isHash(text: string): boolean {
   return /^[0-9a-f]{64}$/i.test(text);
 }
@@ -186,22 +197,23 @@ const normalised = {
   externalId: normaliseText,
 } as const satisfies Readonly<Record<string, Normalise>>;
 
-/** Every name a platform may know the visitor of an event by. */
+/** The identifiers by which a platform may know an event's visitor. */
 export type ContactIds = {
-  /** Ours: present for anonymous visitors too. */
+  /** The visitor id: present for anonymous visitors too. */
   readonly visitorId: string;
-  /** The customer's. */
+  /** The customer's user id. */
   readonly externalId: string | undefined;
   readonly email: string | undefined;
-  /** In the form of E.164; undefined where what is known cannot be read as that. */
+  /** E.164; undefined where the number cannot be parsed. */
   readonly phone: string | undefined;
 };
 
 const e164 = /^\+[1-9]\d{6,14}$/;
 
 /**
- * Reads them from the visitor. Only a mapping gives others, or withholds one: an address among the properties as they
- * came may belong to another person, whom the visitor invites.
+ * Reads the identifiers from the visitor. Only a mapping can override or withhold them: an e-mail
+ * address in the original properties may belong to another person, such as one whom the visitor
+ * invites.
  */
 export function contactIds(event: OutboundEvent): ContactIds {
   const sent = sentEvent(event);

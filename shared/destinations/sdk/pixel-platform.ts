@@ -3,16 +3,16 @@ import { definePlatform, noCredentials } from './platform.ts';
 import type { Platform, PlatformAnswers, PlatformCredentials } from './platform.ts';
 
 type PixelDeclaration = {
-  /** The end of the path, as `PlatformEndpoint` has it. */
+  /** Path suffix, as in `PlatformEndpoint`. */
   readonly path: string;
-  /** Parameters of the address, whose values are texts. */
+  /** Query parameters, whose values are text. */
   readonly query?: TSchema;
   readonly credentials?: PlatformCredentials;
-  /** Where they are other than a status: pixels and postbacks say little. */
+  /** Responses that carry more than a status, which is rare for pixels and postbacks. */
   readonly answers?: Partial<PlatformAnswers>;
 };
 
-/** A platform that receives events by a GET, and answers with a status. */
+/** A platform that receives events as GET requests and responds with a status. */
 export function definePixelPlatform({ path, query, credentials, answers }: PixelDeclaration): Platform {
   return definePlatform({
     endpoints: [

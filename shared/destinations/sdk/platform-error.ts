@@ -17,7 +17,7 @@ const messageNames = [
   'reason',
   'msg',
 ] as const;
-/** Codes that say no more than the status does. */
+/** Codes that add nothing to the status. */
 const emptyCodes: ReadonlySet<string> = new Set([
   'error',
   'errors',
@@ -31,8 +31,9 @@ const codeShape = /^[\w.:/#-]{1,64}$/;
 const messageCharsMax = 300;
 
 /**
- * The code and the sentence of a platform's answer, wherever it has them. Values that vary from one event to the next are
- * replaced, so that failures can be grouped by it and it holds nothing of a person.
+ * The error code and message of a platform's response, in any of the usual places. Values that
+ * differ between events are masked, so that failures can be grouped by the text and it contains no
+ * personal data.
  */
 export function readPlatformError(answer: Pick<OutboundAnswer, 'status' | 'body'>): PlatformError {
   const { status, body } = answer;
@@ -43,7 +44,7 @@ export function readPlatformError(answer: Pick<OutboundAnswer, 'status' | 'body'
   return { status, ...(code === undefined ? {} : { code }), ...(message === '' ? {} : { message }) };
 }
 
-/** Where platforms put an error, the most specific place first. */
+/** Where platforms put an error, most specific first. */
 function errorLevels(body: JsonObject): (JsonObject | string)[] {
   const { error, errors, fault, details } = body;
   const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
@@ -68,7 +69,7 @@ function messageOf(levels: readonly (JsonObject | string)[]): string {
   for (const level of levels) {
     if (typeof level === 'string') return level;
     const messages = messageNames.flatMap((name) => textOf(level[name]) ?? []);
-    // Meta says what is missing in a sentence beside `message`, for people.
+    // Meta names the missing field in a second sentence beside `message`.
     const forUser = textOf(level['error_user_msg']);
     const parts = [messages[0], forUser].filter((part) => part !== undefined);
     if (parts.length > 0) return [...new Set(parts)].join(': ');
@@ -81,7 +82,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Of JSON that is cut, XML, and the answers of proxies. */
+/** For truncated JSON, XML, and responses of proxies. */
 function codeInText(body: string): string | undefined {
   const [, inXml] = /<Code>([^<]+)<\/Code>/i.exec(body) ?? [];
   const [, inJson] = /"(?:code|error_code)"\s*:\s*"?([\w.:/#-]{1,64})/.exec(body) ?? [];
@@ -96,19 +97,25 @@ function messageInText(body: string): string {
   return /^\s*[<{[]/.test(body) ? '' : (body.trim().split('\n')[0] ?? '');
 }
 
-/** With a bounded part before the `@`: without it the search of a long text would take the square of its length. */
+/**
+ * The part before the `@` is bounded: without a bound the search takes quadratic time on a long
+ * text.
+ */
 export const emailInText = /[^\s"'<>@:=,;()]{1,64}@[^\s"'<>@:=,;()]{1,255}/g;
 const uuidOrHash = /\b(?:[\da-f]{8}-[\da-f-]{27}|(?=\d{0,400}[a-f])(?=[a-f]{0,400}\d)[\da-f]{12,})\b/gi;
 const longWord = /[\w-]{10,}/g;
-/** Ids that platforms make: letters and digits mixed. */
+/** Platform-generated ids: letters and digits mixed. */
 const isMixedId = (word: string): boolean => /\d/.test(word) && /[a-z]/i.test(word);
 const longNumber = /\d{5,}/g;
 const quoted = /(["'`‘“])([^"'`’”]{1,200})(["'`’”])(?![\w])/g;
-/** A field as platforms name them: `user_data`, `event.name`, `eventName`, `items[0]`, or one of the usual words. */
+/**
+ * A field name as platforms write it: `user_data`, `event.name`, `eventName`, `items[0]`, or a
+ * common word.
+ */
 const fieldName =
   /^(?:[a-z]+(?:[_.-][a-z0-9_.[\]-]+|\[\d*\][a-z0-9_.[\]-]*)|[a-z]+(?:[A-Z][a-z0-9]+)+|[A-Z]{2,}(?:_[A-Z]+)*|email|phone|name|event|events|value|currency|time|timestamp|id|type|url|ip|data|items|price|quantity|token|properties|user|country|city|zip|state)$/;
 
-/** A platform's sentence without what it quotes of an event. */
+/** A platform's message without the event content that it quotes. */
 export function plainMessage(text: string): string {
   const line = text
     .slice(0, 4 * messageCharsMax)

@@ -2,8 +2,11 @@
 import { createEventNames } from './standard-events.ts';
 import type { NamedEvent, PlatformVocabulary } from './standard-events.ts';
 
-const customUnderItsName = 'a custom event under its own name';
-/** What Google Analytics' enhanced measurement and recommended events are called beside those that stand for others. */
+const customUnderItsName = 'a custom event with its own name';
+/**
+ * Google Analytics' names of enhanced-measurement and recommended events that have no standard
+ * event.
+ */
 const ga4Names = [
   'click',
   'earn_virtual_currency',
@@ -25,11 +28,12 @@ const ga4Names = [
   'video_start',
   'view_search_results',
 ] as const;
-const onlyItsOwn = 'skipped: the platform takes no others';
+const onlyItsOwn = 'skipped: the platform accepts no others';
 
 /**
- * What each platform calls the standard events, and where its requests say what they say: one entry a kind, by its id. The
- * documentation's pages are made of it, and a test looks for every name and parameter in the kind's requests.
+ * Each platform's names of the standard events, and the request fields that carry their parameters:
+ * one entry a kind, by its id. The generated documentation uses it, and a test looks for every name
+ * and parameter in the kind's requests.
  */
 export const platformEvents = {
   AdobeAnalytics: {
@@ -42,7 +46,7 @@ export const platformEvents = {
       purchase: 'purchase',
     },
     others: ['scOpen'],
-    unnamed: 'a page view, or a link of its own name, that counts none of the events of shops',
+    unnamed: 'a page view, or a link with its own name; neither counts as a shop event',
     parameters: { currency: 'cc', orderId: 'purchaseID' },
     source:
       'https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/events/events-overview.html',
@@ -61,7 +65,7 @@ export const platformEvents = {
       submitApplication: 'APPLICATION',
       appInstall: 'MOBILE_APP_FIRST_START',
     },
-    unnamed: 'the type OTHER under its own name',
+    unnamed: 'the type OTHER with its own name',
     parameters: {
       value: 'events[].value',
       currency: 'events[].currencyCode',
@@ -105,7 +109,7 @@ export const platformEvents = {
       addToCart: 'add-to-cart',
       purchase: 'purchase',
     },
-    unnamed: 'a custom event under its own name, and so is one of these without goods',
+    unnamed: 'a custom event with its own name; also for a shop event without products',
     parameters: {
       currency: 'items[].price[].currency',
       orderId: 'orderId',
@@ -155,7 +159,7 @@ export const platformEvents = {
       refund: 'ecommerce.order_refunded',
       cancelOrder: 'ecommerce.order_cancelled',
     },
-    unnamed: 'a custom event under its own name, and so is one that misses what Braze demands of its own',
+    unnamed: 'a custom event with its own name; also for an event that lacks a field Braze requires',
     parameters: {
       value: 'events[].properties.total_value',
       currency: 'events[].properties.currency',
@@ -228,7 +232,7 @@ export const platformEvents = {
       lead: 'generate_lead',
     },
     others: ga4Names,
-    unnamed: 'a custom event; the name is made to fit Google’s rules',
+    unnamed: 'a custom event; the name is adapted to Google’s rules',
     parameters: {
       value: 'events[].params.value',
       currency: 'events[].params.currency',
@@ -293,14 +297,14 @@ export const platformEvents = {
       refund: 'Refunded Order',
       cancelOrder: 'Cancelled Order',
     },
-    unnamed: 'a metric under its own name',
+    unnamed: 'a metric with its own name',
     parameters: { value: 'data.attributes.value', currency: 'data.attributes.value_currency' },
     source:
       'https://developers.klaviyo.com/en/docs/guide_to_integrating_a_platform_without_a_pre_built_klaviyo_integration',
   },
   LinkedInAdsCAPI: {
     names: {},
-    unnamed: 'the conversion of the destination: LinkedIn has rules in the place of names',
+    unnamed: 'the conversion of the destination: LinkedIn uses conversion rules, not event names',
     parameters: { value: 'elements[].conversionValue.amount', currency: 'elements[].conversionValue.currencyCode' },
     source: 'https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api',
   },
@@ -354,7 +358,7 @@ export const platformEvents = {
       appInstall: 'app_installed',
       appOpen: 'app_opened',
     },
-    unnamed: 'a `custom` event under its own name',
+    unnamed: 'a `custom` event with its own name',
     parameters: {
       currency: 'events[].data.currency',
       itemId: 'events[].data.contents[].id',
@@ -388,7 +392,7 @@ export const platformEvents = {
       watchVideo: 'watch_video',
     },
     others: ['custom', 'view_content'],
-    unnamed: '`custom`, unless a setting names it as a type the advertiser has defined',
+    unnamed: '`custom`, unless a setting lists it as a type that the advertiser defined',
     parameters: {
       value: 'data[].custom_data.value',
       currency: 'data[].custom_data.currency',
@@ -418,7 +422,7 @@ export const platformEvents = {
       signUp: 'signup',
       lead: 'lead',
     },
-    unnamed: 'an action of the advertiser’s own, in lower case with underscores',
+    unnamed: 'a custom action, in lower case with underscores',
     parameters: {
       value: 'order_value',
       currency: 'currency',
@@ -465,7 +469,7 @@ export const platformEvents = {
       signUp: 'SIGN_UP',
       lead: 'LEAD',
     },
-    unnamed: 'a `CUSTOM` event under its own name',
+    unnamed: 'a `CUSTOM` event with its own name',
     parameters: {
       value: 'data.events[].metadata.value',
       currency: 'data.events[].metadata.currency',
@@ -556,7 +560,7 @@ export const platformEvents = {
       'CUSTOM_EVENT_4',
       'CUSTOM_EVENT_5',
     ],
-    unnamed: 'left out, or one of Snap’s five custom events, as a setting says',
+    unnamed: 'skipped, or one of Snap’s five custom events if a setting says so',
     parameters: {
       value: 'data[].custom_data.value',
       currency: 'data[].custom_data.currency',
@@ -596,7 +600,7 @@ export const platformEvents = {
     names: {
       pageView: 'page',
     },
-    unnamed: 'a `track` event under its own name',
+    unnamed: 'a `track` event with its own name',
     parameters: {},
     source:
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/stackadapt',
@@ -615,7 +619,7 @@ export const platformEvents = {
       lead: 'lead',
       appInstall: 'app_install',
     },
-    unnamed: 'under its own name, which must be that of a conversion in Realize',
+    unnamed: 'sent with its own name, which must match a conversion in Realize',
     parameters: {
       value: 'actions[].revenue',
       currency: 'actions[].currency',
@@ -633,7 +637,7 @@ export const platformEvents = {
       startCheckout: 'startcheckout',
       purchase: 'purchase',
     },
-    unnamed: 'an event of the advertiser’s own, under its name',
+    unnamed: 'a custom event with its own name',
     parameters: {
       value: 'data[].value',
       currency: 'data[].currency',
@@ -725,7 +729,7 @@ export const platformEvents = {
   },
   Woopra: {
     names: { pageView: 'pv' },
-    unnamed: 'an event under its own name in lower case',
+    unnamed: 'an event with its own name in lower case',
     parameters: {},
     source: 'https://docs.woopra.com/reference/intro-http-tracking',
   },
@@ -742,7 +746,7 @@ export const platformEvents = {
       signUp: 'signup',
       lead: 'lead',
     },
-    unnamed: 'a custom event: its own name behind `custom_`',
+    unnamed: 'a custom event: its own name with the prefix `custom_`',
     parameters: {
       value: 'events[].custom_data.value',
       currency: 'events[].custom_data.currency',
@@ -758,10 +762,10 @@ export const platformEvents = {
   },
 } as const satisfies Readonly<Record<string, PlatformVocabulary>>;
 
-/** A kind that has words of its own for standard events, by its id. */
+/** The id of a kind with its own names for standard events. */
 export type PlatformWithEvents = keyof typeof platformEvents;
 
-/** The platform's name for an event, or undefined where it has none: see `createEventNames`. */
+/** The platform's name for an event; undefined where it has none: see `createEventNames`. */
 export function platformEventNames(kind: PlatformWithEvents): (event: NamedEvent) => string | undefined {
   return createEventNames(platformEvents[kind]);
 }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { TSchema, TProperties } from 'typebox';
 
-// What scripted platforms say of fields that many of them have.
+// Field schemas shared by many scripted platforms.
 
-/** Text that is not empty. */
+/** Non-empty text. */
 export const someText = Type.String({ minLength: 1 });
 
 /** SHA-256 in lower-case hex. */
@@ -11,36 +11,42 @@ export const sha256Hex = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
 export const sha256List = Type.Array(sha256Hex, { minItems: 1 });
 
-/** Seconds since the epoch: a number of ms would lie in another millennium. */
+/** Seconds since the epoch: the bound refuses values in ms. */
 export const epochSeconds = Type.Integer({ minimum: 1_000_000_000, maximum: 9_999_999_999 });
 
 /** Ms since the epoch. */
 export const epochMs = Type.Integer({ minimum: 1_000_000_000_000, maximum: 9_999_999_999_999 });
 
-/** An instant as RFC 3339 writes it. */
+/** An RFC 3339 timestamp. */
 export const instant = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$` });
 
-/** ISO 4217. */
+/** ISO 4217 currency. */
 export const currencyCode = Type.String({ pattern: '^[A-Z]{3}$' });
 
 export const webAddress = Type.String({ pattern: '^https?://' });
 
 export const uuidText = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' });
 
-/** One of several words. */
+/** One of several literals. */
 export function oneOf(...words: readonly string[]): TSchema {
   return Type.Enum([...words]);
 }
 
-/** An object that may leave out each member, and has no others: what the platform would ignore is our mistake. */
+/**
+ * An object with optional members and no others: a member that the platform would ignore is a
+ * mistake of the kind.
+ */
 export function partly(properties: TProperties): TSchema {
   return Type.Partial(Type.Object(properties), { additionalProperties: false });
 }
 
-/** A list that rows stand in: these are checked one by one. */
+/** A list of rows, which are checked one by one. */
 export const anyRows = Type.Array(Type.Unknown(), { minItems: 1 });
 
-/** A person by the short names that several advertising platforms share, each value hashed, in lists. */
+/**
+ * A person in the short names that several advertising platforms share; each value hashed, in
+ * lists.
+ */
 export const hashedPerson = {
   em: sha256List,
   ph: sha256List,

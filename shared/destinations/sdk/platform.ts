@@ -3,93 +3,101 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject } from '../../runtime/json.ts';
 import type { OutboundAnswer, OutboundRequest } from '../../egress/outbound.ts';
 
-/** What a scripted platform does: judge a request by its rules, or answer as it documents for when it cannot. */
+/**
+ * The behaviour of a scripted platform: check a request by its rules, or return a documented error.
+ */
 export const platformScenarios = {
-  success: 'takes what is right, and refuses what is not',
+  success: 'accepts valid requests and refuses invalid ones',
   refusal: 'refuses the whole request',
   'refused-row': 'refuses one event of the request',
-  throttled: 'is asked too often',
-  'ended-token': 'does not take the credentials, or no longer',
-  malformed: 'cannot read the body, of which half is missing',
-  'too-large': 'is sent more than it takes',
-  unavailable: 'has trouble of its own',
+  throttled: 'is rate limiting',
+  'ended-token': 'refuses the credentials as wrong or expired',
+  malformed: 'cannot read the body, because half of it is missing',
+  'too-large': 'refuses the body as too large',
+  unavailable: 'has an internal error',
 } as const;
 
 export type PlatformScenario = keyof typeof platformScenarios;
 
-/** What is wrong with a request, in the platform's eyes. */
+/** A problem that the platform finds in a request. */
 export type PlatformProblem = {
-  /** The field, as a path with dots; empty for the request as a whole. */
+  /** Field path with dots; empty for the whole request. */
   readonly field: string;
   readonly message: string;
-  /** The place of the event it is about, from 0, where it is about one. */
+  /** Index of the event with the problem, from 0, where one event has it. */
   readonly row?: number;
 };
 
-/** What became of one row of a request. */
+/** The outcome of one row of a request. */
 export type RowVerdict = { readonly row: unknown; readonly problem: PlatformProblem | undefined };
 
-/** An answer as a platform writes it: what is not text is sent as JSON. */
+/** A platform's response; a body that is not text is sent as JSON. */
 export type ScriptedAnswer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 };
 
-/** How a platform answers: each in the form it documents. */
+/** A platform's responses, each in its documented form. */
 export type PlatformAnswers = {
-  /** It took every row. */
+  /** Every row accepted. */
   success(rows: readonly unknown[]): ScriptedAnswer;
-  /** It took some rows. Only of a platform that tells which; any other refuses a request for one row. */
+  /**
+   * Some rows accepted. Only for a platform that reports rows; others refuse the whole request
+   * because of one row.
+   */
   partial?(rows: readonly RowVerdict[]): ScriptedAnswer;
-  /** It took nothing. */
+  /** No row accepted. */
   refusal(problem: PlatformProblem): ScriptedAnswer;
-  /** With the platform's own header or member that says when to come again, where it has one. */
+  /** With the platform's own header or member for the retry delay, where it has one. */
   readonly throttled: ScriptedAnswer;
   readonly endedToken: ScriptedAnswer;
-  /** 413 where it is not documented. */
+  /** Defaults to 413, where nothing is documented. */
   readonly tooLarge?: ScriptedAnswer;
-  /** 503 where it is not documented. */
+  /** Defaults to 503, where nothing is documented. */
   readonly unavailable?: ScriptedAnswer;
 };
 
-/** Where a platform looks for who asks. */
+/** Where a platform reads the credentials. */
 export type PlatformCredentials =
   | { readonly in: 'header' | 'query' | 'body'; readonly name: string; readonly pattern: RegExp }
   | { readonly in: 'nowhere' };
 
-/** Rows of a request: where they stand, and what each must be. */
+/** Rows of a request: their location and schema. */
 export type PlatformRows = {
   /** Path with dots to the list; empty where the body itself is the list. */
   readonly at: string;
   readonly schema: TSchema;
-  /** What a schema cannot say. Returns the field and what is wrong with it. */
+  /** Checks beyond the schema. Returns the field and its problem. */
   check?(row: unknown, nowMs: number): PlatformProblem | undefined;
 };
 
-/** One address of a platform, and what it takes there. */
+/** One address of a platform, and the requests it accepts. */
 export type PlatformEndpoint = {
   readonly method: OutboundRequest['method'];
-  /** The end of the path: `{id}` stands for one part, `**` for any path. */
+  /** Path suffix: `{id}` matches one segment, `**` any path. */
   readonly path: string;
   readonly credentials: PlatformCredentials;
-  /** Other headers that must be there. Names in lower case. */
+  /** Other required headers. Names in lower case. */
   readonly headers?: Readonly<Record<string, RegExp>>;
-  /** Of the query, whose values are texts. */
+  /** Schema of the query, whose values are text. */
   readonly query?: TSchema;
-  /** How the body is written; `text` is not looked into but by `parse`. A form's values are texts. */
+  /** Format of the body; `text` is read by `parse` only. Form values are text. */
   readonly content: 'json' | 'form' | 'text' | 'none';
-  /** What a form says whose names are paths, or a text that is neither JSON nor a form; undefined where it cannot be read. */
+  /**
+   * Parses a form whose names are paths, or a text that is neither JSON nor a form; undefined where
+   * it is invalid.
+   */
   parse?(body: string): unknown;
-  /** Of the body. Rows in lists are checked one by one, by `rows`. */
+  /** Schema of the body. Rows in lists are checked one by one, by `rows`. */
   readonly body?: TSchema;
-  /** Without any, the request as a whole is its one row: its body, or its query. */
+  /** Without rows the whole request is one row: its body or its query. */
   readonly rows?: readonly PlatformRows[];
-  /** Rows of all lists together, at most. */
+  /** Maximum rows of all lists together. */
   readonly rowsMax?: number;
-  /** Bytes of the body, at most. */
+  /** Maximum bytes of the body. */
   readonly bytesMax?: number;
-  /** Where they are others than those of the platform's other addresses. */
+  /** Where they differ from the platform's other addresses. */
   readonly answers?: Partial<PlatformAnswers>;
 };
 
@@ -100,30 +108,30 @@ export type PlatformDefinition = {
 
 export type JudgeOptions = {
   readonly scenario?: PlatformScenario;
-  /** Which row a `refused-row` is; the first one where this is not given. */
+  /** The row of a `refused-row` response; defaults to the first. */
   readonly refuses?: (row: unknown) => boolean;
-  /** Instead of the platform's own limit of a body. */
+  /** Overrides the platform's body limit. */
   readonly bytesMax?: number;
-  /** In ms since the epoch: when the request arrives. */
+  /** Arrival time of the request, in ms since the epoch. */
   readonly nowMs?: number;
 };
 
-/** What a platform made of a request. */
+/** The result of judging a request. */
 export type Judgement = {
   readonly answer: OutboundAnswer;
-  /** Those it took, as they stood in the request. */
+  /** The accepted rows, as they were in the request. */
   readonly taken: readonly unknown[];
   readonly problems: readonly PlatformProblem[];
 };
 
-/** A platform that answers as documented, without an account and without a network. Pure. */
+/** A platform that responds as documented, without an account and without a network. Pure. */
 export type Platform = {
-  /** The address a request is for; undefined where the platform has none like it. */
+  /** The endpoint of a request; undefined where the platform has no such address. */
   endpointOf(request: OutboundRequest): PlatformEndpoint | undefined;
   judge(request: OutboundRequest, options?: JudgeOptions): Judgement;
 };
 
-/** Credentials in a header: `Bearer …` in Authorization where nothing else is said. */
+/** Credentials in a header, by default `Bearer …` in Authorization. */
 export function inHeader(name = 'authorization', pattern = /^Bearer \S+$/): PlatformCredentials {
   return { in: 'header', name, pattern };
 }
@@ -132,14 +140,14 @@ export function inQuery(name: string, pattern = /^\S+$/): PlatformCredentials {
   return { in: 'query', name, pattern };
 }
 
-/** Credentials in a member of the body, a path with dots. */
+/** Credentials in a member of the body, given as a path with dots. */
 export function inBody(name: string, pattern = /^\S+$/): PlatformCredentials {
   return { in: 'body', name, pattern };
 }
 
 export const noCredentials: PlatformCredentials = { in: 'nowhere' };
 
-/** Makes a platform of what it documents. */
+/** Creates a scripted platform from what the platform documents. */
 export function definePlatform({ endpoints, answers }: PlatformDefinition): Platform {
   const compiled = endpoints.map((endpoint) => ({
     endpoint,
@@ -154,7 +162,7 @@ export function definePlatform({ endpoints, answers }: PlatformDefinition): Plat
       const found = find(request);
       if (found !== undefined) return found.judge(request, options);
       const status = atPath(request).length === 0 ? 404 : 405;
-      return refused({ status }, { field: '', message: `${request.method} is not taken at this address` });
+      return refused({ status }, { field: '', message: `${request.method} is not allowed at this address` });
     },
   };
 }
@@ -167,7 +175,7 @@ function compileJudge(endpoint: PlatformEndpoint, answers: PlatformAnswers): Jud
   const lists = (endpoint.rows ?? []).map((list) => ({ ...list, problemIn: checkOf(list.schema) }));
   const { rowsMax = Infinity, content } = endpoint;
 
-  /** What is wrong with a row; undefined where nothing is. */
+  /** The problem with a row; undefined where there is none. */
   const judgeRows = (said: unknown, nowMs: number): RowVerdict[] => {
     const rows = lists.flatMap(({ at, problemIn, check }) => {
       const list = memberAt(said, at);
@@ -228,7 +236,7 @@ function answerRows(answers: PlatformAnswers, verdicts: readonly RowVerdict[]): 
   return { answer: written(answers.partial(verdicts)), taken, problems };
 }
 
-/** As if the platform had refused a row for what only it can know. */
+/** Simulates a row refused for a reason that only the platform can know. */
 function withRefused(verdicts: readonly RowVerdict[], { refuses }: JudgeOptions): readonly RowVerdict[] {
   return verdicts.map(({ row, problem }, index) => {
     const isRefused = refuses === undefined ? index === 0 : refuses(row);
@@ -240,7 +248,7 @@ function refused(answer: ScriptedAnswer, problem: PlatformProblem): Judgement {
   return { answer: written(answer), taken: [], problems: [problem] };
 }
 
-/** The problem that a scenario is about. */
+/** The problem that a scenario produces. */
 function trouble(scenario: PlatformScenario): PlatformProblem {
   return { field: '', message: `the platform ${platformScenarios[scenario]}` };
 }
@@ -252,7 +260,7 @@ function written({ status, headers = {}, body }: ScriptedAnswer): OutboundAnswer
 
 const unreadable = Symbol('unreadable');
 
-/** What a body says; `unreadable` where it is not what it should be. */
+/** The parsed body; `unreadable` where its format is wrong. */
 function read({ content, parse }: PlatformEndpoint, body: string | undefined): unknown {
   if (content === 'none') return {};
   if (body === undefined || (content === 'text' && body === '')) return unreadable;
@@ -270,7 +278,7 @@ function half(body: string | undefined): string | undefined {
   return body?.slice(0, Math.floor(body.length / 2));
 }
 
-/** What is wrong with who asks. */
+/** The problem with the credentials. */
 function strangerIn(
   credentials: PlatformCredentials,
   { headers }: OutboundRequest,
@@ -280,7 +288,7 @@ function strangerIn(
   if (credentials.in === 'nowhere') return undefined;
   const { name, pattern } = credentials;
   const given = { header: headers[name], query: parameters[name], body: memberAt(said, name) }[credentials.in];
-  // A body that cannot be read is answered as one.
+  // An unreadable body gets its own response.
   if (credentials.in === 'body' && said === unreadable) return undefined;
   if (typeof given === 'string' && pattern.test(given)) return undefined;
   return { field: name, message: 'the credentials are missing or wrong' };
@@ -288,7 +296,7 @@ function strangerIn(
 
 type Check = (value: unknown) => PlatformProblem | undefined;
 
-/** Compiled when it is first asked: most platforms of a process are never. */
+/** Compiled on first use: a process uses few of its platforms. */
 function checkOf(schema: TSchema | undefined): Check {
   if (schema === undefined) return () => undefined;
   let compiled: ReturnType<typeof Compile> | undefined;
@@ -312,13 +320,13 @@ function join(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('.');
 }
 
-/** The member at a path with dots; the value itself at none. */
+/** The member at a path with dots; the value itself for an empty path. */
 function memberAt(value: unknown, path: string): unknown {
   if (path === '') return value;
   return path.split('.').reduce<unknown>((held, name) => (isJsonObject(held) ? held[name] : undefined), value);
 }
 
-/** In front of the path may stand that of a proxy, which a destination's base URL names. */
+/** The path may begin with the path of a proxy from the destination's base URL. */
 function pathPattern(path: string): RegExp {
   if (path === '**') return /(?:)/;
   const parts = path

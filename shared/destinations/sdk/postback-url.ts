@@ -3,7 +3,7 @@ import type { ClickConversion } from './click-postback.ts';
 import { address, readWebUrl, requiredText, SettingError } from './settings.ts';
 import type { Setting } from './settings.ts';
 
-/** What a postback's address may have placeholders for. */
+/** The placeholders of a postback address. */
 const valuesOf = {
   click: ({ click }: ClickConversion) => click,
   event: ({ name }: ClickConversion) => name,
@@ -21,9 +21,10 @@ const placeholder = /\{\{\s*([a-z_]+)\s*\}\}/g;
 export type PostbackUrl = (conversion: ClickConversion) => string;
 
 /**
- * The address of a postback as a platform shows it to its customer, with placeholders in place of the platform's macros:
- * `{{click}}`, which must be there, and `{{event}}`, `{{order_id}}`, `{{value}}`, `{{currency}}` and `{{time}}` (seconds
- * since the epoch). They stand in the path or the query, where their values are percent-encoded.
+ * A postback address as the platform shows it to its customer, with placeholders in place of the
+ * platform's macros: `{{click}}`, which is required, and `{{event}}`, `{{order_id}}`, `{{value}}`,
+ * `{{currency}}` and `{{time}}` (seconds since the epoch). Placeholders are allowed in the path and
+ * the query, where values are percent-encoded.
  */
 export function postbackUrl(declared: {
   readonly label: string;
@@ -42,7 +43,7 @@ function compilePostbackUrl(text: string, key: string): PostbackUrl {
   if (unknown !== undefined) {
     throw new SettingError(key, `may have the placeholders ${Object.keys(valuesOf).join(', ')}, not ${unknown}`);
   }
-  if (!names.includes('click')) throw new SettingError(key, 'must have {{click}} where the id of the click belongs');
+  if (!names.includes('click')) throw new SettingError(key, 'must have {{click}} in place of the click id');
   const { origin } = new URL(readWebUrl(trimmed.replaceAll(placeholder, 'x'), key));
   return (conversion) => {
     const url = trimmed.replaceAll(placeholder, (_, name: string) =>
@@ -50,8 +51,8 @@ function compilePostbackUrl(text: string, key: string): PostbackUrl {
     );
     if (url.length > urlCharactersMax) throw new UnfitEventError('the event is too large for a URL');
     const made = URL.canParse(url) ? new URL(url) : undefined;
-    // Dots in the path are read as steps, however they are written.
-    if (made?.origin !== origin) throw new UnfitEventError('the values make no usable URL');
+    // A percent-encoded dot still means a dot in a path.
+    if (made?.origin !== origin) throw new UnfitEventError("the event's values give an invalid URL");
     made.hash = '';
     return made.href;
   };

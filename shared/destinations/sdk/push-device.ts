@@ -2,14 +2,14 @@ import { deviceOf } from './device.ts';
 import { identifyEvent, textOf } from './event.ts';
 import type { SentEvent } from './event.ts';
 
-/** A device that an app can send notifications to. */
+/** A device that can receive push notifications. */
 export type PushDevice = {
   readonly token: string;
   readonly platform: 'ios' | 'android';
   readonly deviceId: string | undefined;
 };
 
-/** Events of the life of an app, with which libraries send the token; without case and separators. */
+/** Lifecycle events with which app libraries send the push token; without case and separators. */
 const ofApp: ReadonlySet<string> = new Set([
   'applicationinstalled',
   'applicationopened',
@@ -19,8 +19,8 @@ const ofApp: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The device that an event registers for notifications: an $identify, or an event of the life of an app, whose context has a
- * token. Undefined for any other event, and where the system of the device is not known.
+ * The device that an event registers for push: an identify or app lifecycle event whose context has
+ * a token. Undefined for any other event, and where the device's system is unknown.
  */
 export function pushDevice(event: SentEvent): PushDevice | undefined {
   const { context, name } = event;

@@ -1,7 +1,7 @@
 import type { OutboundRequest } from './destination.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** A request and those that follow it, with the token that the sender adds. */
+/** A request and its follow-up requests, with the token that the sender adds. */
 export function requestsInTurn(request: OutboundRequest): readonly OutboundRequest[] {
   const own = withToken(request);
   return own.next === undefined ? [own] : [own, ...requestsInTurn(own.next)];
@@ -13,17 +13,23 @@ function withToken(request: OutboundRequest): OutboundRequest {
   return { ...request, headers: { ...request.headers, authorization } };
 }
 
-/** What a request says and those after it: a member of the second is at `next.…`, of the third at `next.next.…`; rows of a list by their place. */
+/**
+ * The members of a request and its follow-ups: a member of the second request has the prefix
+ * `next.`, of the third `next.next.`; rows of a list are named by index.
+ */
 export function contentInTurn(request: OutboundRequest): unknown {
   const [last, ...others] = requestsInTurn(request).map(contentOf).toReversed();
   return others.reduce((next: unknown, content) => {
-    // Rows have their places as names.
+    // Rows are named by index.
     const members = Array.isArray(content) ? Object.fromEntries(content.entries()) : content;
     return isJsonObject(members) ? { ...members, next } : content;
   }, last);
 }
 
-/** What a request says: its JSON, its form, or the query of its address. Bytes that are no JSON are a text. */
+/**
+ * The content of a request: its JSON, its form, or the query of its address. Bytes that are not
+ * JSON become text.
+ */
 export function contentOf({ url, body, bodyBytes, headers }: OutboundRequest): unknown {
   const text = body ?? bodyBytes?.toString('utf8');
   if (text === undefined) return Object.fromEntries(new URL(url).searchParams);

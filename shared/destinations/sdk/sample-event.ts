@@ -1,7 +1,7 @@
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import type { DestinationKind } from './destination.ts';
 
-/** A resolved event with made-up content, for trying a destination and for tests. */
+/** A resolved event with made-up content, for test deliveries and tests. */
 export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): ResolvedEvent {
   return {
     v: 1,
@@ -31,7 +31,7 @@ export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): Re
   };
 }
 
-/** The same with what the platform of a kind asks for beside it. */
+/** The same event with the properties that a kind's platform requires. */
 export function sampleEventFor(
   { exampleProperties }: Pick<DestinationKind, 'exampleProperties'>,
   overrides: Partial<ResolvedEvent['event']> = {},

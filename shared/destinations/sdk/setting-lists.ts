@@ -10,16 +10,19 @@ type ListDeclaration = {
   readonly example?: string;
 };
 
-/** Names separated by commas, such as those of traits; none where the setting is not given. */
+/** A list of names separated by commas, such as trait names; empty where the setting is missing. */
 export function nameList(declared: ListDeclaration): Setting<readonly string[]> {
   const setting = optionalText(declared, (text, key) => entriesOf(text, key));
   return { ...setting, read: (given, key) => setting.read(given, key) ?? [] };
 }
 
-/** A name, and what it is at the platform. */
+/** A name and its name at the platform. */
 export type Pair = readonly [name: string, value: string];
 
-/** Pairs such as `plan = eVar5`, separated by commas; a name may stand in several. None where the setting is not given. */
+/**
+ * Pairs such as `plan = eVar5`, separated by commas; a name may occur in several pairs. Empty where
+ * the setting is missing.
+ */
 export function pairList(declared: ListDeclaration & { readonly value: RegExp }): Setting<readonly Pair[]> {
   const { value, ...described } = declared;
   const setting = optionalText(described, (text, key) =>
@@ -36,6 +39,6 @@ export function pairList(declared: ListDeclaration & { readonly value: RegExp })
 
 function entriesOf(text: string, key: string): readonly string[] {
   const entries = text.split(',').flatMap((entry) => entry.trim() || []);
-  if (entries.length > entriesMax) throw new SettingError(key, `must hold at most ${entriesMax} entries`);
+  if (entries.length > entriesMax) throw new SettingError(key, `must have at most ${entriesMax} entries`);
   return entries;
 }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { isAllowedHeaderName, isHeaderValue } from './header-rules.ts';
 
-/** A setting as the types endpoint describes it; the five kinds of the specification. */
+/** A setting as the types endpoint describes it; one of the specification's five types. */
 export type SettingDescriptor =
   | { readonly type: 'Alert'; readonly key: string; readonly label: string }
   | {
@@ -34,7 +34,7 @@ export type SettingDescriptor =
 
 type SelectOption = { readonly label: string; readonly value: string };
 
-/** A setting whose value cannot be used. */
+/** A setting with an invalid value. */
 export class SettingError extends Error {
   readonly code = 'setting_invalid';
   readonly key: string;
@@ -45,28 +45,29 @@ export class SettingError extends Error {
 }
 
 /**
- * A setting of a destination kind, declared once: how the types endpoint describes it, a made-up value for documents
- * and tests, and how a given value is checked and read.
+ * A setting of a destination kind: its description for the types endpoint, a made-up value for
+ * documentation and tests, and the function that validates and reads a value.
  */
 export type Setting<Value> = {
   describe(key: string): SettingDescriptor;
   /** Undefined: the example leaves the setting out. */
   example(): unknown;
-  /** Throws SettingError naming the key. A setting that is missing, null or empty counts as not given. */
+  /** Throws SettingError naming the key. Null and empty values count as missing. */
   read(given: unknown, key: string): Value;
   /**
-   * Of a setting that decides where requests go: scheme, host and port of the value, or what stands for them. Where that
-   * changes, the secrets of a destination have to be given again. It takes any value, also one that `read` refuses.
+   * For a setting that determines where requests go: scheme, host and port of the value, or an
+   * equivalent. When it changes, the operator must enter the destination's secrets again. Accepts
+   * any value, including one that `read` refuses.
    */
   addressOf?(given: unknown): string;
-  /** What the operator has to know of a value that can be used: one sentence; undefined where nothing. */
+  /** A warning about a valid value: one sentence; undefined where there is none. */
   warningOf?(given: unknown): string | undefined;
 };
 
-/** The settings of a kind, by key, in the order they are shown in. */
+/** The settings of a kind by key, in display order. */
 export type SettingDeclarations = Readonly<Record<string, Setting<unknown>>>;
 
-/** The values that a kind's declarations read. */
+/** The values that a kind's settings read. */
 export type SettingsOf<Declarations extends SettingDeclarations> = {
   readonly [Key in keyof Declarations]: Declarations[Key] extends Setting<infer Value> ? Value : never;
 };
@@ -80,7 +81,7 @@ export function exampleOf(declarations: SettingDeclarations): JsonObject {
   return Object.fromEntries(examples.filter(([, example]) => example !== undefined));
 }
 
-/** Checks and reads every declared setting. Throws SettingError for the first that cannot be used. */
+/** Validates and reads every declared setting. Throws SettingError for the first invalid one. */
 export function readSettings<Declarations extends SettingDeclarations>(
   declarations: Declarations,
   given: JsonObject,
@@ -89,7 +90,7 @@ export function readSettings<Declarations extends SettingDeclarations>(
   return Object.fromEntries(values) as SettingsOf<Declarations>;
 }
 
-/** Where the settings say that requests go, by key: of each one declared as an address. */
+/** The request targets by setting key: one for each setting declared as an address. */
 export function readAddresses(declarations: SettingDeclarations, given: JsonObject): Readonly<Record<string, string>> {
   const addresses = Object.entries(declarations).map(
     ([key, setting]) => [key, setting.addressOf?.(given[key])] as const,
@@ -97,17 +98,17 @@ export function readAddresses(declarations: SettingDeclarations, given: JsonObje
   return Object.fromEntries(addresses.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
 }
 
-/** What the operator has to know of settings that can be used. */
+/** Warnings about valid settings. */
 export function readWarnings(declarations: SettingDeclarations, given: JsonObject): readonly string[] {
   return Object.entries(declarations).flatMap(([key, setting]) => setting.warningOf?.(given[key]) ?? []);
 }
 
-/** Declares that a setting decides where requests go; `standard` is the address that one not given means. */
+/** Declares that a setting determines where requests go; `standard` is the default address. */
 export function address<Value>(setting: Setting<Value>, standard = ''): Setting<Value> {
   return { ...setting, addressOf: (given) => placeOf(typeof given === 'string' && given !== '' ? given : standard) };
 }
 
-/** Scheme, host and port of a URL; of what is none, such as the name of a region, all of it. */
+/** Scheme, host and port of a URL; any other text, such as the name of a region, unchanged. */
 function placeOf(text: string): string {
   if (!URL.canParse(text)) return text;
   const { protocol, host } = new URL(text);
@@ -123,7 +124,7 @@ type TextDeclaration = {
   readonly example?: string | (() => string);
 };
 
-/** Text, further read by `parse` where that is given. */
+/** A text setting, parsed by `parse` where given. */
 export function optionalText(declared: TextDeclaration): Setting<string | undefined>;
 export function optionalText<Value>(declared: TextDeclaration, parse: Parse<Value>): Setting<Value | undefined>;
 export function optionalText(declared: TextDeclaration, parse: Parse<unknown> = asItIs): Setting<unknown> {
@@ -136,7 +137,7 @@ export function requiredText(declared: TextDeclaration, parse: Parse<unknown> = 
   return required('Text', declared, parse);
 }
 
-/** Text that is stored encrypted and read back masked. */
+/** A text setting stored encrypted and read back masked. */
 export function optionalSecret(declared: TextDeclaration): Setting<string | undefined>;
 export function optionalSecret<Value>(declared: TextDeclaration, parse: Parse<Value>): Setting<Value | undefined>;
 export function optionalSecret(declared: TextDeclaration, parse: Parse<unknown> = asItIs): Setting<unknown> {
@@ -149,21 +150,21 @@ export function requiredSecret(declared: TextDeclaration, parse: Parse<unknown> 
   return required('Secret', declared, parse);
 }
 
-/** A required secret that travels in a header, without the space that comes along when one is pasted. */
+/** A required secret that is sent in a header; whitespace from pasting is trimmed. */
 export function token(declared: TextDeclaration): Setting<string> {
   return requiredSecret(declared, (text, key) => {
     const trimmed = text.trim();
     if (trimmed === '') throw new SettingError(key, 'is required');
-    if (!isHeaderValue(trimmed)) throw new SettingError(key, 'must be one line of plain characters');
+    if (!isHeaderValue(trimmed)) throw new SettingError(key, 'must be one line of printable characters');
     return trimmed;
   });
 }
 
-/** One of several values; the fallback where none is given. */
+/** One of several values, with a default. */
 export function choice<Value extends string>(declared: {
   readonly label: string;
   readonly sublabel?: string;
-  /** A plain value is its own label. */
+  /** A plain value is also its label. */
   readonly options: readonly (Value | { readonly label: string; readonly value: Value })[];
   readonly fallback: Value;
   readonly example?: Value;
@@ -192,7 +193,7 @@ export function choice<Value extends string>(declared: {
   };
 }
 
-/** On or off; off where it is not given. */
+/** A boolean; false where it is missing. */
 export function toggle(declared: { readonly label: string; readonly sublabel: string }): Setting<boolean> {
   return {
     describe: (key) => ({ type: 'Switch', key, ...declared, required: null, defaultValue: false }),
@@ -201,10 +202,10 @@ export function toggle(declared: { readonly label: string; readonly sublabel: st
   };
 }
 
-/** How many events a platform takes in one request at most, and how many are sent where the setting is not given. */
+/** The platform's maximum events a request, and the default. */
 export type BatchLimits = { readonly max: number; readonly fallback: number; readonly sublabel?: string };
 
-/** How many events travel in one request: a whole number, written as text or given as a number. */
+/** Events a request: a whole number, as text or number. */
 export function batchSize({ max, fallback, sublabel }: BatchLimits): Setting<number> {
   return {
     describe: (key) => ({
@@ -212,7 +213,7 @@ export function batchSize({ max, fallback, sublabel }: BatchLimits): Setting<num
       key,
       label: 'Batch size',
       placeholder: String(fallback),
-      sublabel: sublabel ?? `Events a request at most, 1 to ${max}.`,
+      sublabel: sublabel ?? `Maximum events in a request, 1 to ${max}.`,
       required: null,
     }),
     example: () => String(fallback),
@@ -228,39 +229,42 @@ export function batchSize({ max, fallback, sublabel }: BatchLimits): Setting<num
   };
 }
 
-/** Where requests go instead of the platform's own address: a regional one, a proxy, a server for tests. No slash at its end. */
+/**
+ * An address to use instead of the platform's own: regional, a proxy, or a test server. Without a
+ * trailing slash.
+ */
 export function optionalBaseUrl(standard: string): Setting<string | undefined> {
   const declared = {
     label: 'Base URL',
     placeholder: standard,
-    sublabel: `Only where requests must go elsewhere than to ${standard}.`,
+    sublabel: `Only needed if requests must not go to ${standard}.`,
   };
   return address(optionalText(declared, readBaseUrl));
 }
 
-/** The same, with the platform's own address where none is given. */
+/** The same, with the platform's own address as default. */
 export function baseUrl(standard: string): Setting<string> {
   const setting = address(optionalBaseUrl(standard), standard);
   return { ...setting, read: (given, key) => setting.read(given, key) ?? standard };
 }
 
-/** An absolute http or https address without a slash at its end. Throws SettingError. */
+/** An absolute http or https address without a trailing slash. Throws SettingError. */
 export function readBaseUrl(text: string, key: string): string {
   return readWebUrl(text, key).replace(/\/+$/, '');
 }
 
-/** A place a platform keeps its customers' data in, with an address of its own. */
+/** A region where a platform stores data, with its own address. */
 export type Region = { readonly value: string; readonly label: string; readonly url: string };
 
-/** The regions of a platform; the first is meant where none is chosen. */
+/** A platform's regions; the first is the default. */
 export type Regions = readonly [Region, ...Region[]];
 
-/** Where the platform keeps the data. */
+/** The region where the platform stores the data. */
 export function region(regions: Regions): Setting<Region> {
   const chosen = choice({
     label: 'Region',
     options: regions.map(({ value, label }) => ({ label, value })),
-    sublabel: 'Where your project lives.',
+    sublabel: 'The region of your project.',
     fallback: regions[0].value,
     example: (regions[1] ?? regions[0]).value,
   });
@@ -275,12 +279,12 @@ export function region(regions: Regions): Setting<Region> {
   };
 }
 
-/** Headers that go with every request. */
+/** Headers to add to every request. */
 export function headerSetting(declared: TextDeclaration): Setting<Readonly<Record<string, string>>> {
   return { ...optional('Secret', declared, asItIs), read: readHeaders };
 }
 
-/** Text that a pattern fits. */
+/** Text that matches a pattern. */
 export function matching(pattern: RegExp, problem: string): Parse<string> {
   return (text, key) => {
     if (!pattern.test(text)) throw new SettingError(key, problem);
@@ -290,34 +294,38 @@ export function matching(pattern: RegExp, problem: string): Parse<string> {
 
 const urlCharactersMax = 2_048;
 
-/** Checks a URL a user gave: absolute, http or https, no credentials in it. Returns its normal form without a fragment. */
+/**
+ * Validates a URL that a user entered: absolute, http or https, without credentials. Returns its
+ * normal form without a fragment.
+ */
 export function readWebUrl(text: string, key: string): string {
   if (text.length > urlCharactersMax) throw new SettingError(key, `must have at most ${urlCharactersMax} characters`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new SettingError(key, 'must be an absolute http or https URL');
   }
-  if (url.username !== '' || url.password !== '') throw new SettingError(key, 'must not hold a user name or password');
+  if (url.username !== '' || url.password !== '')
+    throw new SettingError(key, 'must not contain a user name or password');
   url.hash = '';
   return url.href;
 }
 
 const headersMax = 50;
 
-/** Reads a JSON object of header strings. Names come back in lower case. */
+/** Reads a JSON object of header strings. Returns names in lower case. */
 function readHeaders(value: unknown, key: string): Readonly<Record<string, string>> {
   if (value === undefined || value === null || value === '') return {};
   const given = typeof value === 'string' ? parseJson(value, key) : value;
   if (!isJsonObject(given)) throw new SettingError(key, 'must be a JSON object of strings');
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(given)) {
-    if (!isAllowedHeaderName(name)) throw new SettingError(key, 'names a header that cannot be set');
+    if (!isAllowedHeaderName(name)) throw new SettingError(key, 'contains a header that cannot be set');
     if (typeof text !== 'string' || !isHeaderValue(text)) {
-      throw new SettingError(key, 'must hold strings that fit in a header, without line breaks');
+      throw new SettingError(key, 'must contain strings that fit in a header, without line breaks');
     }
     headers[name.toLowerCase()] = text;
   }
-  if (Object.keys(headers).length > headersMax) throw new SettingError(key, `must hold at most ${headersMax} headers`);
+  if (Object.keys(headers).length > headersMax) throw new SettingError(key, `must have at most ${headersMax} headers`);
   return headers;
 }
 

@@ -10,12 +10,12 @@ const calls: ReadonlyMap<string, SkippedCall> = new Map([
   [aliasEvent, 'alias'],
 ]);
 
-/** Why a kind does not send an event that it does not accept. */
+/** Why a kind skips an event. */
 export function skipReason({ skips }: Pick<KindFacts, 'skips'>, event: OutboundEvent): string {
   const name = outboundName(event);
   const call = calls.get(name);
   if (call !== undefined) return skips?.[call] ?? standardSkips[call];
   return name.startsWith('$')
-    ? 'the event is one of the service, which say nothing to this platform'
-    : 'the platform has no such event, or no setting of the destination names it';
+    ? 'the event is an internal one that this platform does not use'
+    : 'the platform has no matching event, or no setting of the destination names it';
 }

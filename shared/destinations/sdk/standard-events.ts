@@ -1,16 +1,22 @@
 import type { SentEvent } from './event.ts';
 
-/** A thing that happens in most businesses, and the names it goes by. */
+/** A common business event, with its names. */
 type StandardEventDeclaration = {
-  /** The name in the vocabulary that customer data platforms share (https://segment.com/docs/connections/spec), or near to it. */
+  /**
+   * The name in the vocabulary shared by customer data platforms
+   * (https://segment.com/docs/connections/spec), or close to it.
+   */
   readonly label: string;
-  /** The other names in common use, without case and separators: of Google Analytics 4 and of the ad platforms. */
+  /**
+   * Other names in common use, without case and separators: of Google Analytics 4 and of ad
+   * platforms.
+   */
   readonly aliases: readonly string[];
 };
 
 /**
- * What happens in most businesses, under its common name and the spellings it is sent under. What each platform calls it
- * stands in `platform-events.ts`.
+ * Common business events with their name and accepted spellings. Each platform's names are in
+ * `platform-events.ts`.
  */
 export const standardEvents = {
   pageView: {
@@ -65,7 +71,7 @@ export const standardEvents = {
     label: 'Order Completed',
     aliases: ['purchase', 'completepayment', 'completedorder'],
   },
-  // Paid or not, an order that is placed is another event than one that is completed: shops send both.
+  // Shops send both events: an order can be placed before it is completed.
   placeOrder: { label: 'Order Placed', aliases: ['placedorder', 'placeanorder', 'placeorder'] },
   refund: { label: 'Order Refunded', aliases: ['refund', 'refundedorder'] },
   cancelOrder: { label: 'Order Cancelled', aliases: ['ordercanceled', 'cancelledorder', 'canceledorder'] },
@@ -82,7 +88,7 @@ export const standardEvents = {
     label: 'Lead',
     aliases: ['generatelead', 'leadsubmitted', 'leadcreated'],
   },
-  // Newsletters, searches and questions are forms too: none is a lead by itself.
+  // Newsletters, searches and questions use forms too, so a submitted form alone is not a lead.
   submitForm: { label: 'Form Submitted', aliases: ['submitform', 'formsubmit'] },
   subscribe: { label: 'Subscription Started', aliases: ['subscribe', 'subscriptioncreated'] },
   startTrial: { label: 'Trial Started', aliases: ['starttrial', 'startedtrial'] },
@@ -102,7 +108,7 @@ export const standardEvents = {
 
 export type StandardEvent = keyof typeof standardEvents;
 
-/** What a standard event says of money and goods, in the words of `commerceOf`. */
+/** The amounts and products of a standard event, in the terms of `commerceOf`. */
 export type StandardParameter =
   | 'value'
   | 'currency'
@@ -117,33 +123,38 @@ export type StandardParameter =
   | 'itemQuantity'
   | 'searchText';
 
-/** A platform's own words for standard events. */
+/** A platform's names for standard events. */
 export type PlatformVocabulary = {
-  /** Its name for each event it has one for. */
+  /** The platform's name for each event that has one. */
   readonly names: Readonly<Partial<Record<StandardEvent, string>>>;
-  /** Names of its own that stand for nothing above: an event of that name, however it is written, keeps it. */
+  /**
+   * Further platform names without a standard event: an event with that name, in any spelling,
+   * keeps it.
+   */
   readonly others?: readonly string[];
-  /** What becomes of an event it has no name for, in a few words for the documents. */
+  /** What happens to an event without a platform name, in a few words for the documentation. */
   readonly unnamed: string;
-  /** Where in the body of the request each parameter stands: `data[].custom_data.contents[].item_price`. */
+  /** Body field of each parameter: `data[].custom_data.contents[].item_price`. */
   readonly parameters: Readonly<Partial<Record<StandardParameter, string>>>;
-  /** Where the platform publishes them. */
+  /** Where the platform documents them. */
   readonly source: string;
 };
 
-/** What the name of an event is taken from: a name that a mapping gave is the platform's or none. */
+/**
+ * The inputs for the platform's event name: a mapped name is used only if it is a platform name.
+ */
 export type NamedEvent = Pick<SentEvent, 'name' | 'isRenamed'>;
 
 /**
- * The platform's name for an event: one of its own names, however it is written, or its name for what the event's name
- * says in common use (`Order Completed` is a purchase). Undefined for an event it has no name for. What a mapping named is
- * not translated: it says what the platform receives.
+ * The platform's name for an event: one of the platform's names in any spelling, or the platform's
+ * name for a common name (`Order Completed` is a purchase). Undefined where there is none. A mapped
+ * name is not translated: it is the name the platform receives.
  */
 export function createEventNames({
   names: ofStandard,
   others = [],
 }: Pick<PlatformVocabulary, 'names' | 'others'>): (event: NamedEvent) => string | undefined {
-  // The platform's own names first: the same word may mean another thing elsewhere.
+  // The platform's own names first: the same word may mean something else at another platform.
   const own = new Map([...Object.values(ofStandard), ...others].map((name) => [plain(name), name]));
   const common = new Map(
     Object.entries(standardEvents).flatMap(([standard, { label, aliases }]) => {
@@ -164,14 +175,14 @@ const common: ReadonlyMap<string, StandardEvent> = new Map(
   ),
 );
 
-/** Which standard event a name in common use stands for; undefined for any other name. */
+/** The standard event of a common name; undefined for any other name. */
 export function standardEventOf(name: string): StandardEvent | undefined {
   return name.length > nameCharactersMax ? undefined : common.get(plain(name));
 }
 
 const nameCharactersMax = 100;
 
-/** `Order Completed`, `order_completed` and `orderCompleted` are one. */
+/** `Order Completed`, `order_completed` and `orderCompleted` are one name. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }

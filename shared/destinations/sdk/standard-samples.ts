@@ -15,7 +15,7 @@ export type StandardSample = {
   readonly properties: JsonObject;
 };
 
-// Every value is another, so that it is recognised in a request.
+// Every value is unique, so that a request shows where it went.
 const product = {
   product_id: 'tea-1',
   sku: 'SKU-77',
@@ -84,7 +84,7 @@ const standardEventSamples = Object.entries(standardEvents).map(([event, { label
   properties: propertiesOf[event as StandardEvent] ?? {},
 }));
 
-/** The calls that are no `track`, then every standard event. */
+/** Identify, group, alias, page and screen calls, then every standard event. */
 export const standardSamples: readonly StandardSample[] = [
   { label: 'identify', event: identifyEvent, properties: {} },
   { label: 'page', event: 'Page Viewed', properties: propertiesOf.pageView ?? {} },
@@ -94,7 +94,7 @@ export const standardSamples: readonly StandardSample[] = [
   ...standardEventSamples.filter(({ event }) => event !== 'Page Viewed'),
 ];
 
-/** A customer of whom everything is known, with values that are recognised in a request. */
+/** A customer with every field set, each to a value that can be found in a request. */
 export const knownVisitor = {
   id: '0197a0c4-5e00-7000-8000-00000000a0da',
   external_id: 'customer-7',
@@ -107,7 +107,7 @@ export const knownVisitor = {
   custom_properties: { plan: 'pro' },
 };
 
-/** A sample as an event of that customer, with what the platform of a kind demands beside it. */
+/** A sample as an event of that customer, with the properties that a kind's platform requires. */
 export function resolvedSample(
   kind: Pick<DestinationKind, 'exampleProperties'>,
   { event, properties }: StandardSample,

@@ -4,13 +4,13 @@ import { choice, optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** How messages reach a person. */
+/** Channels of marketing messages. */
 export type Channel = 'email' | 'sms';
 
-/** A person's consent to marketing messages, given or withdrawn. */
+/** A person's opt-in to or opt-out of marketing messages. */
 export type Subscription = { readonly action: 'subscribe' | 'unsubscribe'; readonly channels: readonly Channel[] };
 
-/** The events that a destination's settings name. */
+/** The event names in a destination's settings. */
 export type SubscriptionSettings = {
   readonly subscribeEvents: ReadonlySet<string>;
   readonly unsubscribeEvents: ReadonlySet<string>;
@@ -18,19 +18,19 @@ export type SubscriptionSettings = {
 };
 
 /**
- * Only an event subscribes: it is the moment of consent. A profile may be older than the person's later choice at the platform
- * (`decisions/identify-repeats.md`).
+ * Only an event subscribes a person, at the moment of consent. A profile may be older than the
+ * person's later choice at the platform (`decisions/identify-repeats.md`).
  */
 export const subscriptionSettings = {
   subscribeEvents: eventNames({
     label: 'Subscribing events',
     placeholder: 'User Subscribed, Newsletter Signup',
-    sublabel: 'Names of events that give consent to marketing messages, separated by commas.',
+    sublabel: 'Names of events that opt a person in to marketing messages, separated by commas.',
   }),
   unsubscribeEvents: eventNames({
     label: 'Unsubscribing events',
     placeholder: 'User Unsubscribed',
-    sublabel: 'Names of events that withdraw that consent.',
+    sublabel: 'Names of events that opt a person out.',
   }),
   channels: choice<'email' | 'sms' | 'both'>({
     label: 'Channels',
@@ -39,7 +39,8 @@ export const subscriptionSettings = {
       { label: 'SMS', value: 'sms' },
       { label: 'E-mail and SMS', value: 'both' },
     ],
-    sublabel: 'What such an event is about, unless its property channel or channels says so (email, sms).',
+    sublabel:
+      'The channels these events apply to, unless the event has a property channel or ' + 'channels (email, sms).',
     fallback: 'email',
   }),
 } as const;
@@ -56,7 +57,7 @@ function eventNames(declared: {
   return { ...setting, read: (given, key) => setting.read(given, key) ?? new Set<string>() };
 }
 
-/** The consent that an event gives or withdraws; undefined for any other event. */
+/** The opt-in or opt-out in an event; undefined for any other event. */
 export function subscriptionOf(event: OutboundEvent, settings: SubscriptionSettings): Subscription | undefined {
   const name = outboundName(event).trim().toLowerCase();
   const action = settings.subscribeEvents.has(name)

@@ -8,7 +8,7 @@ import type { OutboundEvent } from './destination.ts';
 import { readWebUrl, SettingError } from './settings.ts';
 import { sampleEvent } from './sample-event.ts';
 
-/** Compiles the template of a setting. Throws SettingError naming the setting. */
+/** Compiles a setting's template. Throws SettingError naming the setting. */
 export function templateSetting(text: string, key: string): Template {
   try {
     return compileTemplate(text, key);
@@ -18,7 +18,9 @@ export function templateSetting(text: string, key: string): Template {
   }
 }
 
-/** What templates of settings look at: the event as a mapping made it, where one applies, and its visitor. */
+/**
+ * The input of a setting's templates: the event, mapped where a mapping matches, and its visitor.
+ */
 export function templateSubject({ resolved, mapped, work }: OutboundEvent): Subject {
   const { event, visitor } = resolved;
   if (mapped === undefined) return { event, visitor, work };
@@ -32,9 +34,10 @@ const dotSegment = /(^|[/\\])(\.|%2e){1,2}([/\\]|$)/i;
 export type UrlTemplate = (subject: Subject) => string;
 
 /**
- * Compiles a URL with placeholders. An event fills in parts of the path and the query, percent-encoded; the host, and
- * with it who gets the headers, is what the setting's owner wrote. Throws SettingError; what it returns throws
- * UnfitEventError for values that would lead elsewhere.
+ * Compiles a URL with placeholders. An event fills parts of the path and query, percent-encoded;
+ * the host, and therefore the recipient of the headers, is fixed by the setting. Throws
+ * SettingError; the compiled function throws UnfitEventError for values that would change the
+ * target.
  */
 export function compileUrlTemplate(text: string, key: string): UrlTemplate {
   const template = templateSetting(text, key);
@@ -48,17 +51,18 @@ export function compileUrlTemplate(text: string, key: string): UrlTemplate {
   readWebUrl(withSamples, key);
   return (subject) => {
     const rendered = template.renderText(subject, percentEncode).trim();
-    // Dots have no percent-encoding that a URL would not read as dots.
-    if (dotSegment.test(pathOf(rendered))) throw new UnfitEventError('the URL would have . or .. in its path');
+    // A percent-encoded dot still means a dot in a URL.
+    if (dotSegment.test(pathOf(rendered)))
+      throw new UnfitEventError("the event's values put . or .. into the URL path");
     if (rendered.length > urlCharactersMax) throw new UnfitEventError('the URL would be too long');
     const url = URL.canParse(rendered) ? new URL(rendered) : undefined;
-    if (url?.origin !== origin) throw new UnfitEventError('the values make no usable URL');
+    if (url?.origin !== origin) throw new UnfitEventError("the event's values give an invalid URL");
     url.hash = '';
     return url.href;
   };
 }
 
-/** A value as a part of a URL that stays one part, whatever it holds. */
+/** A value encoded so that it stays within its part of the URL. */
 function percentEncode(value: unknown): string {
   const text = writeValue(value).toWellFormed();
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -71,9 +75,9 @@ function pathOf(url: string): string {
 export type BodyTemplate = (subject: Subject) => string;
 
 /**
- * Compiles a body with placeholders for the content type it is sent as, so that no value breaks out of its place: in
- * JSON it becomes a JSON value or a part of a string, in a form it is percent-encoded, in XML and HTML it is escaped;
- * in any other text it stands as it is. Throws SettingError.
+ * Compiles a body with placeholders for its content type, so that no value can break out of its
+ * position: in JSON it becomes a JSON value or part of a string, in a form it is percent-encoded,
+ * in XML and HTML it is escaped; in any other text it is inserted unchanged. Throws SettingError.
  */
 export function compileBodyTemplate(text: string, key: string, contentType: string): BodyTemplate {
   const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase();
@@ -88,14 +92,19 @@ export function compileBodyTemplate(text: string, key: string, contentType: stri
   return (subject) => template.renderText(subject);
 }
 
-/** Marks a placeholder that stands for a whole JSON value: JSON text cannot hold this character unescaped. */
+/**
+ * Marks a placeholder for a whole JSON value: JSON text cannot contain this character unescaped.
+ */
 const bareMark = '\u0000';
 const stringOrPlaceholder = /"(?:[^"\\]|\\.)*"|\{\{[^{}]*\}\}/g;
 
-/** The template is JSON itself, read once: `{"name": "Hello {{visitor.first_name}}", "price": {{event.…}}}`. */
+/**
+ * The template itself is JSON, parsed once: `{"name": "Hello {{visitor.first_name}}", "price":
+ * {{event.…}}}`.
+ */
 function compileJson(text: string, key: string): BodyTemplate {
   if (text.length > templateCharactersMax) {
-    throw new SettingError(key, `must be at most ${templateCharactersMax} characters`);
+    throw new SettingError(key, `must have at most ${templateCharactersMax} characters`);
   }
   const readable = text.replace(stringOrPlaceholder, (found) =>
     found.startsWith('"') ? found : JSON.stringify(bareMark + found),
@@ -107,7 +116,7 @@ function compileJson(text: string, key: string): BodyTemplate {
 const depthMax = 100;
 
 function compileValue(key: string, value: unknown, depth: number): (subject: Subject) => unknown {
-  if (depth > depthMax) throw new SettingError(key, `must be nested at most ${depthMax} deep`);
+  if (depth > depthMax) throw new SettingError(key, `must be nested at most ${depthMax} levels deep`);
   if (typeof value === 'string') return compileString(key, value);
   if (Array.isArray(value)) {
     const items = value.map((item: unknown) => compileValue(key, item, depth + 1));
@@ -133,7 +142,10 @@ function parse(key: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SettingError(key, 'must be JSON, as its content type says; placeholders stand for values or in strings');
+    throw new SettingError(
+      key,
+      'must be JSON, as its content type says; placeholders may be values or parts of strings',
+    );
   }
 }
 

@@ -3,10 +3,10 @@ import { renameMembers } from './json.ts';
 import { choice } from './settings.ts';
 import type { Setting } from './settings.ts';
 
-/** How the properties of a person are named where they go out as they are. */
+/** The naming of traits that are sent unchanged. */
 export type TraitNames = 'own' | 'segment';
 
-/** Names of the traits in the Identify call of Segment and RudderStack, where ours differ. */
+/** Trait names in Segment's and RudderStack's Identify call, where ours differ. */
 const segmentNames: ReadonlyMap<string, string> = new Map([
   ['first_name', 'firstName'],
   ['last_name', 'lastName'],
@@ -19,25 +19,29 @@ const segmentNames: ReadonlyMap<string, string> = new Map([
 
 export function traitNames(): Setting<TraitNames> {
   return choice({
-    label: 'Names of traits',
+    label: 'Trait names',
     options: [
-      { label: 'Ours (first_name, phone_number)', value: 'own' },
-      { label: "Segment's (firstName, phone)", value: 'segment' },
+      { label: 'Sluice (first_name, phone_number)', value: 'own' },
+      { label: 'Segment (firstName, phone)', value: 'segment' },
     ],
     sublabel:
-      "Under which names people's properties go out. Templates and campaigns that were made for Segment or RudderStack use theirs.",
+      'The names under which traits are sent. Choose Segment for templates and campaigns ' +
+      'that were made for Segment or RudderStack.',
     fallback: 'own',
   });
 }
 
 const ownNames: ReadonlyMap<string, string> = new Map([...segmentNames].map(([own, segment]) => [segment, own]));
 
-/** Names of traits as a setting gives them, with ours for those that are given as Segment has them. */
+/** Trait names from a setting; Segment's names are translated to ours. */
 export function withOwnNames(names: readonly string[]): readonly string[] {
   return [...new Set(names.flatMap((name) => [name, ownNames.get(name) ?? name]))];
 }
 
-/** Traits under the names that a destination wants. What the person has under such a name itself stays. */
+/**
+ * Traits under the names that a destination uses. A custom trait that already has such a name
+ * stays.
+ */
 export function namedTraits(traits: JsonObject, names: TraitNames): JsonObject {
   return names === 'own' ? traits : { ...renameMembers(traits, segmentNames), ...ofSegment(traits) };
 }

@@ -5,8 +5,8 @@ import type { SentEvent } from './event.ts';
 import { isHeaderValue } from './header-rules.ts';
 
 /**
- * Headers by which a platform that looks at the connection knows the visitor: the browser's User-Agent, and the address
- * in X-Forwarded-For. What is not known is left out.
+ * Headers that identify the visitor to a platform that looks at the connection: the browser's
+ * User-Agent, and the IP address in X-Forwarded-For. Unknown values are left out.
  */
 export function visitorHeaders(event: SentEvent): Readonly<Record<string, string>> {
   const { userAgent } = browserContext(event);
@@ -17,14 +17,17 @@ export function visitorHeaders(event: SentEvent): Readonly<Record<string, string
   };
 }
 
-/** The visitor's address where it is one, of either version unless one is asked for. */
+/** The visitor's IP address if it is valid, of any version unless one is required. */
 export function visitorIp(event: SentEvent, version?: 4 | 6): string | undefined {
   const { ip } = browserContext(event);
   const found = ip === undefined ? 0 : isIP(ip);
   return found !== 0 && (version === undefined || found === version) ? ip : undefined;
 }
 
-/** The visitor's address, for platforms that know visitors by nothing else. Throws UnfitEventError. */
+/**
+ * The visitor's IP address, for platforms that identify visitors by it alone. Throws
+ * UnfitEventError.
+ */
 export function neededIp(event: SentEvent, platform: string, version?: 4 | 6): string {
   const ip = visitorIp(event, version);
   const which = version === undefined ? 'an IP address' : `an IPv${version} address`;

@@ -29,7 +29,7 @@ const settings = {
       sublabel: 'It needs the scope chat:write, and its app must be a member of the channel.',
       example: 'xoxb-example',
     },
-    matching(/^[\x21-\x7e]+$/, 'must be text without spaces and line breaks'),
+    matching(/^[\x21-\x7e]+$/, 'must be text without spaces or line breaks'),
   ),
   channel: optionalText(
     {

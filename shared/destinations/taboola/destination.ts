@@ -68,7 +68,7 @@ const standardName = platformEventNames('Taboola');
 
 function action(event: SentEvent): JsonObject {
   const click = browserId(event, ['tblci', 'taboola_cid']);
-  if (click === undefined) throw new UnfitEventError('the event has no id of a click (tblci)');
+  if (click === undefined) throw new UnfitEventError('the event has no click id (tblci)');
   const { value, currency, orderId, itemCount } = commerceOf(event);
   return {
     'click-id': click,

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 
-/** Events as no client would send them: any JSON under the names that kinds read, with and without a mapping. */
+/** Malformed events: any JSON under the names that kinds read, with and without a mapping. */
 export function anyEvent(nowMs: number): fc.Arbitrary<OutboundEvent> {
   return fc
     .record({
@@ -24,7 +24,7 @@ export function anyEvent(nowMs: number): fc.Arbitrary<OutboundEvent> {
     });
 }
 
-/** Bodies of answers, of platforms and of what stands before them. */
+/** Response bodies of platforms and of the proxies in front of them. */
 export const anyAnswerBody: fc.Arbitrary<string> = fc.oneof(
   fc.json({ maxDepth: 4 }),
   fc.string(),
@@ -54,7 +54,7 @@ const odd = fc.oneof(
     'x'.repeat(5_000),
     -0,
     1e308,
-    // What no conversion makes a text of.
+    // Objects that cannot be converted to text.
     { toString: null },
     [{ toString: 'x', valueOf: 1 }],
   ),

@@ -10,7 +10,10 @@ type Parts = {
   readonly visitor?: Readonly<Record<string, unknown>>;
 };
 
-/** An event of a visitor who came from an ad and bought something, for tests of advertising platforms. */
+/**
+ * An event of a visitor who arrived from an ad and bought something, for tests of advertising
+ * platforms.
+ */
 export function sampleShopper(parts: Parts = {}): OutboundEvent {
   const resolved = sampleEvent({
     id: parts.id ?? 'order-event-1',
@@ -44,7 +47,7 @@ export function withoutId({ resolved }: OutboundEvent): OutboundEvent {
   };
 }
 
-/** An anonymous shopper without any data. */
+/** An anonymous shopper without any identifiers. */
 export function sampleStranger(event = 'Order Completed'): OutboundEvent {
   const { resolved } = sampleShopper({ event, context: {} });
   return { resolved: { ...resolved, visitor: { id: 'stranger', custom_properties: {} } } };

@@ -1,7 +1,7 @@
 import type { OutboundEvent } from '../sdk/destination.ts';
 import { sampleShopper } from './sample-shopper.ts';
 
-/** What ads leave with a visit: an id of its click, under the name each platform gives it. */
+/** Click ids that ads leave in a visit, under each platform's name. */
 const clickIds = {
   gclid: 'Cj0KCQ-example',
   msclkid: 'example-msclkid',
@@ -29,7 +29,7 @@ const clickIds = {
   vwo_uuid: 'D0E1A2M3P4L5E6000000000000000001',
 };
 
-/** Events that most kinds have a use for, for trying a kind against its scripted platform. */
+/** Events that most kinds send, to try a kind against its scripted platform. */
 export const sampleVisitEvents = [
   'Order Completed',
   'Product Added',
@@ -41,8 +41,8 @@ export const sampleVisitEvents = [
 ] as const;
 
 /**
- * One event of a visitor who came from an ad and bought something, with every field set. Each `nth` is another
- * visitor's.
+ * One event of a visitor who arrived from an ad and bought something, with every field set. Each
+ * `nth` is a different visitor.
  */
 export function sampleVisit(timeMs: number, nth = 1, event: string = sampleVisitEvents[0]): OutboundEvent {
   const shopper = sampleShopper({
@@ -70,7 +70,7 @@ export function sampleVisit(timeMs: number, nth = 1, event: string = sampleVisit
   return { resolved: { ...resolved, event: { ...resolved.event, received_at: timeMs } } };
 }
 
-/** An order of its own, so that no two events of a batch are the same to a platform. */
+/** A unique order, so that the platform does not deduplicate two events of a batch. */
 function orderOf(nth: number) {
   return {
     order_id: `A-${1_000 + nth}`,

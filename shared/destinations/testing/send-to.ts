@@ -2,7 +2,7 @@ import type { OutboundRequest } from '../../egress/outbound.ts';
 import type { Sender } from '../../egress/sender.ts';
 import type { OfferedDestination, OfferedKind } from '../common-settings.ts';
 
-/** The kind with its example settings, sending to `url`, which is one of HTTP. */
+/** The kind with its example settings, sending to the HTTP address `url`. */
 export function prepareToSendTo(
   { descriptor, exampleSettings, prepare }: OfferedKind,
   url: string,
@@ -16,8 +16,8 @@ export function prepareToSendTo(
   }[descriptor.id];
   if (elsewhere !== undefined) return prepare({ ...exampleSettings, ...elsewhere });
   const place = ['baseUrl', 'url', 'httpDestinationUrl'].find(has);
-  if (place === undefined) throw new Error(`${descriptor.id} has no setting for where it sends`);
-  // What the address of a postback says beside its place is kept.
+  if (place === undefined) throw new Error(`${descriptor.id} has no setting for its address`);
+  // The path and query of a postback address are kept.
   const example = exampleSettings[place];
   const [query = ''] = (place === 'url' && typeof example === 'string' ? /\?.*$/.exec(example) : null) ?? [];
   return prepare({
@@ -28,8 +28,8 @@ export function prepareToSendTo(
 }
 
 /**
- * Sends requests of other protocols by HTTP, to `/to` of the same host: a scripted platform judges and answers them there.
- * The protocols themselves are tested in `shared/egress/protocols`.
+ * Sends requests of other protocols over HTTP to `/to` on the same host, where a scripted platform
+ * answers them. The protocols themselves are tested in `shared/egress/protocols`.
  */
 export function byHttp(sender: Sender): Sender {
   const translated = (request: OutboundRequest): OutboundRequest => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { DestinationKind, OutboundEvent, OutboundRequest } from '../sdk/destination.ts';
 
-/** The time of the attempt in tests: a minute after the sample events. */
+/** The time of the attempt in tests: one minute after the sample events. */
 export const attemptMs = 1_700_000_060_000;
 
-/** What a kind sends of events, with its example settings and those given. */
+/** The requests a kind sends for events, with its example settings and the given ones. */
 export function requestOf(
   kind: DestinationKind,
   events: readonly OutboundEvent[],
@@ -13,7 +13,7 @@ export function requestOf(
   return kind.prepare({ ...kind.exampleSettings, ...more }).buildRequest(events, attemptMs);
 }
 
-/** The body of that, read as JSON. */
+/** Their body, parsed as JSON. */
 export function bodyOf(
   kind: DestinationKind,
   events: readonly OutboundEvent[],
@@ -22,7 +22,7 @@ export function bodyOf(
   return JSON.parse(requestOf(kind, events, more).body ?? '');
 }
 
-/** The parameters of a GET's address, or of a form. */
+/** The parameters of a GET address or of a form. */
 export function parametersOf({ url, body }: OutboundRequest): Readonly<Record<string, string>> {
   return Object.fromEntries(body === undefined ? new URL(url).searchParams : new URLSearchParams(body));
 }

@@ -64,7 +64,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     accepts: (event) => !isAboutIds(event),
     buildRequest(events, nowMs) {
       const [first] = events;
-      if (first === undefined) throw new UnfitEventError('there is no event');
+      if (first === undefined) throw new UnfitEventError('the request has no event');
       const { name } = sentEvent(first);
       const isIdentify = name === identifyEvent;
       const told = isIdentify ? prefixed('cv_', namedTraits(traitsOf(first), given.traitNames)) : trackOf(first);

@@ -36,7 +36,7 @@ const settings = {
   batchSize: batchSize({
     max: 1_000,
     fallback: 500,
-    sublabel: 'Events a request at most, 1 to 1000. Yelp takes 50,000 a day.',
+    sublabel: 'Maximum events in a request, 1 to 1000. Yelp accepts 50,000 a day.',
   }),
   ...adSettings,
   baseUrl: baseUrl('https://api.yelp.com'),

@@ -148,5 +148,5 @@ function failureOf(error: unknown): TokenAnswer {
 const passing: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'Access Denied']);
 
 function codeOf(error: string): string {
-  return /^[\w. -]{1,64}$/.test(error) ? error : 'an error without a known code';
+  return /^[\w. -]{1,64}$/.test(error) ? error : 'error without a known code';
 }
