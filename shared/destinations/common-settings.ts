@@ -21,8 +21,7 @@ export const orderSetting = choice<DeliveryOrder>({
     { label: 'No order when retrying', value: 'none' },
   ],
   sublabel:
-    'While an event waits for a retry, later events of the same visitor wait too. Without ' +
-    'order they are sent at once.',
+    'While an event waits for a retry, later events of the same visitor wait too. Without order they are sent at once.',
   fallback: 'visitor',
 });
 
@@ -33,7 +32,7 @@ export const consentRuleSetting = choice<'all' | 'any'>({
     { label: 'Every purpose', value: 'all' },
     { label: 'One purpose is enough', value: 'any' },
   ],
-  sublabel: "Which of this destination's purposes a visitor must allow. No effect without " + 'purposes.',
+  sublabel: "Which of this destination's purposes a visitor must allow. No effect without purposes.",
   fallback: 'all',
 });
 
@@ -58,8 +57,7 @@ export const encryptionKeySetting = optionalText(
     label: 'Encryption key',
     placeholder: '-----BEGIN PUBLIC KEY-----',
     sublabel:
-      'An RSA public key in PEM, at least 2048 bits. Mappings with the modification ' +
-      'Encrypted use it; only the holder of its private key can decrypt the values.',
+      'An RSA public key in PEM, at least 2048 bits. Mappings with the modification Encrypted use it; only the holder of its private key can decrypt the values.',
   },
   (text, key) => {
     try {

@@ -62,5 +62,5 @@ test('ActiveCampaign: an unknown visitor is unfit, fields are numbers', () => {
   const prepare = (customFields: string) => () =>
     activeCampaignApi.prepare({ ...activeCampaignApi.exampleSettings, customFields });
   expect(prepare('[1]')).toThrow('settings.customFields must be a JSON object');
-  expect(prepare('{"plan":"x"}')).toThrow('settings.customFields must hold the numbers');
+  expect(prepare('{"plan":"x"}')).toThrow('settings.customFields must contain custom field numbers');
 });

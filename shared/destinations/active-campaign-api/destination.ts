@@ -44,40 +44,41 @@ const settings = {
       readBaseUrl,
     ),
   ),
-  apiKey: token({ label: 'API key', sublabel: 'Beside the URL.', example: 'example-api-key' }),
+  apiKey: token({ label: 'API key', sublabel: 'Next to the URL.', example: 'example-api-key' }),
   accountId: requiredText({
     label: 'Event account ID',
     placeholder: '123456789',
-    sublabel: 'actid of Website, Site tracking, Event tracking, which must be on.',
+    sublabel: 'The actid from Website, Site tracking, Event tracking. Event tracking must be on.',
     example: '123456789',
   }),
   eventKey: requiredSecret({
     label: 'Event key',
-    sublabel: 'Beside the event account ID.',
+    sublabel: 'Next to the event account ID.',
     example: 'example-event-key',
   }),
   customFields: optionalText(
     {
       label: 'Custom fields',
       placeholder: '{"plan": 1}',
-      sublabel: 'A JSON object: the number of the custom field for each trait that goes into one.',
+      sublabel: 'A JSON object that maps trait names to custom field numbers.',
     },
     readFields,
   ),
   tags: optionalText(
-    { label: 'Tags', placeholder: 'customer, sluice', sublabel: 'That every contact of an $identify gets.' },
+    { label: 'Tags', placeholder: 'customer, sluice', sublabel: 'Added to every contact from an $identify.' },
     namesIn,
   ),
   tagsProperty: optionalText({
     label: 'Trait with tags',
     placeholder: 'tags',
-    sublabel: 'A trait whose values are tags of the contact: a list, or a text with commas.',
+    sublabel: 'A trait with the tags to add to the contact: a list, or text with commas.',
   }),
   lists: optionalText(
     {
       label: 'Lists',
       placeholder: '1, 2',
-      sublabel: 'Numbers of the lists that subscribing events add to, and unsubscribing events remove from.',
+      sublabel:
+        'Numbers of the lists that subscribing events add the contact to, and unsubscribing events remove it from.',
     },
     readLists,
   ),
@@ -87,31 +88,32 @@ const settings = {
 };
 
 /**
- * ActiveCampaign: a contact of an $identify by `POST /api/3/contact/sync`
- * (https://developers.activecampaign.com/reference/sync-a-contacts-data), an event by `POST https://trackcmp.net/event`, a
- * form (https://developers.activecampaign.com/reference/track-event). One a request; both know the visitor by e-mail
- * address, without which an event is refused. The tracker takes no time and answers 200 whatever it thinks: the
- * body says so. Custom fields are named by their numbers, which ActiveCampaign gives them.
+ * ActiveCampaign: an $identify becomes a contact with `POST /api/3/contact/sync`
+ * (https://developers.activecampaign.com/reference/sync-a-contacts-data), an event a form sent with `POST
+ * https://trackcmp.net/event` (https://developers.activecampaign.com/reference/track-event). One event a request.
+ * Both identify the visitor by e-mail address, without which an event is refused. The tracker has no field for the
+ * event time and always responds 200: the body has the result. Custom fields are named by the numbers that
+ * ActiveCampaign assigns.
  */
 export const activeCampaignApi = defineDestination({
   id: 'ActiveCampaignApi',
   label: 'ActiveCampaign',
   settings,
   facts: {
-    sends: 'Every event; $identify is a contact',
+    sends: 'Every event; $identify creates or updates a contact',
     limits: { events: 1, rate: '5 requests a second' },
     deduplicatesBy: undefined,
-    errors: 'of events in a 200, `success`; of contacts the status',
+    errors: 'events: `success` in a 200; contacts: the status',
     sources: [
       'https://developers.activecampaign.com/reference/track-event',
       'https://developers.activecampaign.com/reference/sync-a-contacts-data',
     ],
     checked: '2026-11-22',
     version: { name: '3', ends: undefined },
-    notCarried: ["site tracking, which works by ActiveCampaign's own script in the browser"],
+    notCarried: ["site tracking, which needs ActiveCampaign's own script in the browser"],
     skips: {
-      group: "ActiveCampaign's accounts are not written by this kind",
-      alias: 'contacts are known by their e-mail address alone',
+      group: 'ActiveCampaign accounts (companies): this kind does not write them',
+      alias: 'contacts are identified by e-mail address only',
     },
     namesElsewhere: ['ActiveCampaign'],
   },
@@ -166,8 +168,8 @@ function syncContact(given: Given, event: OutboundEvent, email: string): Outboun
 const tagsMax = 100;
 
 /**
- * What only the importer does by name: tags of a contact, and lists it is on
- * (https://developers.activecampaign.com/reference/bulk-import-contacts). Undefined where there is nothing to do.
+ * Tags of a contact and its lists: only the importer accepts these by name
+ * (https://developers.activecampaign.com/reference/bulk-import-contacts). Undefined where there are none.
  */
 function importOf(given: Given, event: OutboundEvent): JsonObject | undefined {
   const { tags = [], tagsProperty, lists = [] } = given;
@@ -189,7 +191,7 @@ function namesIn(text: string): readonly string[] {
 
 function readLists(text: string, key: string): readonly number[] {
   const lists = namesIn(text);
-  if (!lists.every((list) => /^[1-9]\d{0,9}$/.test(list))) throw new SettingError(key, 'must be numbers of lists');
+  if (!lists.every((list) => /^[1-9]\d{0,9}$/.test(list))) throw new SettingError(key, 'must be list numbers');
   return lists.map(Number);
 }
 
@@ -204,13 +206,13 @@ function trackEvent(given: Given, event: OutboundEvent, email: string): Outbound
   return postForm({ url: `${given.baseUrl ?? trackerUrl}/event`, body, events: [event] });
 }
 
-/** One value is all that an event carries: its properties as JSON, while they fit. */
+/** An event has one value: its properties as JSON, if they fit. */
 function eventData(properties: JsonObject): string | undefined {
   const text = JSON.stringify(properties);
   return text === '{}' || text.length > dataCharactersMax ? undefined : text;
 }
 
-/** Several values of a field stand between double bars. */
+/** Several values of a field are separated by double bars. */
 function textOfValue(value: unknown): string {
   if (Array.isArray(value)) return `||${value.filter((item) => typeof item !== 'object').join('||')}||`;
   return typeof value === 'string' ? value : JSON.stringify(value);
@@ -219,13 +221,14 @@ function textOfValue(value: unknown): string {
 function readTracked(answer: OutboundAnswer): readonly Outcome[] | undefined {
   if (answer.status !== 200) return undefined;
   const success = jsonAnswer(answer)?.['success'];
-  if (success === undefined) return [{ kind: 'retry', reason: 'the answer does not say whether the event was taken' }];
+  if (success === undefined)
+    return [{ kind: 'retry', reason: 'the response does not say whether the event was accepted' }];
   return Number(success) === 1
     ? [{ kind: 'delivered' }]
     : [
         {
           kind: 'reject',
-          reason: 'ActiveCampaign did not take the event: event tracking is off, or key and account do not fit',
+          reason: 'ActiveCampaign refused the event: event tracking is off, or key and account do not match',
         },
       ];
 }
@@ -236,7 +239,7 @@ function readFields(text: string, key: string): Readonly<Record<string, string>>
   return Object.fromEntries(
     entries.map(([trait, field]) => {
       const number = String(field);
-      if (!/^\d{1,12}$/.test(number)) throw new SettingError(key, 'must hold the numbers of custom fields');
+      if (!/^\d{1,12}$/.test(number)) throw new SettingError(key, 'must contain custom field numbers');
       return [trait, number];
     }),
   );
@@ -247,7 +250,7 @@ function parseObject(text: string, key: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new SettingError(key, 'must be a JSON object of field numbers');
 }

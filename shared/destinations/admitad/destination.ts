@@ -10,15 +10,25 @@ const settings = {
   campaignCode: requiredText({ label: 'Campaign code', placeholder: 'a1b2c3d4e5', example: 'a1b2c3d4e5' }),
   postbackKey: token({
     label: 'Postback key',
-    sublabel: 'Of the program; Admitad takes it in the URL only.',
+    sublabel: 'Key of the program. Admitad accepts it in the URL only.',
     example: 'example-postback-key',
   }),
-  actionCode: requiredText({ label: 'Action code', placeholder: '1', sublabel: 'Of the target action.', example: '1' }),
-  tariffCode: requiredText({ label: 'Tariff code', placeholder: '1', sublabel: 'Of its tariff.', example: '1' }),
+  actionCode: requiredText({
+    label: 'Action code',
+    placeholder: '1',
+    sublabel: 'Code of the target action.',
+    example: '1',
+  }),
+  tariffCode: requiredText({
+    label: 'Tariff code',
+    placeholder: '1',
+    sublabel: "Code of the action's tariff.",
+    example: '1',
+  }),
   paymentType: choice({
     label: 'Payment type',
     options: ['sale', 'lead'],
-    sublabel: 'What the program pays for.',
+    sublabel: 'The kind of conversion that the program pays for.',
     fallback: 'sale',
     example: 'sale',
   }),
@@ -27,11 +37,11 @@ const settings = {
 };
 
 /**
- * Admitad, postback requests: `GET /tt?postback=1` with the id of the click (`admitad_uid` of the landing page, kept in
- * the cookie `_aid`). https://support.mitgo.com/knowledge-base/article/integration-via-postback-request_2, as
- * https://github.com/stape-io/admitad-tag sends it. An order is sent as one position with its whole price; Admitad knows a
- * repeated order by its `order_id`. It answers 200 whatever it thinks, so a wrong code or key shows in its own reports
- * only; and it takes no time.
+ * Admitad, postback requests: `GET /tt?postback=1` with the click id (`admitad_uid` of the landing page, stored in
+ * the cookie `_aid`). https://support.mitgo.com/knowledge-base/article/integration-via-postback-request_2, in the
+ * form that https://github.com/stape-io/admitad-tag sends. An order is sent as one position with its total price;
+ * Admitad deduplicates orders by `order_id`. It always responds 200, so a wrong code or key appears only in its own
+ * reports; it has no field for the event time.
  */
 export const admitad = defineClickPostback({
   id: 'Admitad',
@@ -39,10 +49,10 @@ export const admitad = defineClickPostback({
   clickNames: ['admitad_uid', '_aid'],
   settings,
   facts: {
-    sends: 'Conversions, with the id of their click',
+    sends: 'Conversions that have a click id',
     limits: { events: 1 },
     deduplicatesBy: 'order_id',
-    errors: 'none: it answers 200 whatever it thinks',
+    errors: 'none: it always responds 200',
     sources: [
       'https://support.mitgo.com/knowledge-base/article/integration-via-postback-request_2',
       'https://github.com/stape-io/admitad-tag',

@@ -119,10 +119,10 @@ describe('AdobeAnalytics', () => {
     const read = (headers: Record<string, string>) => prepared.readAnswer?.({ status: 204, headers, body: '' }, event);
     expect(read({ status: 'SUCCESS' })).toBeUndefined();
     expect(read({ status: 'FAILURE', reason: 'NO account' })).toEqual([
-      { kind: 'reject', reason: 'the hit is none: NO account' },
+      { kind: 'reject', reason: 'Adobe refused the hit: NO account' },
     ]);
     expect(read({ status: 'FAILURE', reason: 'ada@example.com' })).toEqual([
-      { kind: 'reject', reason: 'the hit is none' },
+      { kind: 'reject', reason: 'Adobe refused the hit' },
     ]);
   });
 

@@ -16,7 +16,7 @@ const settings = {
       {
         label: 'Data collection server',
         placeholder: 'https://example.data.adobedc.net',
-        sublabel: 'What your implementation has as trackingServerSecure, with https:// before it.',
+        sublabel: 'The trackingServerSecure of your implementation, with https:// in front.',
         example: 'https://example.data.adobedc.net',
       },
       readBaseUrl,
@@ -26,16 +26,16 @@ const settings = {
     {
       label: 'Report suite IDs',
       placeholder: 'examplersid',
-      sublabel: 'Several are separated by commas.',
+      sublabel: 'Separate several with commas.',
       example: 'examplersid',
     },
-    matching(/^[\w.-]{1,40}(,[\w.-]{1,40}){0,19}$/, 'must be ids of report suites, separated by commas'),
+    matching(/^[\w.-]{1,40}(,[\w.-]{1,40}){0,19}$/, 'must be report suite IDs, separated by commas'),
   ),
   organizationId: optionalText(
     {
       label: 'Organization ID',
       placeholder: '0123456789ABCDEF01234567@AdobeOrg',
-      sublabel: 'Only where visitors are known by their Experience Cloud ID.',
+      sublabel: 'Only needed if visitors are identified by Experience Cloud ID.',
     },
     matching(/^\w{1,64}@AdobeOrg$/, 'must end in @AdobeOrg'),
   ),
@@ -43,38 +43,39 @@ const settings = {
     label: 'Variables',
     placeholder: 'plan = eVar5, plan = prop2, store = list1',
     sublabel:
-      'Properties of events, each with the variable that gets it: eVar1 to eVar250, prop1 to prop75, list1 to list3, hier1 to hier5, campaign, channel, pageType, server or zip.',
+      'Event properties, each with the variable to fill: eVar1 to eVar250, prop1 to prop75, list1 to list3, hier1 to hier5, campaign, channel, pageType, server or zip.',
     value: adobeVariable,
   }),
   events: pairList({
     label: 'Success events',
     placeholder: 'Signed Up = event12, Order Completed = event7',
-    sublabel: 'Names of events, each with the success event that it counts, beside those that Adobe has for orders.',
+    sublabel: "Event names, each with the success event that it counts. Orders already count in Adobe's own events.",
     value: /^event([1-9]\d{0,2}|1000)$/,
   }),
   productVariables: pairList({
     label: 'Variables of products',
     placeholder: 'colour = eVar7, discount = event3',
-    sublabel: 'Properties of products, each with its merchandising eVar, or the event that gets its number.',
+    sublabel: 'Product properties, each with its merchandising eVar, or the event that receives its number.',
     value: /^(eVar([1-9]\d?|1\d\d|2[0-4]\d|250)|event([1-9]\d{0,2}|1000))$/,
   }),
   withoutTimestamps: toggle({
     label: 'Without timestamps',
     sublabel:
-      'For report suites that take none: an event that has one is silently lost there. Events then count when they arrive.',
+      'For report suites without timestamp support: they silently drop hits that have a timestamp. Events are then counted at the time of arrival.',
   }),
 };
 
 /**
- * Adobe Analytics, Data Insertion API: a hit a request, `POST /b/ss/{report suites}/2/…` as a query string in the body,
- * https://developer.adobe.com/analytics-collection-apis/methods/data-insertion. Of the two public ways in for servers this
- * is the one for events as they come: the Bulk Data Insertion API takes a file a second and visitor group, whose rows must
- * stand in the order of their times, over all files. Response type 2 says in the header `Status` whether the hit is one.
+ * Adobe Analytics, Data Insertion API: one hit a request, `POST /b/ss/{report suites}/2/…` with a query string in the
+ * body, https://developer.adobe.com/analytics-collection-apis/methods/data-insertion. Adobe has two public server
+ * APIs; the Bulk Data Insertion API does not suit a stream of events: it accepts one file a second and visitor group,
+ * with rows in time order across all files. Response type 2 reports in the header `Status` whether the hit was
+ * accepted.
  *
- * Page views are page views, everything else is a custom link of the event's name. Properties that the settings give a
- * variable, and those that go by the name of one (`eVar5`, `prop3`, `list1`, `events`, `campaign` …), are that variable; all others are
- * context data, which the processing rules of the report suite put where they belong. A visitor is known by what Adobe gave
- * the browser (`ecid`, `s_vi`, `s_fid`), else by ours as the visitor ID.
+ * Page views are sent as page views, everything else as a custom link with the event's name. Properties that the
+ * settings assign to a variable, and those named like one (`eVar5`, `prop3`, `list1`, `events`, `campaign` …), fill
+ * that variable; all others are context data, which the report suite's processing rules assign. A visitor is
+ * identified by Adobe's own browser ids (`ecid`, `s_vi`, `s_fid`), else by the Sluice visitor id as the visitor ID.
  */
 export const adobeAnalytics = defineDestination({
   id: 'AdobeAnalytics',
@@ -82,10 +83,10 @@ export const adobeAnalytics = defineDestination({
   settings,
   exampleSuccess: { status: 204, body: '' },
   facts: {
-    sends: "Every event but the service's own, as a page view or a custom link",
+    sends: 'Every customer event, as a page view or a custom link',
     limits: { events: 1 },
     deduplicatesBy: 'purchaseID',
-    errors: 'by the headers Status and Reason, under a status of 2xx',
+    errors: 'by the headers Status and Reason of a 2xx response',
     sources: [
       'https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/request',
       'https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types',
@@ -95,7 +96,7 @@ export const adobeAnalytics = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
-    notCarried: ['properties below others and traits as variables: a mapping sets eVar5 and the like from them'],
+    notCarried: ['nested properties, and traits as variables: use a mapping to eVar5 and the like'],
   },
   loadPlatform: async () => (await import('./platform.ts')).adobeAnalyticsPlatform,
   prepare,
@@ -111,7 +112,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = sentEvent(outbound, given);
       return {
         method: 'POST',
-        // The last part keeps caches away, which a POST does anyway; the path is as documented with it.
+        // The last path segment defeats caches. A POST needs no such segment; the documented path has it.
         url: `${url}/s${Math.floor(event.timeMs)}`,
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
@@ -123,16 +124,16 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     },
     readAnswer({ headers }, events) {
       if (headers['status'] !== 'FAILURE') return undefined;
-      const reason = failures.get(headers['reason'] ?? '') ?? 'the hit is none';
+      const reason = failures.get(headers['reason'] ?? '') ?? 'Adobe refused the hit';
       return events.map(() => ({ kind: 'reject', reason }));
     },
   };
 }
 
-/** The reasons Adobe documents. */
+/** Reasons documented by Adobe. */
 const failures: ReadonlyMap<string, string> = new Map(
   ['NO account', 'NO pagename OR pageurl', 'NO visitorid OR ipaddress', 'Syntax error'].map((reason) => [
     reason,
-    `the hit is none: ${reason}`,
+    `Adobe refused the hit: ${reason}`,
   ]),
 );

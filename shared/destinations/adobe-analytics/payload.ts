@@ -15,13 +15,13 @@ import { standardEventOf } from '../sdk/standard-events.ts';
 export type HitOptions = {
   readonly organizationId: string | undefined;
   readonly withoutTimestamps: boolean;
-  /** Properties of events, names of events and properties of products, each with its variable or event. */
+  /** Event properties, event names and product properties, each with its variable or event. */
   readonly variables: readonly Pair[];
   readonly events: readonly Pair[];
   readonly productVariables: readonly Pair[];
 };
 
-/** A hit: its variables by their names in a query string, and its context data. */
+/** A hit: its variables by query-string name, and its context data. */
 export type AdobeHit = {
   readonly variables: Readonly<Record<string, string | number | undefined>>;
   readonly contextData: Readonly<Record<string, string>>;
@@ -33,7 +33,9 @@ const productsMax = 100;
 
 const eventName = platformEventNames('AdobeAnalytics');
 
-/** An event as a hit: https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference. */
+/**
+ * An event as a hit: https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference.
+ */
 export function adobeHit(
   outbound: OutboundEvent,
   event: SentEvent,
@@ -65,7 +67,7 @@ export function adobeHit(
   };
 }
 
-/** The hit between its marks, as a body: context data stand between marks of their own, all else before them. */
+/** The hit with its delimiters, as a body: context data has delimiters of its own and follows everything else. */
 export function hitBody({ variables, contextData }: AdobeHit): string {
   const pairs = [
     ['AQB', '1'],
@@ -79,10 +81,10 @@ export function hitBody({ variables, contextData }: AdobeHit): string {
     .join('&');
 }
 
-/** Events that count something: those of the report suite's own have numbers. */
+/** Events that increment a counter; a report suite's custom events are numbered. */
 const counted = /^event\d{1,4}$/;
 
-/** Names by which properties are variables, and what a query string calls these. */
+/** Property names that fill a variable, with the variable's name in the query string. */
 const named: ReadonlyMap<string, string> = new Map([
   ['events', 'events'],
   ['products', 'products'],
@@ -128,7 +130,7 @@ function splitProperties(
     const named = own.flatMap(([of, variable]) => (of === name ? [variableOf(variable)] : []));
     const found = named.length > 0 ? named : [variableOf(name)];
     const text = textForm(value);
-    // A shop's own `products` is a list, and sent in Adobe's form.
+    // A shop's own `products` is a list, and is sent in Adobe's form.
     if (!found.includes(undefined) && text !== undefined && !isJsonObject(value) && !Array.isArray(value)) {
       for (const variable of found) if (variable !== undefined) variables[variable] = text.slice(0, valueCharactersMax);
     } else {
@@ -144,7 +146,10 @@ const browserNames = {
   fid: ['s_fid', 'fid'],
 } as const;
 
-/** By what Adobe knows the browser; the visitor ID would be taken before these, so it goes where there is none of them. */
+/**
+ * The id by which Adobe knows the browser. The visitor ID would take precedence, so it is sent only where there is no
+ * browser id.
+ */
 function visitorOf(event: SentEvent, organizationId: string | undefined): Readonly<Record<string, string | undefined>> {
   const mid = browserId(event, browserNames.mid);
   const aid = browserId(event, browserNames.aid);
@@ -159,15 +164,18 @@ function visitorOf(event: SentEvent, organizationId: string | undefined): Readon
   };
 }
 
-/** A visitor ID may have 100 letters and digits, and nothing else. */
+/** A visitor ID may have up to 100 letters and digits only. */
 function visitorId({ visitor: { id } }: SentEvent): string {
   return /^[A-Za-z0-9-]{1,100}$/.test(id) ? id.replaceAll('-', '') : hash('sha256', id, 'hex');
 }
 
-/** A page view is a page; what happens there is a link of its name, for which Adobe counts no page. */
+/**
+ * A page view is sent as a page; any other event on a page is sent as a link with the event's name, which Adobe does
+ * not count as a page view.
+ */
 function placeOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
   const { url } = browserContext(event);
-  // A screen of an app is a page without an address.
+  // An app screen is a page without an address.
   const isScreen = event.name === screenEvent;
   const title = textOf(event.context['title']) ?? textOf(event.properties['name']);
   const isPage = (isScreen || standardEventOf(event.name) === 'pageView') && (url ?? title) !== undefined;
@@ -195,7 +203,7 @@ function productOf(item: CommerceItem, alone: JsonObject, pairs: readonly Pair[]
 }
 
 /**
- * `category;product;quantity;price`, of several with commas between them; the price is that of all pieces. Events and
+ * `category;product;quantity;price`, several separated by commas; the price is the total for the quantity. Events and
  * merchandising variables follow: `;event1=5|event2=3;eVar7=red`.
  */
 function productsOf(products: readonly Product[]): string {
@@ -207,16 +215,16 @@ function productsOf(products: readonly Product[]): string {
   return told.join(',');
 }
 
-/** Without the marks that separate. */
+/** Without separator characters. */
 const separate = (text = ''): string => text.replaceAll(/[;,|]/g, ' ').slice(0, 100);
 
-/** At most 20 bytes; a longer one would be cut, and others like it taken for the same. */
+/** At most 20 bytes; Adobe would truncate a longer one, and confuse ids with the same start. */
 function purchaseId(orderId: string | undefined): string | undefined {
   if (orderId === undefined || Buffer.byteLength(orderId, 'utf8') <= 20) return orderId;
   return hash('sha256', orderId, 'hex').slice(0, 20);
 }
 
-/** Flat, under names of letters, digits and underscores. */
+/** Flattened, with names of letters, digits and underscores. */
 function contextDataOf(properties: JsonObject): Readonly<Record<string, string>> {
   const told: Record<string, string> = {};
   const tell = (name: string, value: unknown, depth: number): void => {
@@ -237,7 +245,7 @@ function joined(prefix: string, key: string): string {
   return prefix === '' ? plain : `${prefix}_${plain}`;
 }
 
-/** Lists of texts and numbers; goods have a variable of their own. */
+/** Lists of texts and numbers; products have their own variable. */
 function listText(values: readonly unknown[]): string {
   return values
     .flatMap((value) => (isJsonObject(value) || Array.isArray(value) ? [] : (textForm(value) ?? [])))

@@ -72,7 +72,7 @@ describe('AmazonDSP', () => {
   });
 
   it('unfit: a visitor that Amazon cannot match', () => {
-    expect(() => rowOf(sampleStranger())).toThrow('nothing of a person');
+    expect(() => rowOf(sampleStranger())).toThrow('no identifier');
   });
 
   it('answer: a 207 names by place what was not taken', () => {

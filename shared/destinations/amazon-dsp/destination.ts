@@ -41,7 +41,7 @@ const settings = {
   accountId: requiredText({
     label: 'Account ID',
     placeholder: 'amzn1.ads-account.g.…',
-    sublabel: 'Of the advertiser.',
+    sublabel: 'ID of the advertiser account.',
     example: 'amzn1.ads-account.g.example',
   }),
   region: address(
@@ -57,8 +57,8 @@ const settings = {
     }),
   ),
   dataSetName: optionalText(
-    { label: 'Data set', placeholder: 'SluiceEvents', sublabel: 'That events are grouped in.' },
-    matching(/^[A-Za-z][\w-]{0,99}$/, 'must begin with a letter, and have letters, digits, _ and -'),
+    { label: 'Data set', placeholder: 'SluiceEvents', sublabel: 'The name under which events are grouped.' },
+    matching(/^[A-Za-z][\w-]{0,99}$/, 'must start with a letter and contain only letters, digits, _ and -'),
   ),
   eventSource: choice({
     label: 'Event source',
@@ -71,36 +71,37 @@ const settings = {
     {
       label: 'Country',
       placeholder: 'US',
-      sublabel: 'Two letters. Of events whose visitor has none.',
+      sublabel: 'Two letters. For events whose visitor has no country.',
       example: 'US',
     },
-    matching(/^[A-Z]{2}$/, 'must be two capitals such as US'),
+    matching(/^[A-Z]{2}$/, 'must be two capital letters such as US'),
   ),
   clientId: token({
     label: 'Client ID',
-    sublabel: 'Of a Login with Amazon app with access to the Ads API.',
+    sublabel: 'From a Login with Amazon app with access to the Ads API.',
     example: 'amzn1.application-oa2-client.example',
   }),
   clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
-  refreshToken: token({ label: 'Refresh token', sublabel: 'Of a user of the account.', example: 'Atzr-example' }),
+  refreshToken: token({ label: 'Refresh token', sublabel: 'From a user of the account.', example: 'Atzr-example' }),
   ...adSettings,
   baseUrl: optionalBaseUrl(regions.NA.url),
   tokenUrl: address(optionalText({ label: 'Token URL', placeholder: regions.NA.tokenUrl }, readWebUrl)),
 };
 
 /**
- * Amazon DSP, Events API of Amazon Ads: `POST /adsApi/v1/create/events`, up to 500 events, answered row by row.
- * https://advertising.amazon.com/API/docs/en-us/guides/events/events; form of the data as in segmentio/action-destinations,
- * amazon-conversions-api. The event's own id is `eventId`, by which Amazon recognises a repetition. The property `consent`
- * may hold `amzn_ad_storage` and `amzn_user_data`, each `GRANTED` or `DENIED`, or a `tcf` or `gpp` string, of which
- * Amazon demands one in Europe; without any, the visitor's address stands for where they are.
+ * Amazon DSP, Events API of Amazon Ads: `POST /adsApi/v1/create/events`, up to 500 events, with a result for each
+ * row. https://advertising.amazon.com/API/docs/en-us/guides/events/events; data format as in
+ * segmentio/action-destinations, amazon-conversions-api. The event id is `eventId`, by which Amazon deduplicates. The
+ * property `consent` may contain `amzn_ad_storage` and `amzn_user_data`, each `GRANTED` or `DENIED`, or a `tcf` or
+ * `gpp` string; Amazon requires one of them in Europe. Without any, the visitor's IP address tells Amazon the
+ * country.
  */
 export const amazonDsp = defineDestination({
   id: 'AmazonDSP',
   label: 'Amazon DSP (Events API)',
   settings,
   facts: {
-    sends: "Every event but the service's own, as a conversion",
+    sends: 'Every customer event, as a conversion',
     limits: { events: batchEventsMax },
     deduplicatesBy: 'eventId',
     errors: 'row by row in a 207',
@@ -144,7 +145,7 @@ function amazonEvent(
 ): JsonObject {
   const person = knownPerson(event);
   const keys = matchKeys(event, person);
-  if (keys.length === 0) throw new UnfitEventError('the event says nothing of a person that Amazon could match');
+  if (keys.length === 0) throw new UnfitEventError('the event has no identifier that Amazon could match');
   const conversionType = standardName(event) ?? 'OTHER';
   const isPurchase = conversionType === 'OFF_AMAZON_PURCHASES';
   const { value, currency, itemCount } = commerceOf(event);
@@ -179,7 +180,7 @@ const ownAttributes = [
   ...Array.from({ length: 10 }, (_, index) => `attr${index + 1}`),
 ];
 
-/** What Amazon reports by: of the first product, unless the event names it itself. */
+/** The fields Amazon reports by: of the first product, unless the event itself has them. */
 function customData(event: SentEvent): readonly JsonObject[] {
   const [item] = commerceOf(event).items;
   const ofItem: JsonObject = { brand: item?.brand, category: item?.category, productId: item?.id };
@@ -189,7 +190,7 @@ function customData(event: SentEvent): readonly JsonObject[] {
   });
 }
 
-/** An event of an app on a phone is one of its system also where the destination's others are of a website. */
+/** An event of a phone app gets the source of its operating system, also where the destination is set to website. */
 function sourceOf(event: SentEvent, standard: string): string {
   const { platform } = deviceOf(event);
   return standard === 'WEBSITE' && platform !== undefined && isOfApp(event) ? platform.toUpperCase() : standard;
@@ -201,13 +202,13 @@ function regionOfLocale({ context }: SentEvent): string | undefined {
   return /^[a-z]{2,3}[-_]([A-Z]{2})$/.exec(locale ?? '')?.[1];
 }
 
-/** The visitor's street: a trait of its own, or of an address. */
+/** The visitor's street: a trait, or a member of an address. */
 function streetOf({ visitor }: SentEvent): string | undefined {
   const { address, street } = visitor.custom_properties;
   return textOf(isJsonObject(address) ? address['street'] : street);
 }
 
-/** What the person is matched by, in Amazon's form: each datum hashed, ids as they are. */
+/** The identifiers in Amazon's form: personal data hashed, ids unchanged. */
 function matchKeys(event: SentEvent, person: KnownPerson): readonly JsonObject[] {
   const { email, firstName, lastName, city, state, zip } = person;
   const lettersAndDigits = (text: string): string | undefined =>
@@ -243,7 +244,7 @@ function consentOf(event: SentEvent): JsonObject | undefined {
   return ip === undefined ? undefined : { geo: { ipAddress: ip } };
 }
 
-/** A 207 lists those that were taken and those that were not, by place. */
+/** A 207 lists the accepted and the refused rows by index. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = answer.status === 207 ? jsonAnswer(answer) : undefined;
   const errors = body?.['error'];

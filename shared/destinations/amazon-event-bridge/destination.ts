@@ -9,7 +9,7 @@ import { matching, optionalText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 10;
-/** Of all entries of a request together, as EventBridge counts them. */
+/** Total size of all entries of a request, as EventBridge counts it. */
 const entryBytesMax = 1_000_000;
 const timeBytes = 14;
 const detailTypeCharactersMax = 128;
@@ -20,28 +20,28 @@ const settings = {
     {
       label: 'Event bus',
       placeholder: 'events',
-      sublabel: 'Its name or ARN; defaults to the bus "default". The credentials need events:PutEvents on it.',
+      sublabel: 'Name or ARN. Defaults to the bus "default". The credentials need events:PutEvents on it.',
       example: 'events',
     },
     matching(
       /^(arn:aws[\w-]*:events:[a-z0-9-]+:\d{12}:event-bus\/)?[/.\w-]{1,256}$/,
-      'must be the name or the ARN of a bus',
+      'must be the name or ARN of a bus',
     ),
   ),
   source: optionalText(
     {
       label: 'Source',
       placeholder: standardSource,
-      sublabel: `What rules match as "source". Defaults to "${standardSource}".`,
+      sublabel: `The "source" that rules match. Defaults to "${standardSource}".`,
     },
-    matching(/^(?!aws\.)[\w./-]{1,256}$/i, 'must be letters, digits, ., _, / or -, and not begin with aws.'),
+    matching(/^(?!aws\.)[\w./-]{1,256}$/i, 'must contain only letters, digits, ., _, / or -, and not start with aws.'),
   ),
   ...awsSettings('events'),
 };
 
 /**
- * Amazon EventBridge: every event with its visitor is the detail of one entry, its name the detail type. EventBridge keeps
- * no order and recognises no repetition: `detail.event.id` is the same in both.
+ * Amazon EventBridge: every event with its visitor is the detail of one entry, with its name as the detail type.
+ * EventBridge keeps no order and does not deduplicate: a repeated event has the same `detail.event.id`.
  * https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
  */
 export const amazonEventBridge = defineDestination({
@@ -99,7 +99,7 @@ type Entry = {
   readonly Detail: string;
 };
 
-/** A name that is too long is its hash: a part of it could be another name. */
+/** A name that is too long is replaced by its hash: truncated it could match another name. */
 function detailTypeOf(event: OutboundEvent): string {
   const name = outboundName(event).toWellFormed();
   if (name === '') throw new UnfitEventError('the event has no name');
@@ -118,8 +118,8 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return entries.map(outcomeOf);
 }
 
-// Some may be on the bus and some not: sending all of them again loses none.
-const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each entry' };
+// Some entries may be on the bus already: retrying all of them loses none.
+const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each entry' };
 
 function outcomeOf(entry: unknown): Outcome {
   const code = isJsonObject(entry) ? entry['ErrorCode'] : undefined;

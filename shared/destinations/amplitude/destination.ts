@@ -15,7 +15,7 @@ const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api2.amplitude.com' },
   { value: 'EU', label: 'European Union', url: 'https://api.eu.amplitude.com' },
 ];
-// A request may carry up to 2,000 events and 1 MB; the smaller batch is meant to stay below that.
+// A request may have up to 2,000 events and 1 MB; the lower limit usually stays below that.
 const batch = { max: 1_000, fallback: 100 };
 const endpoints = {
   '/2/httpapi': { bodyBytesMax: 1_000_000 },
@@ -25,7 +25,7 @@ type Endpoint = keyof typeof endpoints;
 const rowsMax = 2_000;
 
 const settings = {
-  apiKey: requiredSecret({ label: 'API key', sublabel: 'Of the project, from its settings.', example: 'example-key' }),
+  apiKey: requiredSecret({ label: 'API key', sublabel: 'From the project settings.', example: 'example-key' }),
   region: region(regions),
   endpoint: choice<Endpoint>({
     label: 'Interface',
@@ -34,14 +34,14 @@ const settings = {
       { label: 'Batch Event Upload', value: '/batch' },
     ],
     sublabel:
-      'Batch Event Upload takes 1,000 events a second of one user and 20 MB a request; what it is sent shows later. For replays and busy servers.',
+      'Batch Event Upload accepts 1,000 events a second of one user and 20 MB a request, with a delay before events are visible. For replays and high traffic.',
     fallback: '/2/httpapi',
   }),
   batchSize: batchSize(batch),
   groupType: optionalText({
     label: 'Group type',
     placeholder: 'company',
-    sublabel: 'What groups are whose event does not say.',
+    sublabel: 'Group type for group events without one.',
   }),
   revenueOf: choice<'orders' | 'products'>({
     label: 'Revenue',
@@ -50,7 +50,7 @@ const settings = {
       { label: 'An event for each product', value: 'products' },
     ],
     sublabel:
-      'By product each one of an order is a Product Purchased event with its price, and the order has no amount.',
+      'With one event a product, each product of an order is a Product Purchased event with its price, and the order has no amount.',
     fallback: 'orders',
   }),
   traitNames: traitNames(),
@@ -59,9 +59,9 @@ const settings = {
 };
 
 /**
- * Amplitude, HTTP V2 API: `POST /2/httpapi`, https://amplitude.com/docs/apis/analytics/http-v2, or Batch Event Upload with the
- * same events: `POST /batch`, https://amplitude.com/docs/apis/analytics/batch-event-upload. The event's id is
- * `insert_id`, by which Amplitude recognises a repetition for 7 days; $identify is its event type of that name with
+ * Amplitude, HTTP V2 API: `POST /2/httpapi`, https://amplitude.com/docs/apis/analytics/http-v2, or Batch Event Upload
+ * with the same events: `POST /batch`, https://amplitude.com/docs/apis/analytics/batch-event-upload. The event id is
+ * `insert_id`, by which Amplitude deduplicates for 7 days; $identify is sent as Amplitude's event type $identify with
  * `user_properties` to set.
  */
 export const amplitude = defineDestination({
@@ -69,18 +69,18 @@ export const amplitude = defineDestination({
   label: 'Amplitude',
   settings,
   facts: {
-    sends: 'Every event but aliases; $identify sets user properties, $group those of the group',
+    sends: 'Every event but aliases; $identify sets user properties, $group sets group properties',
     limits: { events: 2_000, bytes: 1_000_000 },
     deduplicatesBy: 'insert_id',
-    errors: 'rows at fault by field, and none is taken',
+    errors: 'invalid rows by field; then no row is accepted',
     sources: [
       'https://amplitude.com/docs/apis/analytics/http-v2',
       'https://amplitude.com/docs/apis/analytics/batch-event-upload',
     ],
     checked: '2026-11-27',
     version: { name: '2', ends: undefined },
-    notCarried: ['the name of a page in the name of its event: a mapping gives events other names'],
-    skips: { alias: 'Amplitude joins a device and a user by the events that name both' },
+    notCarried: ['page names in event names: a mapping renames events'],
+    skips: { alias: 'Amplitude merges a device and a user from events that carry both ids' },
     namesElsewhere: amplitudeNames,
   },
   loadPlatform: async () => (await import('./platform.ts')).amplitudePlatform,
@@ -97,7 +97,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     buildRequest(events) {
       const rows = events.flatMap((event) => amplitudeRows(event, given));
       if (rows.length > rowsMax) throw new UnfitEventError(`an order of more than ${rowsMax} products`);
-      // Ids of a customer may be shorter than the five characters Amplitude asks for by itself.
+      // Customers' ids may be shorter than Amplitude's default minimum of five characters.
       const body = { api_key: apiKey, events: rows, options: { min_id_length: 1 } };
       return withinBytes(postJson({ url, body, events }), endpoints[given.endpoint].bodyBytesMax);
     },
@@ -106,8 +106,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /**
- * Amplitude takes nothing of a request it answers 400 to, and lists the events at fault by field. One that lists none
- * is about the request: its key, most of all. One that lists some leaves it to the dispatcher to send the others again.
+ * Amplitude accepts nothing of a request it answers with 400, and lists the invalid events by field. Without such a
+ * list the request itself is at fault, usually its key. With a list, the dispatcher sends the other events again.
  */
 function readRefusals(
   answer: OutboundAnswer,

@@ -13,7 +13,7 @@ const idsMax = 100;
 export const amplitudeErasureSettings = {
   secretKey: optionalSecret({
     label: 'Secret key',
-    sublabel: 'Of the project. Only needed to forward erasures of visitors.',
+    sublabel: 'From the project settings. Only needed to forward erasures.',
   }),
 };
 
@@ -25,23 +25,23 @@ type Given = {
 };
 
 /**
- * Amplitude's User Privacy API: `POST /api/2/deletions/users`, up to 100 user ids, deleted within 30 days; `GET` lists the
- * jobs of a range of days. https://amplitude.com/docs/apis/analytics/user-privacy
+ * Amplitude's User Privacy API: `POST /api/2/deletions/users`, up to 100 user ids, deleted within 30 days; `GET`
+ * lists the jobs of a range of days. https://amplitude.com/docs/apis/analytics/user-privacy
  */
 export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given): PreparedErasure {
-  if (secretKey === undefined) return manual('The destination has no secret key, which deletions need.');
+  if (secretKey === undefined) return manual('The destination has no secret key, which erasures need.');
   const url = `${baseUrl ?? hosts[region.value] ?? hosts['US']}/api/2/deletions/users`;
   const headers = { authorization: basicAuthorization(apiKey, secretKey) };
   return {
     begin({ subject: { externalIds } }) {
       if (externalIds.length === 0) return noIdentifier('external id');
       if (externalIds.length > idsMax) {
-        return { kind: 'manual', reason: `Amplitude deletes up to ${idsMax} ids at once, and the visitor had more.` };
+        return { kind: 'manual', reason: `Amplitude deletes up to ${idsMax} ids at once; this visitor has more.` };
       }
-      // Whom Amplitude never received is no failure.
+      // A user that Amplitude does not know is not an error.
       const body = { user_ids: externalIds, requester: 'Sluice', ignore_invalid_id: 'true', delete_from_org: 'false' };
       return ask(erasurePost(url, headers, body), (answer) => {
-        // The job with the latest day is the last to be done.
+        // The job with the latest day is the last to finish.
         const day = jobsIn(answer.body)
           .map((job) => job.day)
           .toSorted()
@@ -60,7 +60,7 @@ export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given):
 
 type Job = { readonly day: string; readonly status: unknown };
 
-/** An answer is a job or a list of them. */
+/** A response is a job or a list of jobs. */
 function jobsIn(body: string): readonly Job[] {
   try {
     return [JSON.parse(body) as unknown].flat().flatMap((job) => {

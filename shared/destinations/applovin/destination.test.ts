@@ -53,10 +53,12 @@ test('AppLovin: a restricted advertiser tells page views and leads, and no page'
 });
 
 test('AppLovin: what would have the whole request dropped is unfit', () => {
-  expect(() => requestOf(appLovin, [sampleStranger()])).toThrow('the address of the page');
+  expect(() => requestOf(appLovin, [sampleStranger()])).toThrow('the page address');
   const context = { current_url: 'https://shop.example.com/' };
   expect(() => requestOf(appLovin, [sampleShopper({ context })])).toThrow('both an IP address and a User-Agent');
-  expect(() => requestOf(appLovin, [sampleShopper({ properties: { value: 1 } })])).toThrow('the goods of a purchase');
+  expect(() => requestOf(appLovin, [sampleShopper({ properties: { value: 1 } })])).toThrow(
+    'the products of a purchase',
+  );
   expect(() => requestOf(appLovin, [sampleShopper({ event: 'Lead', properties: {} })])).toThrow('value and currency');
   expect(() => requestOf(appLovin, [sampleShopper({ event: 'Search', properties: {} })])).toThrow(
     'the text of a search',

@@ -19,7 +19,7 @@ const settings = {
   }),
   apiKey: token({
     label: 'Conversion API key',
-    sublabel: 'From the same page, or your representative.',
+    sublabel: 'From the same page, or from your AppLovin representative.',
     example: 'example',
   }),
   eventSource: choice({
@@ -31,7 +31,8 @@ const settings = {
   }),
   restricted: toggle({
     label: 'Restricted lead generation',
-    sublabel: 'For advertisers that AppLovin restricts: only page views and leads, and of addresses the domain only.',
+    sublabel:
+      'For advertisers that AppLovin restricts: sends only page views and leads, and only the domain of page addresses.',
   }),
   deduplicationProperty: deduplicationProperty(),
   defaultCurrency: defaultCurrency('USD'),
@@ -39,20 +40,21 @@ const settings = {
 };
 
 /**
- * AppLovin Axon, Conversion API: `POST /v1/event?pixel_id={event key}`, up to 100 events, taken or refused as a whole.
- * https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api, of restricted advertisers
- * https://support.axon.ai/en/growth/promoting-your-websites/api/conversion-api-for-restricted-lead-generation. It has no
- * custom events: others are skipped. The event's own id is `dedupe_id`, which deduplicates against the pixel.
+ * AppLovin Axon, Conversion API: `POST /v1/event?pixel_id={event key}`, up to 100 events, accepted or refused as a
+ * whole. https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api; for restricted
+ * advertisers
+ * https://support.axon.ai/en/growth/promoting-your-websites/api/conversion-api-for-restricted-lead-generation. It has
+ * no custom events, so other events are skipped. The event id is `dedupe_id`, which deduplicates against the pixel.
  */
 export const appLovin = defineDestination({
   id: 'AppLovin',
   label: 'AppLovin Axon Conversion API',
   settings,
   facts: {
-    sends: 'Events that it has a name for',
+    sends: 'Events that AppLovin has a name for',
     limits: { events: 100 },
     deduplicatesBy: 'dedupe_id',
-    errors: 'the whole request, for one bad event',
+    errors: 'the whole request because of one bad event',
     sources: ['https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api'],
     checked: '2026-11-22',
     version: { name: 'v1', ends: undefined },
@@ -64,7 +66,7 @@ export const appLovin = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/v1/event?pixel_id=${encodeURIComponent(given.eventKey.trim())}`;
-  // Not a Bearer token: the key as it is.
+  // The key without the prefix Bearer.
   const headers = { authorization: given.apiKey };
   const { restricted, eventSource } = given;
   return {

@@ -15,7 +15,7 @@ const standardName = platformEventNames('AppLovin');
 
 const restrictedNames: ReadonlySet<string> = new Set(['page_view', 'generate_lead']);
 
-/** AppLovin's name for an event, undefined where it has none or may not receive it. */
+/** AppLovin's name for an event; undefined where it has none or may not receive the event. */
 export function axonName(event: NamedEvent, restricted: boolean): string | undefined {
   const known = standardName(event);
   return known === undefined || !restricted || restrictedNames.has(known) ? known : undefined;
@@ -24,15 +24,15 @@ export function axonName(event: NamedEvent, restricted: boolean): string | undef
 type Variant = { readonly restricted: boolean; readonly eventSource: string };
 
 /**
- * An event of the Conversion API; what each event carries:
+ * An event of the Conversion API; its fields:
  * https://support.axon.ai/en/growth/promoting-your-websites/axon-pixel-integration/events-and-objects. Throws
- * UnfitEventError where something is missing that would have AppLovin drop the whole request.
+ * UnfitEventError where a missing field would make AppLovin drop the whole request.
  */
 export function axonEvent(event: SentEvent, { restricted, eventSource }: Variant): JsonObject {
   const name = axonName(event, restricted);
   if (name === undefined) throw new UnfitEventError('AppLovin has no such event');
   const { url } = browserContext(event);
-  if (url === undefined) throw new UnfitEventError('AppLovin needs the address of the page');
+  if (url === undefined) throw new UnfitEventError('AppLovin needs the page address');
   return {
     name,
     event_time: Math.floor(event.timeMs),
@@ -43,7 +43,7 @@ export function axonEvent(event: SentEvent, { restricted, eventSource }: Variant
   };
 }
 
-/** Events whose data must name goods. */
+/** Events that require products. */
 const aboutGoods: ReadonlySet<string> = new Set([
   'view_item',
   'view_cart',
@@ -52,17 +52,17 @@ const aboutGoods: ReadonlySet<string> = new Set([
   'begin_checkout',
   'purchase',
 ]);
-/** Events whose data must name an amount and its currency. */
+/** Events that require an amount and its currency. */
 const aboutMoney: ReadonlySet<string> = new Set(['begin_checkout', 'purchase', 'generate_lead']);
 
 function dataOf(event: SentEvent, name: string): JsonObject | null {
   const { properties } = event;
   const { value, currency, orderId, items, searchText } = commerceOf(event);
-  if (aboutGoods.has(name) && items.length === 0) throw new UnfitEventError(`AppLovin needs the goods of a ${name}`);
+  if (aboutGoods.has(name) && items.length === 0) throw new UnfitEventError(`AppLovin needs the products of a ${name}`);
   if (aboutMoney.has(name) && (value === undefined || currency === undefined)) {
-    throw new UnfitEventError(`AppLovin needs value and currency of a ${name}`);
+    throw new UnfitEventError(`AppLovin needs the value and currency of a ${name}`);
   }
-  if (name === 'search' && searchText === undefined) throw new UnfitEventError('AppLovin needs the text of a search');
+  if (name === 'search' && searchText === undefined) throw new UnfitEventError('AppLovin needs the search text');
   const goods = items.map(({ id, name: title, brand, price, quantity }) => ({
     item_id: id,
     item_name: title,
@@ -87,7 +87,9 @@ function dataOf(event: SentEvent, name: string): JsonObject | null {
   return data ?? null;
 }
 
-/** Address, browser and one id at least; e-mail address and phone number as SHA-256, the latter without its plus. */
+/**
+ * Page address, browser and at least one id; e-mail address and phone number as SHA-256, the number without its plus.
+ */
 function userData(event: SentEvent, eventSource: string): JsonObject {
   const person = knownPerson(event);
   const { email, phone } = hashPerson(person);

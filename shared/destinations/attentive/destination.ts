@@ -27,7 +27,7 @@ import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 import { eraseAtAttentive } from './erase.ts';
 
-/** At Segment and RudderStack. */
+/** Names at Segment and RudderStack. */
 const names = ['Attentive', 'Attentive Mobile', 'ATTENTIVE_TAG'] as const;
 const hoursMax = 12;
 const hourMs = 3_600_000;
@@ -40,7 +40,7 @@ const settings = {
   apiKey: token({
     label: 'API key',
     sublabel:
-      'Of a private app with the scopes events, e-commerce, attributes and, for subscriptions, subscribers: write.',
+      'Of a private app with the scopes events, e-commerce and attributes, and subscribers: write for subscriptions.',
     example: 'example',
   }),
   defaultCurrency: defaultCurrency(),
@@ -49,25 +49,26 @@ const settings = {
   signUpSourceId: optionalText({
     label: 'Sign-up source ID',
     placeholder: '123456',
-    sublabel: 'Of the sign-up unit whose legal language people agreed to. Subscribing events need one.',
+    sublabel: 'The sign-up unit whose legal text people agreed to. Required for subscribing events.',
   }),
   baseUrl: baseUrl('https://api.attentivemobile.com'),
 };
 
 /**
- * Attentive: views of products, additions to the cart and purchases by `POST /v1/events/ecommerce/…`, other events by
- * `POST /v1/events/custom`, an $identify by `POST /v1/attributes/custom`; one a request. https://docs.attentivemobile.com/openapi/reference/tag/Custom-Events/.
- * A visitor is known by e-mail address or phone number, else by the customer's id. What is older than 12 hours starts no
- * journey, and is refused. Custom events carry an id by which Attentive knows a repeated one; the others carry none.
+ * Attentive: product views, additions to the cart and purchases use `POST /v1/events/ecommerce/…`, other events `POST
+ * /v1/events/custom`, an $identify `POST /v1/attributes/custom`; one event a request.
+ * https://docs.attentivemobile.com/openapi/reference/tag/Custom-Events/. A visitor is identified by e-mail address or
+ * phone number, else by the customer's id. Events older than 12 hours start no journey and are refused. Only custom
+ * events carry an id for deduplication.
  */
 export const attentive = defineDestination({
   id: 'Attentive',
   label: 'Attentive',
   settings,
   facts: {
-    sends: 'Every event; $identify as attributes',
+    sends: 'Every event; $identify sets attributes',
     limits: { events: 1, ageDays: 0.5 },
-    // Custom events alone carry an id, `externalEventId`.
+    // Only custom events have an id, `externalEventId`.
     deduplicatesBy: undefined,
     errors: 'status',
     sources: [
@@ -76,7 +77,7 @@ export const attentive = defineDestination({
     ],
     checked: '2026-11-22',
     version: { name: 'v1', ends: undefined },
-    skips: { group: 'Attentive has people only', alias: 'people are known by their addresses' },
+    skips: { group: 'Attentive has no groups', alias: 'people are identified by their addresses' },
     namesElsewhere: names,
   },
   loadPlatform: async () => (await import('./platform.ts')).attentivePlatform,
@@ -102,7 +103,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** The subscription that an event makes or ends, https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/. */
+/** An opt-in or opt-out request, https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/. */
 function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): readonly Call[] {
   const subscription = isIdentify(event) ? undefined : subscriptionOf(event, given);
   if (subscription === undefined) return [];
@@ -132,7 +133,7 @@ type Call = { readonly path: string; readonly body: JsonObject };
 
 function attributes(event: OutboundEvent, given: SettingsOf<typeof settings>): Call {
   const properties = namedTraits(withoutMembers(traitsOf(event), ownPlace), given.traitNames);
-  if (Object.keys(properties).length === 0) throw new UnfitEventError('the event tells nothing of the visitor');
+  if (Object.keys(properties).length === 0) throw new UnfitEventError('the event has no traits to set');
   return { path: '/attributes/custom', body: { properties: withKeys(properties) } };
 }
 
@@ -145,13 +146,13 @@ function tracked(event: OutboundEvent, given: SettingsOf<typeof settings>, nowMs
   const commerce = commerceOf({ ...sent, properties });
   const path = commercePath(sent);
   const items = commerce.items.flatMap((item, index) => product(item, commerce.currency, variantOf(properties, index)));
-  // Attentive's own events need goods with id and price; without them an event is one of the customer's own.
+  // Attentive's shop events need products with id and price; an event without them is sent as a custom event.
   if (path !== undefined && items.length > 0) {
     const orderId = path === 'purchase' ? commerce.orderId : undefined;
     return { path: `/events/ecommerce/${path}`, body: { items, occurredAt, ...present({ orderId }) } };
   }
   const type = outboundName(event).replaceAll(forbiddenInType, '').trim();
-  if (type === '') throw new UnfitEventError('the event has no name that Attentive could take');
+  if (type === '') throw new UnfitEventError('the event has no name that Attentive accepts');
   const body = { type, properties: withKeys(properties), externalEventId: eventUuid(id), occurredAt };
   return { path: '/events/custom', body };
 }
@@ -175,7 +176,7 @@ function currencyIn({ currency }: JsonObject): string | undefined {
   return code !== undefined && /^[A-Z]{3}$/.test(code) ? code : undefined;
 }
 
-/** The id of the size or colour of one of an event's goods. */
+/** The variant id of a product in the event. */
 function variantOf(properties: JsonObject, index: number): string | undefined {
   const goods: unknown = properties['products'] ?? properties['items'];
   const one: unknown = Array.isArray(goods) ? goods[index] : properties;

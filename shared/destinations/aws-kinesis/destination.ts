@@ -11,9 +11,9 @@ import { withinBytes } from '../sdk/http.ts';
 import { matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
-// A request may hold 500 records; the answer to these many is read whole, also when every one of them failed.
+// A request may have 500 records; a response about that many failures still fits the response limit.
 const batchEventsMax = 200;
-// 5 MiB of records, as they grow in base64.
+// 5 MiB of records before base64.
 const bodyBytesMax = (5 * 1_024 * 1_024 * 4) / 3;
 const partitionKeyCharactersMax = 256;
 
@@ -30,13 +30,14 @@ const settings = {
   partitionProperty: optionalText({
     label: 'Partition property',
     placeholder: 'tenant_id',
-    sublabel: 'A property whose value is the partition key. Without it, and where an event has none, the visitor is.',
+    sublabel:
+      'A property whose value is the partition key. Defaults to the visitor ID, also for events without the property.',
   }),
   ...awsSettings('kinesis'),
 };
 
 /**
- * Amazon Kinesis Data Streams: every event with its visitor as one record of JSON, those of a visitor in one shard.
+ * Amazon Kinesis Data Streams: every event with its visitor is one JSON record; a visitor's records go to one shard.
  * https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html
  */
 export const awsKinesis = defineDestination({
@@ -102,8 +103,8 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return records.map(outcomeOf);
 }
 
-// Some may be stored and some not: sending all again loses none.
-const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each record' };
+// Some records may be stored already: retrying all of them loses none.
+const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each record' };
 
 function outcomeOf(record: unknown): Outcome {
   const code = isJsonObject(record) ? record['ErrorCode'] : undefined;

@@ -7,7 +7,7 @@ import { jsonArrayOf } from '../sdk/json.ts';
 import { batchSize, choice, matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
-// What an asynchronous invocation may hold, and one that is waited for.
+// Maximum size of an asynchronous and of a synchronous invocation.
 const bodyBytesMax = { Event: 1_048_576, RequestResponse: 6_291_456 } as const;
 const batchEventsMax = 1_000;
 
@@ -16,13 +16,13 @@ const settings = {
     {
       label: 'Function',
       placeholder: 'my-function',
-      sublabel: 'Its name or ARN. The credentials need lambda:InvokeFunction on it.',
+      sublabel: 'Name or ARN. The credentials need lambda:InvokeFunction on it.',
       example: 'events',
     },
     matching(/^[\w:.-]{1,170}$/, 'must be a name or an ARN'),
   ),
   qualifier: optionalText(
-    { label: 'Version or alias', placeholder: 'live', sublabel: 'Without one, the newest.' },
+    { label: 'Version or alias', placeholder: 'live', sublabel: 'Defaults to the latest version.' },
     matching(/^[\w$-]{1,128}$/, 'must be a version or an alias'),
   ),
   invocationType: choice({
@@ -31,22 +31,22 @@ const settings = {
       { label: 'Asynchronous', value: 'Event' },
       { label: 'Wait for the function', value: 'RequestResponse' },
     ],
-    sublabel: 'Asynchronous: AWS takes the event, and tries a function that fails again by itself.',
+    sublabel: 'If off (asynchronous), AWS accepts the event and retries a failing function itself.',
     fallback: 'Event',
     example: 'Event',
   }),
   batchSize: batchSize({
     max: batchEventsMax,
     fallback: 1,
-    sublabel: `Events an invocation, 1 to ${batchEventsMax}. Above 1 the function is given an array.`,
+    sublabel: `Events in an invocation, 1 to ${batchEventsMax}. Above 1 the function receives an array.`,
   }),
   ...awsSettings('lambda'),
 };
 
 /**
- * AWS Lambda: a function is invoked with the canonical event and its visitor as JSON, or with an array of them where
- * `batchSize` is above 1. https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html. What is waited for and fails in
- * the function is tried again.
+ * AWS Lambda: invokes a function with the canonical event and its visitor as JSON, or with an array of them where
+ * `batchSize` is above 1. https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html. A synchronous invocation
+ * that fails in the function is retried.
  */
 export const awsLambda = defineDestination({
   id: 'AWSLambda',
@@ -57,7 +57,7 @@ export const awsLambda = defineDestination({
     sends: 'Every event with its visitor, as JSON',
     limits: { events: batchEventsMax, bytes: bodyBytesMax.RequestResponse },
     deduplicatesBy: undefined,
-    errors: 'status and code, for the whole request; a header where the function failed',
+    errors: 'status and code for the whole request; a header if the function failed',
     sources: ['https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html'],
     checked: '2026-11-22',
     version: { name: '2015-03-31', ends: undefined },

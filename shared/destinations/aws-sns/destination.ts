@@ -20,8 +20,8 @@ const settings = {
 };
 
 /**
- * Amazon SNS: every event with its visitor as one message of JSON, its name as the attribute `event` for filters. On a
- * FIFO topic the messages of a visitor keep their order, and the event's id is what a repeated one is known by.
+ * Amazon SNS: every event with its visitor is one JSON message, with its name in the attribute `event` for filters. A
+ * FIFO topic keeps the order of each visitor and deduplicates by the event id.
  * https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html
  */
 export const awsSns = defineDestination({
@@ -33,7 +33,7 @@ export const awsSns = defineDestination({
     body: '<PublishBatchResponse><PublishBatchResult><Failed/><Successful><member><MessageId>m</MessageId><Id>e0</Id></member></Successful></PublishBatchResult></PublishBatchResponse>',
   },
   facts: {
-    sends: 'Every event with its visitor, as JSON; a FIFO topic recognises repetitions by the id of the event',
+    sends: 'Every event with its visitor, as JSON; a FIFO topic deduplicates by the event id',
     limits: { events: 10, bytes: 262_144 },
     deduplicatesBy: undefined,
     errors: 'row by row, by code',
@@ -50,7 +50,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const arn = given.topicArn;
   const [, region, fifo] = topicArn.exec(arn) ?? [];
   if (region === undefined) throw new SettingError('topicArn', 'must be the ARN of a topic');
-  if (region !== given.region) throw new SettingError('region', 'must be the one in the ARN of the topic');
+  if (region !== given.region) throw new SettingError('region', 'must be the region in the ARN of the topic');
   const isFifo = fifo !== undefined;
   const makeRequest = prepareAwsRequests('sns', given);
   const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
@@ -83,12 +83,12 @@ function addEntry(form: URLSearchParams, event: OutboundEvent, index: number, is
   add('MessageDeduplicationId', fifoId(head.id));
 }
 
-/** Ids of FIFO topics: 1 to 128 letters, digits and marks. */
+/** Ids on FIFO topics: 1 to 128 letters, digits and punctuation. */
 function fifoId(id: string): string {
   return /^[\x21-\x7e]{1,128}$/.test(id) ? id : hash('sha256', id, 'hex');
 }
 
-/** What a message attribute may hold: characters of XML 1.0. */
+/** Characters allowed in a message attribute: those of XML 1.0. */
 function attributeText(text: string): string {
   return text.toWellFormed().replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
@@ -109,11 +109,11 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   });
 }
 
-// Some may be published and some not: sending all again loses none.
-const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each message' };
+// Some messages may be published already: retrying all of them loses none.
+const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each message' };
 
-// The answer is XML whose texts are ids of ours, codes, and messages with markup escaped: nothing in it can look like
-// one of these elements without being one, so that reading it takes no parser.
+// The response is XML that contains only our own ids, codes and messages with escaped markup. No text can be mistaken
+// for one of these elements, so it can be read without a parser.
 function members(xml: string, list: string): readonly string[] {
   const all = new RegExp(`<${list}>([\\s\\S]*?)</${list}>`).exec(xml)?.[1] ?? '';
   return [...all.matchAll(/<member>([\s\S]*?)<\/member>/g)].map(([, member = '']) => member);

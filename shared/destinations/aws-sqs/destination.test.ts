@@ -64,7 +64,7 @@ describe('AWSSQS', () => {
     expect(read(200, { Successful: [], Failed })).toEqual([
       { kind: 'reject', reason: 'InvalidMessageContents' },
       { kind: 'retry', reason: 'InternalError' },
-      { kind: 'retry', reason: 'the answer does not say what became of each message' },
+      { kind: 'retry', reason: 'the response has no result for each message' },
     ]);
     const unknown = [failed('e0', 'Odd', false), failed('e1', 'Odd'), failed('e2', 'RequestThrottled')];
     expect(read(200, { Failed: unknown })).toEqual([

@@ -10,7 +10,7 @@ import { requiredText, SettingError } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 10;
-/** Bodies and attributes of all messages of a request together. */
+/** Total size of bodies and attributes of all messages of a request. */
 const messageBytesMax = 1_048_576;
 const queueUrl = /^https:\/\/[\w.-]+\/\d{12}\/[\w-]{1,80}(\.fifo)?$/;
 const regionOfQueue = /^https:\/\/sqs\.([a-z0-9-]+)\./;
@@ -26,8 +26,8 @@ const settings = {
 };
 
 /**
- * Amazon SQS: every event with its visitor is one message of JSON, its name the attribute `event`. A FIFO queue keeps the
- * order of each visitor, and recognises a repeated event by its id for five minutes.
+ * Amazon SQS: every event with its visitor is one JSON message, with its name in the attribute `event`. A FIFO queue
+ * keeps the order of each visitor and deduplicates by event id for five minutes.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
  */
 export const awsSqs = defineDestination({
@@ -39,7 +39,7 @@ export const awsSqs = defineDestination({
     body: '{"Successful":[{"Id":"e0","MessageId":"m","MD5OfMessageBody":"0"}],"Failed":[]}',
   },
   facts: {
-    sends: 'Every event with its visitor, as JSON; a FIFO queue recognises repetitions by the id of the event',
+    sends: 'Every event with its visitor, as JSON; a FIFO queue deduplicates by the event id',
     limits: { events: 10, bytes: messageBytesMax },
     deduplicatesBy: undefined,
     errors: 'row by row, by code',
@@ -55,11 +55,11 @@ export const awsSqs = defineDestination({
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const found = queueUrl.exec(given.queueUrl);
   if (found === null) {
-    throw new SettingError('queueUrl', 'must be the URL of a queue, https://<host>/<account of 12 digits>/<name>');
+    throw new SettingError('queueUrl', 'must be a queue URL, https://<host>/<12-digit account>/<name>');
   }
   const region = regionOfQueue.exec(given.queueUrl)?.[1];
   if (region !== undefined && region !== given.region) {
-    throw new SettingError('region', 'must be the one in the URL of the queue');
+    throw new SettingError('region', 'must be the region in the URL of the queue');
   }
   const isFifo = found[1] !== undefined;
   const makeRequest = prepareAwsRequests('sqs', given);
@@ -92,14 +92,14 @@ function entryOf(event: OutboundEvent, index: number, isFifo: boolean): Entry {
   const name = outboundName(event).toWellFormed().replace(outsideXml, '');
   return {
     Id: idOf(index),
-    // Within JSON only these two can be characters that XML 1.0 does not have: all others are escaped.
+    // In JSON only these two characters outside XML 1.0 can appear: all others are escaped.
     MessageBody: eventJson(event).replace(/[\ufffe\uffff]/g, (char) => (char === '\ufffe' ? '\\ufffe' : '\\uffff')),
     ...(name === '' ? {} : { MessageAttributes: { event: { DataType: 'String', StringValue: name } } }),
     ...(isFifo ? { MessageGroupId: fifoId(visitorId), MessageDeduplicationId: fifoId(id) } : {}),
   };
 }
 
-/** What a message of SQS must not hold: characters that XML 1.0 does not have. */
+/** Characters that an SQS message must not contain because XML 1.0 excludes them. */
 const outsideXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 function bytesOf({ MessageBody, MessageAttributes }: Entry): number {
@@ -108,7 +108,7 @@ function bytesOf({ MessageBody, MessageAttributes }: Entry): number {
   return Buffer.byteLength(MessageBody) + ofAttribute + Buffer.byteLength(StringValue);
 }
 
-/** Ids of FIFO queues: 1 to 128 letters, digits and marks. */
+/** Ids on FIFO queues: 1 to 128 letters, digits and punctuation. */
 function fifoId(id: string): string {
   return /^[\x21-\x7e]{1,128}$/.test(id) ? id : hash('sha256', id, 'hex');
 }
@@ -129,14 +129,14 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   });
 }
 
-// Some may be in the queue and some not: sending all of them again loses none.
-const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each message' };
+// Some messages may be in the queue already: retrying all of them loses none.
+const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each message' };
 
 function byId(list: unknown): ReadonlyMap<unknown, JsonObject> {
   return new Map(Array.isArray(list) ? list.filter(isJsonObject).map((entry) => [entry['Id'], entry] as const) : []);
 }
 
-/** A failure that is not the sender's is worth a retry, whatever its code. */
+/** A failure that is not the sender's fault is retried, whatever its code. */
 function failureOf({ Code: code, SenderFault: isOurs }: JsonObject): Outcome {
   const outcome = awsOutcome(typeof code === 'string' ? code : '');
   return outcome.kind === 'reject' && isOurs === false ? { kind: 'retry', reason: outcome.reason } : outcome;

@@ -18,7 +18,7 @@ import {
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 500;
-/** 1 MB a publication; the tier Basic takes 256 KB, and answers larger ones with 413. */
+/** 1 MB a request; the Basic tier accepts 256 KB and responds 413 to larger ones. */
 const bodyBytesMax = 1_000_000;
 const partitionKeyCharactersMax = 128;
 const tokenPeriodMs = 30 * 60_000;
@@ -31,7 +31,7 @@ const settings = {
       {
         label: 'Namespace',
         placeholder: 'my-namespace',
-        sublabel: 'Its name, or its whole host name where that does not end in .servicebus.windows.net.',
+        sublabel: 'Namespace name, or the full host name if it does not end in .servicebus.windows.net.',
         example: 'my-namespace',
       },
       matching(
@@ -48,7 +48,7 @@ const settings = {
     {
       label: 'Shared access policy',
       placeholder: 'send',
-      sublabel: 'A policy with the right Send, with its key. Instead of both, an application of Microsoft Entra.',
+      sublabel: 'A policy with the Send right, with its key. Alternatively, use a Microsoft Entra application.',
       example: 'send',
     },
     plainText,
@@ -57,9 +57,9 @@ const settings = {
   tenantId: optionalText(
     {
       label: 'Tenant id',
-      sublabel: 'Of the application in Microsoft Entra, which needs the role Azure Event Hubs Data Sender.',
+      sublabel: 'From the Microsoft Entra application, which needs the role Azure Event Hubs Data Sender.',
     },
-    matching(/^[\w.-]{1,253}$/, 'must be the id of a tenant'),
+    matching(/^[\w.-]{1,253}$/, 'must be a tenant ID'),
   ),
   clientId: optionalText({ label: 'Client id' }, plainText),
   clientSecret: optionalSecret({ label: 'Client secret' }),
@@ -70,7 +70,7 @@ const settings = {
       { label: 'Any', value: 'none' },
     ],
     sublabel:
-      'By visitor keeps each visitor’s order and takes a request a visitor. Any fills requests and keeps no order.',
+      'By visitor: keeps each visitor’s order, with one request a visitor. Any: fills requests and keeps no order.',
     fallback: 'visitor',
     example: 'visitor',
   }),
@@ -78,9 +78,9 @@ const settings = {
 };
 
 /**
- * Azure Event Hubs: every event with its visitor is one message of JSON, its name and id properties of the message. Events
- * of one request share a partition key, so those of a visitor travel together. Event Hubs recognises no repetition.
- * https://learn.microsoft.com/en-us/rest/api/eventhub/send-batch-events
+ * Azure Event Hubs: every event with its visitor is one JSON message, with its name and id as message properties.
+ * Events of one request share a partition key, so each visitor's events travel together. Event Hubs does not
+ * deduplicate. https://learn.microsoft.com/en-us/rest/api/eventhub/send-batch-events
  */
 export const azureEventHubs = defineDestination({
   id: 'AzureEventHubs',
@@ -95,7 +95,7 @@ export const azureEventHubs = defineDestination({
       rate: '1,000 events or 1 MB a second for each throughput unit',
     },
     deduplicatesBy: undefined,
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     sources: [
       'https://learn.microsoft.com/en-us/rest/api/eventhub/send-batch-events',
       'https://learn.microsoft.com/rest/api/eventhub/event-hubs-runtime-rest',
@@ -138,13 +138,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Access = (nowMs: number) => { readonly authorization?: string; readonly oauth?: OAuthNeed };
 
-/** By a shared access key, or by an application's token. */
+/** Authentication by a shared access key or by an application's token. */
 function accessOf(given: SettingsOf<typeof settings>, resource: string): Access {
   const { sharedAccessKeyName: keyName, sharedAccessKey: key, tenantId, clientId, clientSecret } = given;
   if (keyName !== undefined || key !== undefined) {
     if (keyName === undefined) throw new SettingError('sharedAccessKeyName', 'is required with a shared access key');
     if (key === undefined) throw new SettingError('sharedAccessKey', 'is required with a shared access policy');
-    if (tenantId !== undefined) throw new SettingError('tenantId', 'must not stand beside a shared access policy');
+    if (tenantId !== undefined) throw new SettingError('tenantId', 'must be empty if there is a shared access policy');
     return (nowMs) => ({ authorization: sharedAccessSignature({ resource, keyName, key }, nowMs) });
   }
   if (tenantId === undefined) throw new SettingError('sharedAccessKeyName', 'is required, or a tenant id');
@@ -164,7 +164,7 @@ function accessOf(given: SettingsOf<typeof settings>, resource: string): Access 
 type SharedAccess = { readonly resource: string; readonly keyName: string; readonly key: string };
 
 /**
- * The same for half an hour, valid for at least as long after that.
+ * A token that is reused for half an hour and stays valid for at least another half hour.
  * https://learn.microsoft.com/rest/api/eventhub/generate-sas-token
  */
 export function sharedAccessSignature({ resource, keyName, key }: SharedAccess, nowMs: number): string {

@@ -5,16 +5,16 @@ import { postbackUrl } from '../sdk/postback-url.ts';
 const settings = {
   url: postbackUrl({
     label: 'Postback URL',
-    sublabel: 'As Basis DSP shows it for the conversion, with {{click}} where the postback ID belongs.',
+    sublabel: 'As shown in Basis DSP for the conversion, with {{click}} in place of the postback ID.',
     example: 'https://postback.example.com/conversion/123?postback_id={{click}}',
   }),
   conversionEvents: conversionEvents(),
 };
 
 /**
- * Basis DSP, postback conversion tracking: a GET to the postback URL of a conversion, with the postback id that came with
- * the click. https://basis-production-helpdocs.s3.amazonaws.com/master_buyer/DSP/Pixels/Conversion_Pixels/Postback_Conversion_Tracking.htm.
- * The landing page keeps the id in a parameter `postback_id` or `postbackid`.
+ * Basis DSP, postback conversion tracking: a GET to a conversion's postback URL, with the postback id from the click.
+ * https://basis-production-helpdocs.s3.amazonaws.com/master_buyer/DSP/Pixels/Conversion_Pixels/Postback_Conversion_Tracking.htm.
+ * The landing page receives the id in the parameter `postback_id` or `postbackid`.
  */
 export const basisPostback = defineClickPostback({
   id: 'BasisPostback',
@@ -22,7 +22,7 @@ export const basisPostback = defineClickPostback({
   clickNames: ['postback_id', 'postbackid', 'basis_postback_id'],
   settings,
   facts: {
-    sends: 'Conversions, with the id of their click',
+    sends: 'Conversions that have a click id',
     limits: { events: 1 },
     deduplicatesBy: undefined,
     errors: 'status',

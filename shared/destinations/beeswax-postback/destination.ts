@@ -5,16 +5,16 @@ import { postbackUrl } from '../sdk/postback-url.ts';
 const settings = {
   url: postbackUrl({
     label: 'Postback URL',
-    sublabel: 'The generic postback URL of the event in Beeswax, with {{click}} where AUCTION_ID belongs.',
+    sublabel: "The event's generic postback URL in Beeswax, with {{click}} in place of AUCTION_ID.",
     example: 'https://example.bidr.io/postback/123?auction_id={{click}}',
   }),
   conversionEvents: conversionEvents(),
 };
 
 /**
- * Beeswax (FreeWheel), conversions without a pixel: a GET to the generic postback URL of an event, with the id of the
- * auction that deserves the credit. https://hub.freewheel.tv/display/BW/Postback+Handling+for+Conversions. The click URL
- * of the creative hands the id over with the macro {{AUCTION_ID}}, in a parameter `auction_id` or `bw_auction_id`.
+ * Beeswax (FreeWheel), conversions without a pixel: a GET to an event's generic postback URL, with the id of the
+ * auction to attribute. https://hub.freewheel.tv/display/BW/Postback+Handling+for+Conversions. The creative's click
+ * URL passes the id with the macro {{AUCTION_ID}}, in the parameter `auction_id` or `bw_auction_id`.
  */
 export const beeswaxPostback = defineClickPostback({
   id: 'BeeswaxPostback',
@@ -22,7 +22,7 @@ export const beeswaxPostback = defineClickPostback({
   clickNames: ['auction_id', 'bw_auction_id', 'AUCTION_ID'],
   settings,
   facts: {
-    sends: 'Conversions, with the id of their auction',
+    sends: 'Conversions that have an auction id',
     limits: { events: 1 },
     deduplicatesBy: undefined,
     errors: 'status',

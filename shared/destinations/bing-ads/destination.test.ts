@@ -59,7 +59,7 @@ describe('BingAds', () => {
   });
 
   it('unfit: a visitor that Microsoft cannot match', () => {
-    expect(() => rowOf(sampleStranger())).toThrow('nothing of a person');
+    expect(() => rowOf(sampleStranger())).toThrow('no identifier');
   });
 
   it.each([

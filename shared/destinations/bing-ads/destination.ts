@@ -15,12 +15,17 @@ const bodyBytesMax = 1_000_000;
 
 const settings = {
   tagId: requiredText(
-    { label: 'UET tag ID', placeholder: '97012345', sublabel: 'Conversion tracking, UET tag.', example: '97012345' },
+    {
+      label: 'UET tag ID',
+      placeholder: '97012345',
+      sublabel: 'From Conversion tracking, UET tag.',
+      example: '97012345',
+    },
     matching(/^\d{1,20}$/, 'must be a number'),
   ),
   accessToken: token({
     label: 'Conversions API token',
-    sublabel: 'Of the UET tag, under Use Conversions API. Microsoft lets an account in on request.',
+    sublabel: 'From the UET tag, under Use Conversions API. Microsoft enables it on request.',
     example: 'example',
   }),
   adStorageConsent: choice({
@@ -29,7 +34,7 @@ const settings = {
       { label: 'Granted', value: 'G' },
       { label: 'Denied', value: 'D' },
     ],
-    sublabel: 'To the storage of advertising data, unless the property consent of an event says so (ad_storage).',
+    sublabel: "For the storage of advertising data, unless the event's property consent has ad_storage.",
     fallback: 'G',
     example: 'G',
   }),
@@ -39,19 +44,20 @@ const settings = {
 
 /**
  * Microsoft Advertising, UET Conversions API: `POST /v1/{tag}/events`.
- * https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration; rows of an answer as in
- * segmentio/action-destinations, ms-bing-capi, limits as in https://docs.tealium.com/server-side-connectors/microsoft-uet-conversion-api-connector.
- * The event's own id is `eventId`, which deduplicates against the UET tag on the page.
+ * https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration; response rows as in
+ * segmentio/action-destinations, ms-bing-capi, limits as in
+ * https://docs.tealium.com/server-side-connectors/microsoft-uet-conversion-api-connector. The event id is `eventId`,
+ * which deduplicates against the UET tag on the page.
  */
 export const bingAds = defineDestination({
   id: 'BingAds',
   label: 'Microsoft Advertising Conversions API',
   settings,
   facts: {
-    sends: "Every event but the service's own, page views as page loads",
+    sends: 'Every customer event; page views as page loads',
     limits: { events: batchEventsMax, bytes: bodyBytesMax },
     deduplicatesBy: 'eventId',
-    errors: 'rows by place, in the details of the error',
+    errors: 'rows by index, in the details of the error',
     limitedUse: 'adStorageConsent: D',
     consentTypes: ['ad_storage'],
     sources: [
@@ -81,7 +87,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** The rows that are named were not taken, the others were. Warnings are about rows that were. */
+/** The rows in the error were refused, the others accepted. Warnings are about accepted rows. */
 function refusedRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   if (answer.status >= 500 || answer.status === 401 || answer.status === 403 || answer.status === 429) return undefined;
   const error = jsonAnswer(answer)?.['error'];

@@ -13,8 +13,9 @@ import { e164Of, hashDatum, knownPerson, normaliseEmail } from '../sdk/person.ts
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
- * An event of the UET Conversions API, https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration.
- * Throws UnfitEventError where nothing tells Microsoft whose event it is.
+ * An event of the UET Conversions API,
+ * https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration. Throws UnfitEventError where
+ * the event has no identifier for Microsoft.
  */
 export function uetEvent(event: SentEvent, consent: string): JsonObject {
   const name = standardName(event) ?? event.name;
@@ -53,14 +54,14 @@ function userData(event: SentEvent): JsonObject {
     em: hashDatum(person.email, microsoftEmail),
     ph: hashDatum(person.phone, e164Of(person)),
     msclkid: browserId(event, ['msclkid', '_uetmsclkid']),
-    // Never an id of another platform: a pseudonym of it.
+    // Never an id of another platform: a pseudonym derived from it.
     externalId: hashDatum(person.externalId, (text) => text.trim()),
     idfa: platform === 'ios' ? advertisingId : undefined,
     gaid: platform === 'android' ? advertisingId : undefined,
   });
   const hasBrowser = ip !== undefined && userAgent !== undefined;
   if (keys === undefined && !hasBrowser) {
-    throw new UnfitEventError('the event says nothing of a person that Microsoft could match');
+    throw new UnfitEventError('the event has no identifier that Microsoft could match');
   }
   return {
     anonymousId: browserId(event, ['_uetvid']) ?? event.visitor.id,
@@ -69,7 +70,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** In lower case, without dots and what follows a plus before the @. */
+/** In lower case, without dots and without the suffix from a plus to the @. */
 function microsoftEmail(text: string): string | undefined {
   const email = normaliseEmail(text);
   if (email === undefined) return undefined;
@@ -78,7 +79,7 @@ function microsoftEmail(text: string): string | undefined {
   return user === '' ? undefined : user + email.slice(at);
 }
 
-/** The words Microsoft has for pages. */
+/** Microsoft's page types. */
 const pageTypes = ['home', 'product', 'category', 'searchresults', 'cart', 'purchase', 'other'] as const;
 
 function customData(event: SentEvent): JsonObject | undefined {
@@ -101,7 +102,7 @@ function customData(event: SentEvent): JsonObject | undefined {
   });
 }
 
-/** Of a booking, under the names of Segment's action or of the variables of the UET tag. */
+/** Booking fields, under the names of Segment's action or of the UET tag's variables. */
 function hotelData(properties: JsonObject): JsonObject | undefined {
   const given = (name: string, ofTag: string): unknown => properties[`hotel_${name}`] ?? properties[`hct_${ofTag}`];
   return present({

@@ -25,7 +25,7 @@ import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { eraseAtBraze } from './erase.ts';
 
 const batch = { max: 75, fallback: 75 };
-/** Users in one call of `/users/identify`. */
+/** Maximum users in one call of `/users/identify`. */
 const identifiedMax = 50;
 
 const settings = {
@@ -34,7 +34,7 @@ const settings = {
       {
         label: 'REST endpoint',
         placeholder: 'https://rest.iad-01.braze.com',
-        sublabel: 'Of the instance your dashboard runs on.',
+        sublabel: 'The instance of your dashboard.',
         example: 'https://rest.iad-01.braze.com',
       },
       readBaseUrl,
@@ -42,23 +42,23 @@ const settings = {
   ),
   apiKey: token({
     label: 'REST API key',
-    sublabel: 'With the permissions users.track and users.identify.',
+    sublabel: 'Needs the permissions users.track and users.identify.',
     example: 'example-key',
   }),
   anonymousUsers: choice({
     label: 'Anonymous users',
     options: [
-      { label: 'Become the user that $identify names', value: 'identify' },
-      { label: 'Stay profiles of their own', value: 'keep' },
+      { label: 'Merge into the user of $identify', value: 'identify' },
+      { label: 'Keep separate profiles', value: 'keep' },
     ],
-    sublabel: 'The first needs a key with the permission users.identify.',
+    sublabel: 'Merging needs a key with the permission users.identify.',
     fallback: 'identify',
     example: 'identify',
   }),
   aliasLabel: optionalText({
     label: 'Alias label',
     placeholder: standardAliasLabel,
-    sublabel: 'Of the aliases of anonymous users, whose alias name is the visitor id.',
+    sublabel: "The label of anonymous users' aliases. The alias name is the visitor ID.",
   }),
   orders: choice({
     label: 'Orders',
@@ -67,7 +67,8 @@ const settings = {
       { label: 'Purchases, one for each product', value: 'purchases' },
       { label: 'Custom events', value: 'events' },
     ],
-    sublabel: 'What Order Completed is. With the last two, the other steps of an order are custom events.',
+    sublabel:
+      'How Order Completed is sent. With either of the last two, the other steps of an order are custom events.',
     fallback: 'recommended',
   }),
   subscribeEvents: subscriptionSettings.subscribeEvents,
@@ -75,11 +76,11 @@ const settings = {
   subscriptionGroups: nameList({
     label: 'Subscription groups',
     placeholder: '01234567-89ab-cdef-0123-456789abcdef',
-    sublabel: 'IDs of the groups that such an event subscribes its user to or unsubscribes from, separated by commas.',
+    sublabel: 'IDs of the subscription groups for subscribing and unsubscribing events, separated by commas.',
   }),
   mergeObjects: toggle({
     label: 'Merge nested objects',
-    sublabel: 'An object among the traits is merged into the one that the user has, in place of replacing it.',
+    sublabel: 'Merges an object among the traits into the existing one instead of replacing it.',
   }),
   iosAppId: appId('iOS'),
   androidAppId: appId('Android'),
@@ -91,26 +92,26 @@ function appId(system: string): Setting<string | undefined> {
   return optionalText({
     label: `App identifier, ${system}`,
     placeholder: '01234567-89ab-cdef-0123-456789abcdef',
-    sublabel: 'Settings, App Settings. Push tokens that events of this app carry are registered with it.',
+    sublabel: 'From Settings, App Settings. Push tokens in events of this app are registered with it.',
   });
 }
 
 /**
- * Braze: `POST /users/track` with `events`, `purchases`, and `attributes` for $identify, at most 75 in all
- * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). A user without an external id and without an
- * e-mail address goes by a user alias. An $identify with an external id first ties that alias to it by
- * `POST /users/identify` (https://www.braze.com/docs/api/endpoints/user_data/post_user_identify). Braze counts a repeated
- * event twice: it takes no id of an event.
+ * Braze: `POST /users/track` with `events`, `purchases`, and `attributes` for $identify, at most 75 in total
+ * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). A user without an external id and e-mail
+ * address is identified by a user alias. An $identify with an external id first merges that alias with `POST
+ * /users/identify` (https://www.braze.com/docs/api/endpoints/user_data/post_user_identify). Braze has no event id, so
+ * it counts a repeated event twice.
  */
 export const braze = defineDestination({
   id: 'Braze',
   label: 'Braze',
   settings,
   facts: {
-    sends: 'Every event but groups; $identify ties the anonymous user to its id and sets attributes',
+    sends: 'Every event but groups; $identify merges the anonymous user and sets attributes',
     limits: { events: 75 },
     deduplicatesBy: undefined,
-    errors: 'rows by list and place in the answer',
+    errors: 'rows by list and index in the response',
     sources: [
       'https://www.braze.com/docs/api/endpoints/user_data/post_user_track',
       'https://www.braze.com/docs/api/endpoints/user_data/post_user_identify',
@@ -118,10 +119,10 @@ export const braze = defineDestination({
     checked: '2026-11-27',
     version: 'unversioned',
     notCarried: [
-      'merging of two users who both have an external id; an alias ties an anonymous user to its id',
-      'campaigns, Canvases and catalogs, which are no data of users',
+      'merging two users that both have an external id; an alias merges an anonymous user only',
+      'campaigns, Canvases and catalogs, which are not user data',
     ],
-    skips: { group: 'Braze has users only', alias: 'a setting of the destination keeps anonymous users apart' },
+    skips: { group: 'Braze has no groups', alias: 'the destination is set to keep anonymous users separate' },
     namesElsewhere: ['Braze Cloud Mode (Actions)', 'Appboy'],
   },
   loadPlatform: async () => (await import('./platform.ts')).brazePlatform,
@@ -151,7 +152,7 @@ function prepare(given: Given): PreparedDestination {
       if (tied.length > identifiedMax) throw new UnfitEventError(`more than ${identifiedMax} users`);
       const identify = post('/users/identify', { aliases_to_identify: tied, merge_behavior: 'merge' });
       if (first !== undefined && isAlias(first)) {
-        if (tied.length < events.length) throw new UnfitEventError('the alias does not name two ids');
+        if (tied.length < events.length) throw new UnfitEventError('the alias does not have two ids');
         return identify;
       }
       const rows = events.map((event) => brazeRows(event, wording));
@@ -160,7 +161,7 @@ function prepare(given: Given): PreparedDestination {
         return list.length === 0 ? [] : [[name, list] as const];
       });
       if (lists.some(([, list]) => list.length > batch.max))
-        throw new UnfitEventError('the order has over 75 products');
+        throw new UnfitEventError('the order has more than 75 products');
       const track = post('/users/track', Object.fromEntries(lists));
       return tied.length === 0 ? track : { ...identify, next: track };
     },
@@ -176,11 +177,11 @@ function checkGroups({ subscriptionGroups, subscribeEvents, unsubscribeEvents }:
     throw new SettingError('subscriptionGroups', 'is required with subscribing or unsubscribing events');
   }
   if (subscriptionGroups.length > groupsMax || !subscriptionGroups.every((id) => /^[\w-]{1,64}$/.test(id))) {
-    throw new SettingError('subscriptionGroups', `must be up to ${groupsMax} ids of groups, separated by commas`);
+    throw new SettingError('subscriptionGroups', `must be up to ${groupsMax} group ids, separated by commas`);
   }
 }
 
-/** A success may name rows that were not accepted, by their place in the list they stood in. */
+/** A successful response may list refused rows, by their index in their list. */
 function readRows(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],

@@ -7,9 +7,9 @@ const idsMax = 50;
 type Given = { readonly baseUrl: string; readonly apiKey: string; readonly aliasLabel: string };
 
 /**
- * Braze: `POST /users/delete`, up to 50 identifiers of one sort a request; the key needs the permission users.delete.
- * https://www.braze.com/docs/api/endpoints/user_data/post_user_delete. By e-mail address only who has no external id is
- * known, as in what is sent.
+ * Braze: `POST /users/delete`, up to 50 identifiers of one type a request; the key needs the permission users.delete.
+ * https://www.braze.com/docs/api/endpoints/user_data/post_user_delete. Only users without an external id are
+ * identified by e-mail address, as in deliveries.
  */
 export function eraseAtBraze({ baseUrl, apiKey, aliasLabel }: Given): PreparedErasure {
   const headers = { authorization: `Bearer ${apiKey}` };

@@ -16,7 +16,7 @@ import { subscriptionOf } from '../sdk/subscriptions.ts';
 export const standardAliasLabel = 'sluice_visitor_id';
 const nameCharactersMax = 255;
 
-/** What the settings say of how events and users are written. */
+/** Settings that control how events and users are written. */
 export type BrazeWording = {
   readonly aliasLabel: string;
   readonly orders: 'recommended' | 'purchases' | 'events';
@@ -32,7 +32,7 @@ export type BrazeWording = {
 /** The lists of a request. */
 export const listNames = ['attributes', 'events', 'purchases'] as const;
 
-/** What one event adds to each list. */
+/** The entries that one event adds to each list. */
 export function brazeRows(
   event: OutboundEvent,
   wording: BrazeWording,
@@ -49,8 +49,8 @@ export function brazeRows(
 }
 
 /**
- * An alias and the external id that it becomes: of an $identify the visitor's own, of an alias call the two ids that it
- * names. Undefined where either is missing.
+ * An alias and the external id to merge it into: of an $identify the visitor's own, of an alias call its two ids.
+ * Undefined where either is missing.
  */
 export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject | undefined {
   const tied = (external: string | undefined, alias: string | undefined): JsonObject | undefined =>
@@ -66,7 +66,7 @@ export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): Js
   return tied(externalId, visitorId === externalId ? undefined : visitorId);
 }
 
-/** The groups that an event subscribes to or unsubscribes from. */
+/** The subscription groups that an event subscribes to or unsubscribes from. */
 function groupStates(event: OutboundEvent, wording: BrazeWording): readonly JsonObject[] | undefined {
   const subscription = subscriptionOf(event, { ...wording, channels: 'both' });
   if (subscription === undefined) return undefined;
@@ -74,7 +74,7 @@ function groupStates(event: OutboundEvent, wording: BrazeWording): readonly Json
   return wording.subscriptionGroups.map((id) => ({ subscription_group_id: id, subscription_state: state }));
 }
 
-/** The token by which an app on this device gets notifications. */
+/** The push token of an app on this device. */
 function pushTokens(sent: SentEvent, { iosAppId, androidAppId }: BrazeWording): JsonObject | undefined {
   const device = pushDevice(sent);
   const appId = device?.platform === 'ios' ? iosAppId : androidAppId;
@@ -83,8 +83,8 @@ function pushTokens(sent: SentEvent, { iosAppId, androidAppId }: BrazeWording): 
 }
 
 /**
- * A purchase for each product of an order, https://www.braze.com/docs/api/objects_filters/purchase_object. Undefined where
- * the event is no order, or a product has no id or price.
+ * A purchase for each product of an order, https://www.braze.com/docs/api/objects_filters/purchase_object. Undefined
+ * where the event is not an order, or a product has no id or price.
  */
 function purchasesOf(event: OutboundEvent, sent: SentEvent, wording: BrazeWording): readonly JsonObject[] | undefined {
   if (recommendedName(sent) !== 'ecommerce.order_placed') return undefined;
@@ -104,7 +104,7 @@ function purchasesOf(event: OutboundEvent, sent: SentEvent, wording: BrazeWordin
 
 const piecesMax = 100;
 
-/** Braze takes at most 100 pieces in one purchase. */
+/** Braze accepts at most 100 pieces in one purchase. */
 function portionsOf(quantity: number): readonly number[] {
   const whole = Array.from({ length: Math.min(Math.floor(quantity / piecesMax), piecesMax) }, () => piecesMax);
   const rest = quantity % piecesMax;
@@ -120,7 +120,7 @@ const attributeNames: ReadonlyMap<string, string> = new Map([
   ['date_of_birth', 'dob'],
 ]);
 
-/** What would name another user, or steer the request. */
+/** Properties that would identify another user or change the request. */
 const notAttributes: ReadonlySet<string> = new Set([
   'external_id',
   'braze_id',
@@ -146,15 +146,15 @@ const genders: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * An event object, https://www.braze.com/docs/api/objects_filters/event_object. A standard event is one of Braze's
- * recommended ones where it says all that Braze demands of it: those count as orders and revenue.
+ * An event object, https://www.braze.com/docs/api/objects_filters/event_object. A standard event becomes one of
+ * Braze's recommended events if it has all fields that Braze requires: those count as orders and revenue.
  */
 function brazeEvent(event: OutboundEvent, sent: SentEvent, wording: BrazeWording): JsonObject {
   const common = { ...userOf(event, wording), time: new Date(sent.timeMs).toISOString() };
   const recommended = wording.orders === 'recommended' ? recommendedEvent(event, sent) : undefined;
   if (recommended !== undefined) return { ...common, ...recommended };
   const name = brazeName(sent.name);
-  if (name === '') throw new UnfitEventError('the event has no name that Braze takes');
+  if (name === '') throw new UnfitEventError('the event has no name that Braze accepts');
   return { ...common, name, properties: brazeProperties(propertiesOf(event)) };
 }
 
@@ -168,7 +168,7 @@ function brazeProperties(given: JsonObject): JsonObject {
 
 const recommendedName = platformEventNames('Braze');
 
-/** What Braze demands of its recommended events beside goods and money, by the property that says it. */
+/** The fields that Braze's recommended events require beside products and amounts, by property. */
 const demanded: Readonly<Record<string, string>> = {
   'ecommerce.cart_updated': 'cart_id',
   'ecommerce.checkout_started': 'checkout_id',
@@ -176,7 +176,7 @@ const demanded: Readonly<Record<string, string>> = {
   'ecommerce.order_refunded': 'order_id',
   'ecommerce.order_cancelled': 'order_id',
 };
-/** What it takes beside that under the name it comes by. The rest goes into `metadata`. */
+/** Optional fields, sent with their original names. All other properties go into `metadata`. */
 const optional = ['cart_id', 'discounts', 'subtotal_value', 'tax', 'shipping'] as const;
 const ownPlaces: ReadonlySet<string> = new Set<string>([
   ...Object.values(demanded),
@@ -197,9 +197,9 @@ const ownPlaces: ReadonlySet<string> = new Set<string>([
 ]);
 
 /**
- * One of https://www.braze.com/docs/user_guide/data/activation/events/recommended_events. Undefined where the event is
- * none, or misses something: Braze discards such an event of its own that is not whole. What a mapping named is as the
- * mapping made it.
+ * One of https://www.braze.com/docs/user_guide/data/activation/events/recommended_events. Undefined where the event
+ * is not one, or lacks a field: Braze discards incomplete recommended events. A mapped event is sent as the mapping
+ * made it.
  */
 function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | undefined {
   const name = sent.isRenamed ? undefined : recommendedName(sent);
@@ -214,13 +214,13 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
     return { name, properties: { ...viewed, currency, source } };
   }
   const idName = demanded[name] ?? 'order_id';
-  // Segment's Checkout Started names its order alone.
+  // Segment's Checkout Started has an order id only.
   const id = (idName === 'order_id' ? undefined : textForm(properties[idName])) ?? orderId;
   if (name === 'ecommerce.cart_updated') {
     const cartId = textForm(properties['cart_id']) ?? contactIds(event).visitorId;
     const action = standardEventOf(sent.name) === 'removeFromCart' ? 'remove' : 'add';
     const metadata = present(brazeProperties(withoutMembers(properties, ofCarts)));
-    // Without a total Braze computes it from what was added and removed.
+    // Without a total, Braze computes it from added and removed products.
     const total = Array.isArray(properties['products']) ? value : undefined;
     return {
       name,
@@ -249,7 +249,7 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
   };
 }
 
-/** Without a variant the product is its own. */
+/** A product without variants is its own variant. */
 function brazeProduct({
   id,
   name,
@@ -273,10 +273,10 @@ function brazeProduct({
   };
 }
 
-/** What of a cart's event has a place of its own: that of one product stands in `products`. */
+/** Properties of a cart event that have their own field: a single product goes into `products`. */
 const ofCarts: ReadonlySet<string> = new Set([...ownPlaces, ...ofOneItem]);
 
-/** Of a product in an order only. */
+/** For a product in an order only. */
 const ofOrders: ReadonlySet<string> = new Set(['quantity']);
 
 function siteOf(event: OutboundEvent): string | undefined {
@@ -300,16 +300,16 @@ function brazeAttributes(event: OutboundEvent, wording: BrazeWording): JsonObjec
   };
 }
 
-/** One identifier: of several in one object Braze refuses some pairs. */
+/** One identifier only: Braze refuses some combinations in one object. */
 function userOf(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject {
   const { externalId, email, visitorId } = contactIds(event);
   if (externalId !== undefined) return { external_id: externalId };
   if (email !== undefined) return { email };
-  // Braze makes no profile for an alias it does not know unless the request says so.
+  // Braze creates no profile for an unknown alias unless the request asks for it.
   return { user_alias: { alias_name: visitorId, alias_label: aliasLabel }, _update_existing_only: false };
 }
 
-/** Braze takes names of at most 255 characters that do not start with a dollar sign. */
+/** Braze accepts names of up to 255 characters that do not start with a dollar sign. */
 function brazeName(name: string): string {
   return name.replace(/^\$+/, '').slice(0, nameCharactersMax);
 }

@@ -44,6 +44,6 @@ test('Convert: an event may name its goal, and one of none is unfit', () => {
   expect(bodyOf(kind, [lead], settings)).toMatchObject({
     visitors: [{ visitorId: 'sample-visitor', events: [{ eventType: 'conversion', data: { goalId: '4004' } }] }],
   });
-  expect(() => requestOf(kind, [sampleShopper()], { goalId: undefined })).toThrow('no goal of Convert (goal_id)');
+  expect(() => requestOf(kind, [sampleShopper()], { goalId: undefined })).toThrow('neither the event (goal_id)');
   expect(() => kind.prepare({ ...settings, goalId: 'buy' })).toThrow('settings.goalId must be a number');
 });

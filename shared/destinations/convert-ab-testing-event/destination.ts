@@ -20,7 +20,7 @@ const settings = {
     {
       label: 'Goal ID',
       placeholder: '10000002',
-      sublabel: 'Of the goal that conversions reach, unless an event says another in goal_id.',
+      sublabel: 'The goal of conversions, unless the event has a goal_id.',
       example: '10000002',
     },
     number,
@@ -31,11 +31,12 @@ const settings = {
 };
 
 /**
- * Convert Experiences, conversions from a server: `POST /v1/track/{account}/{project}` of the project's own host, without
- * a key, as Convert's SDK sends them: https://github.com/convertcom/javascript-sdk (packages/api/src/api-manager.ts),
- * https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions. Convert adds the experiences a visitor is in
- * (`enrichData`), whom it knows by the id that its script or SDK was given (`convert_visitor_id`; else ours). A purchase
- * carries amount, number of products and order. It takes no time, and recognises no repeated event but an order.
+ * Convert Experiences, server conversions: `POST /v1/track/{account}/{project}` on the project's own host, without a
+ * key, as Convert's SDK sends them: https://github.com/convertcom/javascript-sdk (packages/api/src/api-manager.ts),
+ * https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions. Convert adds the visitor's experiences
+ * (`enrichData`), and identifies the visitor by the id that its script or SDK uses (`convert_visitor_id`; defaults to
+ * the Sluice visitor id). A purchase carries amount, number of products and order. It has no field for the event
+ * time, and deduplicates orders only.
  */
 export const convertAbTestingEvent = defineDestination({
   id: 'ConvertABTestingEvent',
@@ -74,7 +75,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 function visitorOf(event: SentEvent, fallback: string | undefined): JsonObject {
   const goalId = textForm(event.properties['goal_id'])?.trim() ?? fallback;
   if (goalId === undefined || !/^\d{1,15}$/.test(goalId)) {
-    throw new UnfitEventError('the event names no goal of Convert (goal_id), and the destination none');
+    throw new UnfitEventError('neither the event (goal_id) nor the destination has a goal');
   }
   const { value, orderId, itemCount } = commerceOf(event);
   const goalData = [
@@ -83,7 +84,7 @@ function visitorOf(event: SentEvent, fallback: string | undefined): JsonObject {
     { key: 'transactionId', value: orderId },
   ].filter((entry) => entry.value !== undefined);
   const conversion = { eventType: 'conversion', data: { goalId } };
-  // The SDK counts the conversion first, and the purchase that comes with it as another event.
+  // The SDK counts the conversion first, then its purchase as a second event.
   const events =
     goalData.length === 0 ? [conversion] : [conversion, { eventType: 'conversion', data: { goalId, goalData } }];
   return { visitorId: browserId(event, ['convert_visitor_id', '_conv_v']) ?? event.visitor.id, events };

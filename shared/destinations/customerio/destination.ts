@@ -43,14 +43,14 @@ const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://track.customer.io' },
   { value: 'EU', label: 'European Union', url: 'https://track-eu.customer.io' },
 ];
-// Customer.io counts bytes only: 500 kB a request, 32 kB a row.
+// Customer.io limits bytes only: 500 kB a request, 32 kB a row.
 const batch = { max: 500, fallback: 100 };
 const bodyBytesMax = 500_000;
 
 const settings = {
   siteId: requiredText({
     label: 'Site ID',
-    sublabel: 'Account settings, API credentials, Track API keys.',
+    sublabel: 'From Account settings, API credentials, Track API keys.',
     example: 'example-site',
   }),
   apiKey: requiredSecret({ label: 'API key', example: 'example-key' }),
@@ -60,7 +60,7 @@ const settings = {
       label: 'Object type of groups',
       placeholder: '1',
       sublabel:
-        'The id of the object type that group calls create objects of, and relate people to. Without one groups are skipped.',
+        'The object type ID for group calls, which create objects and relate people to them. If empty, groups are skipped.',
       example: '1',
     },
     matching(/^\d{1,10}$/, 'must be a number'),
@@ -69,7 +69,7 @@ const settings = {
   traitNames: traitNames(),
   datesAsSeconds: toggle({
     label: 'Dates as seconds',
-    sublabel: 'Dates in ISO 8601 go out as seconds since 1970, which Customer.io compares.',
+    sublabel: 'Sends ISO 8601 dates as seconds since 1970, which Customer.io can compare.',
   }),
   pageNames: choice<'url' | 'name'>({
     label: 'Name of a page view',
@@ -77,30 +77,33 @@ const settings = {
       { label: 'URL of the page', value: 'url' },
       { label: 'Name of the page', value: 'name' },
     ],
-    sublabel: "What segments and campaigns find page views by. Customer.io's own snippet and Segment send the URL.",
+    sublabel:
+      "The name that segments and campaigns use for page views. Customer.io's own snippet and Segment send the URL.",
     fallback: 'url',
   }),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
 
 /**
- * Customer.io, Track API version 2: `POST /api/v2/batch`, https://docs.customer.io/integrations/api/track/#tag/track_v2.
- * Events carry a ULID made of the event's id and time, by which Customer.io recognises repeats; a visitor without an id
- * has an `anonymous_id`, which an $identify ties to the person.
+ * Customer.io, Track API version 2: `POST /api/v2/batch`,
+ * https://docs.customer.io/integrations/api/track/#tag/track_v2. Events carry a ULID derived from the event's id and
+ * time, by which Customer.io deduplicates. A visitor without an id has an `anonymous_id`, which an $identify merges
+ * into the person.
  */
 export const customerio = defineDestination({
   id: 'Customerio',
   label: 'Customer.io',
   settings,
   facts: {
-    sends: 'Every event; $identify sets attributes, views are page and screen, groups are objects, apps add devices',
+    sends:
+      'Every event; $identify sets attributes, page and screen views have their own types, groups are objects, apps add devices',
     limits: { events: 500, bytes: 500_000 },
     deduplicatesBy: 'id',
-    errors: 'rows by place in a 207',
+    errors: 'rows by index in a 207',
     sources: ['https://docs.customer.io/integrations/api/track/#tag/track_v2'],
     checked: '2026-11-22',
     version: { name: 'v2', ends: undefined },
-    skips: { group: 'the destination names no object type for groups' },
+    skips: { group: 'the destination has no object type for groups' },
     namesElsewhere: ['Actions Customerio', 'Customer.io Actions', 'Customer.io Data Pipelines'],
   },
   loadPlatform: async () => (await import('./platform.ts')).customerioPlatform,
@@ -127,7 +130,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Given = SettingsOf<typeof settings>;
 
-/** What one event becomes. */
+/** The operation for one event. */
 function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   const sent = sentEvent(event);
   const { id, name, timeMs } = sent;
@@ -160,17 +163,19 @@ function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   return device === undefined ? [told] : [{ type: 'person', action: 'add_device', identifiers, device }, told];
 }
 
-/** The earlier id of an alias becomes the anonymous id of the person: what was done under it is theirs. */
+/** The earlier id of an alias becomes the person's anonymous id, so the earlier events belong to the person. */
 function aliasOf({ id, previous_id: previousId }: JsonObject): JsonObject {
   const [person, anonymous] = [textForm(id), textForm(previousId)];
-  if (person === undefined || anonymous === undefined) throw new UnfitEventError('the alias does not name two ids');
+  if (person === undefined || anonymous === undefined) throw new UnfitEventError('the alias does not have two ids');
   return { type: 'person', action: 'identify', identifiers: { id: person }, attributes: { anonymous_id: anonymous } };
 }
 
-/** A group is an object, https://docs.customer.io/journeys/objects/. It is related to the person where one is known. */
+/**
+ * A group is an object, https://docs.customer.io/journeys/objects/. It is related to the person where one is known.
+ */
 function objectOf(properties: JsonObject, person: JsonObject | undefined, objectTypeId: string): JsonObject {
   const group = groupIn(properties, 'group');
-  if (group === undefined) throw new UnfitEventError('the event names no group');
+  if (group === undefined) throw new UnfitEventError('the event has no group id');
   return {
     type: 'object',
     action: 'identify',
@@ -180,7 +185,7 @@ function objectOf(properties: JsonObject, person: JsonObject | undefined, object
   };
 }
 
-/** Views are actions of their own: campaigns start by them. */
+/** Views have their own types, which can trigger campaigns. */
 const views: ReadonlyMap<string, string> = new Map([
   [pageEvent, 'page'],
   [screenEvent, 'screen'],
@@ -192,14 +197,14 @@ function nameOfView(event: SentEvent, view: string, pageNames: Given['pageNames'
   return (view === 'page' && pageNames === 'url' ? (url ?? own) : (own ?? url)) ?? event.name;
 }
 
-/** The device that the event registers for notifications. */
+/** The device that the event registers for push. */
 function deviceIn(event: SentEvent): JsonObject | undefined {
   const device = pushDevice(event);
   if (device === undefined) return undefined;
   return { token: device.token, platform: device.platform, last_used: Math.floor(event.timeMs / 1_000) };
 }
 
-/** Customer.io has one name and form of its own: `created_at`, in seconds. */
+/** Customer.io has one reserved name and format: `created_at`, in seconds. */
 function attributesOf(event: OutboundEvent, given: Given): JsonObject {
   const traits = namedTraits(traitsOf(event), given.traitNames);
   const created = secondsIn(traits['created_at'] ?? traits['createdAt']);
@@ -213,7 +218,7 @@ function withSeconds(members: JsonObject): JsonObject {
 
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Seconds since the epoch of a date in the form of ISO 8601; undefined for anything else. */
+/** An ISO 8601 date in seconds since the epoch; undefined for anything else. */
 function secondsIn(value: unknown): number | undefined {
   const ms = typeof value === 'string' && isoDate.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1_000);
@@ -224,7 +229,7 @@ function knownBy({ externalId, email }: ContactIds): JsonObject | undefined {
   return email === undefined ? undefined : { email };
 }
 
-/** 207: all but the operations named were taken. */
+/** 207: all operations except those listed were accepted. */
 function readErrors(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],

@@ -33,7 +33,7 @@ test('Everflow: purchases count unless the settings name others', () => {
 
 test('Everflow: a URL without nid, and an event without a click, are refused', () => {
   expect(() => everflow.prepare({ url: 'https://www.example.com/' })).toThrow(
-    'settings.url must name the network in nid',
+    'settings.url must contain the network as nid',
   );
   expect(() => requestOf(everflow, [sampleShopper()], { url })).toThrow('no click id (_ef_transaction_id)');
 });

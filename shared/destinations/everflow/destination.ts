@@ -10,7 +10,7 @@ const settings = {
         label: 'Postback URL',
         placeholder: 'https://www.example-tracking.com/?nid=123',
         sublabel:
-          'As Everflow shows it for the offer, server postback. What it names beside nid (event_id, oid …) is kept.',
+          'As shown in Everflow for the offer, under server postback. Other parameters such as event_id and oid are kept.',
         example: 'https://www.example-tracking.com/?nid=123&event_id=7',
       },
       readPostback,
@@ -20,10 +20,10 @@ const settings = {
 };
 
 /**
- * Everflow, server postbacks: a GET to the tracking domain with the network's `nid` and the `transaction_id` of the
- * click, without authentication. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls. The id is
- * found under the names that https://github.com/stape-io/everflow-tag gives it (`_ef_transaction_id` of the landing page,
- * the cookie `ef_transaction_id`). It takes no time: a conversion counts when it arrives.
+ * Everflow, server postbacks: a GET to the tracking domain with the network's `nid` and the click's `transaction_id`,
+ * without authentication. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls. The id is read
+ * under the names that https://github.com/stape-io/everflow-tag uses (`_ef_transaction_id` of the landing page, the
+ * cookie `ef_transaction_id`). There is no field for the event time: a conversion counts at the time of arrival.
  */
 export const everflow = defineClickPostback({
   id: 'Everflow',
@@ -31,7 +31,7 @@ export const everflow = defineClickPostback({
   clickNames: ['_ef_transaction_id', 'ef_transaction_id'],
   settings,
   facts: {
-    sends: 'Conversions, with the id of their click',
+    sends: 'Conversions that have a click id',
     limits: { events: 1 },
     deduplicatesBy: 'transaction_id',
     errors: 'status',
@@ -56,12 +56,12 @@ export const everflow = defineClickPostback({
   }),
 });
 
-/** What each event says of its own; the rest of the address is the customer's. */
+/** Parameters taken from the event; the rest of the address comes from the customer. */
 const ownParameters = ['transaction_id', 'amount', 'currency', 'order_id', 'coupon_code'];
 
 function readPostback(text: string, key: string): string {
   const url = new URL(readWebUrl(text.trim(), key));
-  if ((url.searchParams.get('nid') ?? '') === '') throw new SettingError(key, 'must name the network in nid');
+  if ((url.searchParams.get('nid') ?? '') === '') throw new SettingError(key, 'must contain the network as nid');
   for (const name of ownParameters) url.searchParams.delete(name);
   return url.href;
 }

@@ -96,7 +96,7 @@ describe('Facebook', () => {
   });
 
   it('unfit: a visitor that cannot be matched, too old, or a purchase without a price', () => {
-    expect(() => sent(withoutId(sampleStranger()))).toThrow('the event says nothing of a person');
+    expect(() => sent(withoutId(sampleStranger()))).toThrow('the event has no identifier');
     expect(() => sent(sampleShopper({ time: nowMs - 8 * 86_400_000 }))).toThrow('older than 7 days');
     expect(() => sent(sampleShopper({ properties: { currency: 'EUR' } }))).toThrow('a value and a currency');
     const inStore = sampleShopper({ time: nowMs - 8 * 86_400_000, event: 'Visit' });

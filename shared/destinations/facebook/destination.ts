@@ -16,24 +16,24 @@ const settings = {
   pixelId: requiredText({
     label: 'Pixel ID',
     placeholder: '1234567890',
-    sublabel: 'Of the pixel or dataset, from Events Manager.',
+    sublabel: 'The pixel or dataset, from Events Manager.',
     example: '1234567890',
   }),
   pixelProperty: optionalText({
     label: 'Pixel property',
     placeholder: 'pixel_id',
     sublabel:
-      'A property whose value is the pixel or dataset of its event, in place of the one above. The token must have access to all.',
+      'A property with the pixel or dataset of its event, which replaces the one above. The token must have access to all of them.',
   }),
   accessToken: token({
     label: 'Access token',
-    sublabel: 'Generated in Events Manager, Settings, Conversions API.',
+    sublabel: 'From Events Manager, Settings, Conversions API.',
     example: 'example',
   }),
   actionSource: choice({
     label: 'Action source',
     sublabel:
-      'Where events happen, unless an event says so in its property action_source. Of a website only with its page and browser; without them it is system_generated.',
+      'Where events happen, unless an event has a property action_source. Website needs the page and browser in the event; without them system_generated is sent.',
     options: facebookActionSources,
     fallback: 'website',
     example: 'website',
@@ -41,7 +41,7 @@ const settings = {
   testEventCode: optionalText({
     label: 'Test event code',
     placeholder: 'TEST12345',
-    sublabel: 'While it is set events appear in the Test Events tool.',
+    sublabel: 'If set, events appear in the Test Events tool.',
   }),
   apiVersion: optionalText(
     { label: 'API version', placeholder: graphApi.version, example: 'v27.0' },
@@ -55,8 +55,8 @@ const settings = {
 /**
  * Facebook and Instagram, Conversions API of Meta: `POST /{version}/{pixel}/events` of the Graph API.
  * https://developers.facebook.com/docs/marketing-api/conversions-api/using-the-api, with the parameters of
- * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters. The event's own id is `event_id`, which
- * deduplicates against the pixel in the browser. An event with `limited_data_use` goes out with the option LDU
+ * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters. The event id is `event_id`, which
+ * deduplicates against the browser pixel. An event with `limited_data_use` is sent with the option LDU
  * (https://developers.facebook.com/docs/marketing-apis/data-processing-options).
  */
 export const facebook = defineDestination({
@@ -64,19 +64,19 @@ export const facebook = defineDestination({
   label: 'Facebook Conversions API',
   settings,
   facts: {
-    sends: "Every event but the service's own, as a conversion",
+    sends: 'Every customer event, as a conversion',
     limits: { events: 1_000, ageDays: 7 },
     deduplicatesBy: 'event_id',
-    errors: 'by the code of the error, for the whole request',
+    errors: 'by the error code, for the whole request',
     limitedUse:
-      "data_processing_options: ['LDU'], with country and state; Meta heeds it for people of the US states that it lists",
+      "data_processing_options: ['LDU'], with country and state; Meta applies it to people in the US states that it lists",
     sources: [
       'https://developers.facebook.com/docs/marketing-api/conversions-api/using-the-api',
       'https://developers.facebook.com/docs/graph-api/guides/error-handling',
     ],
     checked: '2026-11-27',
     version: { name: graphApi.version, ends: undefined },
-    notCarried: ['partner_agent: it names a partner that Meta has certified'],
+    notCarried: ['partner_agent: it identifies a partner certified by Meta'],
     namesElsewhere: [
       'Facebook Conversions API (Actions)',
       'FACEBOOK_CONVERSIONS',
@@ -110,7 +110,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** The pixel that an event names itself; nothing but digits is one. */
+/** The pixel that an event names; it must be all digits. */
 function pixelIn(event: OutboundEvent, property: string | undefined): string | undefined {
   const given = property === undefined ? undefined : textForm(propertiesOf(event)[property.trim()]);
   return given !== undefined && /^\d{1,20}$/.test(given.trim()) ? given.trim() : undefined;

@@ -3,11 +3,11 @@ import { jsonAnswer } from '../sdk/answers.ts';
 import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 
 /**
- * What an error of the Graph API means for every event of the request; undefined where it may be the fault of one of
- * them. The API answers 400 also where it is asked too much or the token is at fault: only the code of the error tells.
- * Codes: https://developers.facebook.com/docs/graph-api/guides/error-handling and
- * https://developers.facebook.com/docs/marketing-api/error-reference; those the pages say little of as
- * https://github.com/rudderlabs/rudder-transformer (facebookUtils/networkHandler.js) has found them.
+ * Classifies a Graph API error for every event of the request; undefined where one event may be the cause. The API
+ * also responds 400 to throttling and token errors, so only the error code tells. Codes:
+ * https://developers.facebook.com/docs/graph-api/guides/error-handling and
+ * https://developers.facebook.com/docs/marketing-api/error-reference; codes that these pages barely describe follow
+ * https://github.com/rudderlabs/rudder-transformer (facebookUtils/networkHandler.js).
  */
 export function facebookOutcome(answer: OutboundAnswer): Outcome | undefined {
   const error = jsonAnswer(answer)?.['error'];
@@ -19,18 +19,18 @@ export function facebookOutcome(answer: OutboundAnswer): Outcome | undefined {
   return isOfAccess(code, error['error_subcode']) ? { kind: 'retry', reason, refusesAccess: true } : undefined;
 }
 
-// The limits of calls: of the app (4), the user (17), the page (32), and those of business use cases.
+// Rate limits: of the app (4), the user (17), the page (32), and of business use cases.
 function isOfLimits(code: number): boolean {
   return [4, 17, 32, 341, 613].includes(code) || (code >= 80_000 && code <= 80_014);
 }
 
-// The service's own trouble: unknown errors (1, 5000, 21009), an outage (2), a block that is for a time (368).
+// Errors of the service: unknown errors (1, 5000, 21009), an outage (2), a temporary block (368).
 function isTemporary(code: number): boolean {
   return [1, 2, 368, 5_000, 21_009].includes(code);
 }
 
-// A token that is expired or wrong (102, 190), one without the permission (3, 10, 200 to 299), or a pixel that is not there
-// or not the token's (100 with 33).
+// A token that is expired or invalid (102, 190) or lacks a permission (3, 10, 200 to 299), or a pixel that does not
+// exist or that the token cannot access (100 with 33).
 function isOfAccess(code: number, subcode: unknown): boolean {
   return [3, 10, 102, 190].includes(code) || (code >= 200 && code <= 299) || (code === 100 && subcode === 33);
 }

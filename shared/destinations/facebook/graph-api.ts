@@ -1,2 +1,2 @@
-/** The Graph API of Meta: where it is, and the version used where the settings name none. */
+/** Meta's Graph API: its address and the default version. */
 export const graphApi = { url: 'https://graph.facebook.com', version: 'v27.0' } as const;

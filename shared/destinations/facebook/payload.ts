@@ -12,7 +12,7 @@ import { ownParameters, ownProperties } from '../sdk/own-properties.ts';
 import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
-/** Where an event may have happened, as Meta names it. */
+/** Meta's action sources. */
 export const facebookActionSources = [
   'website',
   'app',
@@ -25,7 +25,7 @@ export const facebookActionSources = [
   'other',
 ] as const;
 
-/** Where messages are exchanged, and the ids by which Meta knows a person there. */
+/** Messaging channels, and the person ids that Meta uses there. */
 const messagingIds = [
   'ctwa_clid',
   'page_id',
@@ -41,8 +41,8 @@ const daysMaxInStore = 62;
 
 /**
  * An event of Meta's Conversions API. Standard events and their parameters:
- * https://developers.facebook.com/docs/meta-pixel/reference; other names are custom events. Throws UnfitEventError where
- * the API would refuse it, and with it every event of the same request.
+ * https://developers.facebook.com/docs/meta-pixel/reference; other names are custom events. Throws UnfitEventError
+ * where the API would refuse the event and the whole request with it.
  */
 export function facebookEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
   const actionSource = actionSourceOf(event, standardSource);
@@ -63,7 +63,7 @@ export function facebookEvent(event: SentEvent, standardSource: string, nowMs: n
   };
 }
 
-/** States whose laws Meta knows beside California's, by their ISO 3166-2 codes. */
+/** States besides California whose laws Meta supports, by ISO 3166-2 code. */
 const lawsOfStates: ReadonlyMap<string, number> = new Map([
   ['US-CA', 1_000],
   ['US-CO', 1_001],
@@ -79,9 +79,8 @@ const lawsOfStates: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * What the event says, else what the destination does. An event of an app is one of `app` wherever it is known which
- * device it is of. A website it is only with the page and the browser, both of which
- * Meta requires of one: what a server tells without them is `system_generated`.
+ * The event's action source, else the destination's. An app event with a known device is always `app`. `website`
+ * requires the page and the browser; a server event without them is `system_generated`.
  */
 function actionSourceOf(event: SentEvent, standardSource: string): string {
   const named = namedActionSource(event, facebookActionSources);
@@ -91,7 +90,7 @@ function actionSourceOf(event: SentEvent, standardSource: string): string {
   return url === undefined || userAgent === undefined ? 'system_generated' : standardSource;
 }
 
-/** Meta refuses an event of a conversation without its channel. */
+/** Meta refuses a messaging event without its channel. */
 function messagingChannel(event: SentEvent): string {
   const channel = ownParameters(event, ['messaging_channel']).messaging_channel;
   if (channel === undefined) throw new UnfitEventError('an event of business_messaging needs its messaging_channel');
@@ -115,9 +114,9 @@ function userData(event: SentEvent): JsonObject {
     madid: deviceOf(event).advertisingId,
     ...textsOf(ownParameters(event, messagingIds)),
   };
-  // Alone, what is added below is too little to match anybody: the API refuses every combination of it.
+  // The fields added below are not enough to match a person alone: the API refuses every combination of them.
   const enough = present(data);
-  if (enough === undefined) throw new UnfitEventError('the event says nothing of a person that Meta could match');
+  if (enough === undefined) throw new UnfitEventError('the event has no identifier that Meta could match');
   return {
     ...enough,
     ...present({
@@ -138,8 +137,8 @@ const textsOf = (parameters: Readonly<Record<string, string | number>>): Readonl
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 
 /**
- * The value of the _fbc cookie, made of the click's id where that is nearer to the event than a cookie: version,
- * subdomain index, the time the click was first seen in ms, the id as it came.
+ * The value of the _fbc cookie, built from the click id where the event carries that more directly than a cookie:
+ * version, subdomain index, the time the click was first seen in ms, the unchanged id.
  * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/fbp-and-fbc
  */
 function clickCookie(event: SentEvent): string | undefined {
@@ -149,15 +148,16 @@ function clickCookie(event: SentEvent): string | undefined {
 }
 
 /**
- * What Meta demands of an event of an app, https://developers.facebook.com/docs/marketing-api/conversions-api/app-events.
- * Throws UnfitEventError where the device is not known: Meta refuses such an event, and all others of its request.
+ * The fields that Meta requires of an app event,
+ * https://developers.facebook.com/docs/marketing-api/conversions-api/app-events. Throws UnfitEventError where the
+ * device is unknown: Meta refuses such an event and the whole request.
  */
 function appData(event: SentEvent): JsonObject {
   const { platform, allowsTracking } = deviceOf(event);
-  if (platform === undefined) throw new UnfitEventError('an event of an app needs the operating system of its device');
+  if (platform === undefined) throw new UnfitEventError('an app event needs the operating system of its device');
   const tracking = allowsTracking === false ? 0 : 1;
   return {
-    // Where the person has not decided, Apple allows none and Google does.
+    // Where the person has not decided, Apple does not permit tracking and Google does.
     advertiser_tracking_enabled: platform === 'ios' && allowsTracking === undefined ? 0 : tracking,
     application_tracking_enabled: tracking,
     extinfo: extendedDeviceInfo(event),
@@ -189,7 +189,7 @@ function customData(event: SentEvent, name: string): JsonObject | undefined {
   });
 }
 
-/** Parameters of Meta's that stand in custom data under the name they come by. */
+/** Meta parameters that are sent in custom data with their original names. */
 const parameters = ['content_type', 'content_name', 'content_category', 'status'] as const;
 const placedProperties: ReadonlySet<string> = new Set([
   ...parameters,

@@ -21,7 +21,7 @@ const batchEventsMax = 25;
 const bodyBytesMax = 130_000;
 const userPropertiesMax = 25;
 
-/** At Segment and RudderStack. */
+/** Names at Segment and RudderStack. */
 export const names = [
   'Google Analytics 4 Cloud',
   'Actions Google Analytic 4',
@@ -38,25 +38,24 @@ const settings = {
       label: 'Measurement ID',
       placeholder: 'G-XXXXXXXXXX',
       sublabel:
-        'Admin, Data streams, your stream. Of an app stream its Firebase app ID; its events need the property app_instance_id.',
+        'From Admin, Data streams, your stream. For an app stream the Firebase app ID; its events need the property app_instance_id.',
       example: 'G-EXAMPLE123',
     },
     matching(
       /^(G-[A-Z0-9]{4,20}|\d{1,3}:\d{5,20}:(ios|android):[0-9a-f]{8,64})$/,
-      'must be one such as G-XXXXXXXXXX, or the Firebase app ID of an app stream',
+      'must be a measurement ID such as G-XXXXXXXXXX, or the Firebase app ID of an app stream',
     ),
   ),
   apiSecret: requiredSecret({
     label: 'API secret',
-    sublabel: 'Admin, Data streams, your stream, Measurement Protocol API secrets.',
+    sublabel: 'From Admin, Data streams, your stream, Measurement Protocol API secrets.',
     example: 'example-api-secret',
   }),
   userTraits: optionalText(
     {
       label: 'Traits as user properties',
       placeholder: 'plan, lifetime_value',
-      sublabel:
-        'Traits of the visitor that go with every event as user properties. Google takes nothing that names a person.',
+      sublabel: 'Traits to send with every event as user properties. Google forbids traits that identify a person.',
     },
     (text) => text.split(',').flatMap((name) => name.trim() || []),
   ),
@@ -67,13 +66,13 @@ const settings = {
       { label: 'Granted', value: 'GRANTED' },
       { label: 'Denied', value: 'DENIED' },
     ],
-    sublabel: 'To ad_user_data and ad_personalization, unless the property consent of an event says so.',
+    sublabel: 'For ad_user_data and ad_personalization, unless the event has a property consent.',
     fallback: 'none',
   }),
   validateOnly: toggle({
     label: 'Validate only',
     sublabel:
-      "Events go to Google's validation server and appear in no report; what it objects to becomes the reason of a dead letter.",
+      "Events go to Google's validation server and appear in no report. Its messages become the reasons of dead letters.",
   }),
   defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
@@ -83,10 +82,10 @@ const settings = {
  * Google Analytics 4 through the Measurement Protocol, for web streams: up to 25 events of one client in a request.
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
  *
- * Google answers 2xx whatever it is sent, also with a wrong secret: what it does not take is silently lost, so
- * names and values are made to fit its rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
- * `user_properties` and `consent` are not parameters of the event but said of the request; a mapping sets them. An event
- * with `limited_data_use` and no `consent` is sent with both of its members denied.
+ * Google always responds 2xx, even to a wrong secret, and silently drops what it does not accept. Names and values
+ * are therefore adapted to its rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
+ * `user_properties` and `consent` are sent as request fields, not as event parameters; a mapping sets them. An event
+ * with `limited_data_use` and no `consent` is sent with both consent members denied.
  */
 export const ga4MeasurementProtocol = defineDestination({
   id: 'GA4MeasurementProtocol',
@@ -96,7 +95,7 @@ export const ga4MeasurementProtocol = defineDestination({
     sends: 'Every event but $identify',
     limits: { events: 25, bytes: 130_000 },
     deduplicatesBy: undefined,
-    errors: 'not at all: 2xx whatever it is sent',
+    errors: 'not at all: it always responds 2xx',
     limitedUse: 'consent: ad_user_data and ad_personalization DENIED',
     consentTypes: ['ad_user_data', 'ad_personalization'],
     sources: [
@@ -106,8 +105,8 @@ export const ga4MeasurementProtocol = defineDestination({
     checked: '2026-11-27',
     version: 'unversioned',
     skips: {
-      identify: 'user properties travel with each event',
-      alias: 'Google Analytics joins a device and a user by the events that name both',
+      identify: 'user properties are sent with each event',
+      alias: 'Google Analytics merges a device and a user from events that carry both ids',
     },
     namesElsewhere: names,
   },
@@ -115,7 +114,7 @@ export const ga4MeasurementProtocol = defineDestination({
   prepare: prepareMeasurementProtocol,
 });
 
-/** Where and as what events are sent by the protocol: to Google itself, or to a server container of Tag Manager. */
+/** The target of the protocol: Google itself, or a Tag Manager server container. */
 export type MeasurementProtocolSettings = Pick<
   SettingsOf<typeof settings>,
   'measurementId' | 'apiSecret' | 'baseUrl' | 'defaultCurrency'
@@ -152,7 +151,7 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
   };
 }
 
-/** One event a request, so that a message is about it; an empty list: nothing is wrong. */
+/** One event a request, so that each message belongs to it. An empty list of messages means valid. */
 function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const messages = answer.status === 200 ? jsonAnswer(answer)?.['validationMessages'] : undefined;
   const first = Array.isArray(messages) ? messages.find(isJsonObject) : undefined;
@@ -160,7 +159,7 @@ function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]
   return events.map(() => ({ kind: 'reject', reason: rowRefusal(first['validationCode'], first['fieldPath']) }));
 }
 
-/** Whose the events of a request are, and the consent that covers all of them. */
+/** The client of a request's events, and the consent that covers all of them. */
 function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementProtocolSettings): JsonObject {
   const { userTraits = [], defaultConsent } = given;
   const sent = sentEvent(outbound);
@@ -186,7 +185,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementPro
   };
 }
 
-/** The id that Firebase gives an installed app: only the app itself knows it. */
+/** The id that Firebase assigns to an installed app: only the app knows it. */
 function appInstanceOf({ properties, context }: SentEvent, options: JsonObject): string | undefined {
   const id = properties['app_instance_id'] ?? options['app_instance_id'] ?? context['app_instance_id'];
   return textOf(id) ?? senderId({ context }, 'ga4AppInstanceId');

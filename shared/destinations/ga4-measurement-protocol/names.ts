@@ -38,9 +38,9 @@ const reservedNames: ReadonlySet<string> = new Set([
 const reservedPrefix = /^(firebase_|ga_|google_|gtag\.|query_id)/i;
 
 /**
- * An event's name as Google Analytics takes it: letters, digits and underscores, a letter first, at most 40 characters.
- * `$experiment_impression` becomes `experiment_impression`; a name Google keeps for itself gets `event_` before it.
- * Undefined where nothing is left.
+ * An event's name in Google Analytics' form: letters, digits and underscores, a letter first, at most 40 characters.
+ * `$experiment_impression` becomes `experiment_impression`; a reserved name gets the prefix `event_`. Undefined where
+ * no character is left.
  */
 export function ga4Name(name: string): string | undefined {
   const plain = plainName(name);
@@ -49,7 +49,7 @@ export function ga4Name(name: string): string | undefined {
   return cut(isReserved ? `event_${plain}` : plain);
 }
 
-/** The same for a parameter or a user property; one under a prefix Google keeps for itself gets `p_` before it. */
+/** The same for a parameter or a user property; a name with a reserved prefix gets `p_` in front. */
 export function ga4ParameterName(name: string, charactersMax = nameCharactersMax): string | undefined {
   const plain = plainName(name);
   if (plain === undefined) return undefined;
@@ -57,7 +57,7 @@ export function ga4ParameterName(name: string, charactersMax = nameCharactersMax
 }
 
 function plainName(name: string): string | undefined {
-  // More than any name that is kept: the bound makes a name of a million characters cheap.
+  // Longer than any valid name: the bound makes a name of a million characters cheap.
   const plain = name
     .slice(0, 500)
     .toWellFormed()

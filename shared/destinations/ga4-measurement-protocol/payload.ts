@@ -18,17 +18,17 @@ const valueCharactersMax = 100;
 const longerValues: Readonly<Record<string, number>> = { page_location: 1_000, page_referrer: 420, page_title: 300 };
 
 /**
- * An event of a request to the Measurement Protocol, whose properties are its parameters. Recommended events
- * have the parameters that the reports of Google Analytics are made of:
- * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference/events. Throws UnfitEventError for
- * an event without a name, and for one of more than 72 hours ago, which Google would move to another time:
+ * An event in a Measurement Protocol request, with its properties as parameters. Recommended events have the
+ * parameters that Google Analytics reports use:
+ * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference/events. Throws UnfitEventError
+ * for an event without a name, and for one older than 72 hours, whose time Google would change:
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/sending-events.
  */
 export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
   const recommended = ofCalls.get(event.name) ?? recommendedName(event) ?? checkoutStep(event);
   const name = recommended ?? ga4Name(event.name);
-  if (name === undefined) throw new UnfitEventError('the event has no name that Google Analytics could take');
+  if (name === undefined) throw new UnfitEventError('the event has no name that Google Analytics accepts');
   return {
     name,
     timestamp_micros: event.timeMs * 1_000,
@@ -38,13 +38,13 @@ export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): 
 
 const recommendedName = platformEventNames('GA4MeasurementProtocol');
 
-/** What Google calls the calls of the event specification that have no name of their own. */
+/** Google's names for calls of the event specification that have no event name. */
 const ofCalls: ReadonlyMap<string, string> = new Map([
   [groupEvent, 'join_group'],
   [screenEvent, 'screen_view'],
 ]);
 
-/** A step of a checkout is the one whose answer it has: how to pay, else how to ship. */
+/** A checkout step is named by the answer it carries: payment, else shipping. */
 function checkoutStep({ name, isRenamed, properties }: SentEvent): string | undefined {
   if (isRenamed || !/^(checkout ?step ?completed|completed ?checkout ?step)$/i.test(name.replaceAll('_', ' ')))
     return undefined;
@@ -73,7 +73,7 @@ const withItemsAndValue: ReadonlySet<string> = new Set([
 ]);
 const listsOfItems = ['items', 'products', 'contents'] as const;
 
-/** What a recommended event says in Google's words, and the names of the properties that say it in others. */
+/** A recommended event's parameters in Google's names, and the source properties with other names. */
 function recommendedParameters(name: string, event: SentEvent): readonly [JsonObject, readonly string[]] {
   const { value, currency, orderId, items, searchText } = commerceOf(event);
   const goods = items.length === 0 ? undefined : items.slice(0, itemsMax).map(recommendedItem);
@@ -92,7 +92,7 @@ function recommendedParameters(name: string, event: SentEvent): readonly [JsonOb
 
 const promotionNames = { name: 'promotion_name', creative: 'creative_name', position: 'creative_slot' };
 
-/** What Google calls a property of common use, by the event whose parameter it is. */
+/** Google's name for a common property, by the event that has the parameter. */
 const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   view_item_list: { list_id: 'item_list_id', category: 'item_list_name' },
   select_item: { list_id: 'item_list_id', category: 'item_list_name' },
@@ -104,7 +104,7 @@ const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   select_promotion: promotionNames,
 };
 
-/** Those that an event has, unless it has Google's name as well; and the names they came by. */
+/** The common properties of an event without Google's own name, and their original names. */
 function ownParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
   const names = Object.entries(parameterNames[name] ?? {}).filter(
     ([given, own]) => textOf(properties[given]) !== undefined && properties[own] === undefined,
@@ -131,11 +131,11 @@ function parametersOf(recommended: string | undefined, event: SentEvent, context
   const parameters = new Map<string, unknown>();
   const [first, said] = recommended === undefined ? [{}, []] : recommendedParameters(recommended, event);
   const { items, ...properties } = withoutMembers(event.properties, new Set(said));
-  // Without these two an event shows in no report of what users do.
+  // Without these two an event does not appear in user activity reports.
   parameters.set('engagement_time_msec', numberOr(properties['engagement_time_msec'], 1));
   const sessionId = sessionOf(properties['session_id'] ?? context['sid']);
   if (sessionId !== undefined) parameters.set('session_id', sessionId);
-  // Ahead of all others, of which there may be too many.
+  // Added before all others, because the number of parameters is limited.
   for (const [name, value] of Object.entries(first)) {
     const fit = name === 'items' ? value : valueOf(value, valueCharactersMax);
     if (fit !== undefined) parameters.set(name, fit);
@@ -158,7 +158,7 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
   for (const [key, value] of Object.entries(members)) {
     if (parameters.size >= parametersMax) return;
     const name = ga4ParameterName(`${prefix}${key}`);
-    // What is there already was read by its meaning.
+    // A parameter that already has a value keeps it.
     if (name === undefined || parameters.has(name) || name === 'session_id') continue;
     const inner = membersOf(value);
     if (inner !== undefined) {
@@ -170,14 +170,14 @@ function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonO
   }
 }
 
-/** Those of an object, and of a list of objects by its indexes; undefined for any other value. */
+/** The members of an object, or of a list of objects by index; undefined for any other value. */
 function membersOf(value: unknown): JsonObject | undefined {
   if (isJsonObject(value)) return value;
   const isList = Array.isArray(value) && value.length > 0 && value.every((entry) => isJsonObject(entry));
   return isList ? Object.fromEntries(value.map((entry, index) => [String(index), entry])) : undefined;
 }
 
-/** An item's parameters are texts and numbers too: members of objects become `size_label`. */
+/** Item parameters are texts and numbers too: members of objects become `size_label`. */
 function itemOf(item: JsonObject): JsonObject {
   const members = flatMembers(item, '', 0).slice(0, parametersMax + 2);
   return Object.fromEntries(
@@ -197,7 +197,7 @@ function flatMembers(members: JsonObject, prefix: string, depth: number): [strin
   });
 }
 
-/** A value as Google Analytics takes it; a list as one text. Undefined for what it does not accept. */
+/** A value in a form that Google Analytics accepts; a list becomes one text. Undefined for other values. */
 function valueOf(value: unknown, charactersMax: number): string | number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') return value === '' ? undefined : cut(value, charactersMax);
@@ -215,7 +215,7 @@ function numberOr(value: unknown, fallback: number): number {
   return typeof value === 'number' && value >= 0 ? value : fallback;
 }
 
-/** A session is a number there; one that is something else becomes a number of its own. */
+/** Google requires a numeric session id; any other id is converted to a number. */
 function sessionOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   if (text === undefined || /^\d{1,18}$/.test(text)) return text;

@@ -20,22 +20,23 @@ const settings = {
     {
       label: 'Measurement ID',
       placeholder: 'G-XXXXXXXXXX',
-      sublabel: 'What the container is to know the events by; of a Google Analytics data stream, where it has one.',
+      sublabel:
+        "The ID that the container receives with events; use the Google Analytics data stream's ID if there is one.",
       example: 'G-EXAMPLE123',
     },
-    matching(/^G-[A-Z0-9]{4,20}$/, 'must be one such as G-XXXXXXXXXX'),
+    matching(/^G-[A-Z0-9]{4,20}$/, 'must be a measurement ID such as G-XXXXXXXXXX'),
   ),
   apiSecret: requiredSecret({
     label: 'API secret',
-    sublabel: 'Of the data stream. What the container sends on is checked by it.',
+    sublabel: "From the data stream. The container's forwarded events are validated with it.",
     example: 'example-api-secret',
   }),
   defaultCurrency: defaultCurrency('USD'),
 };
 
 /**
- * A server container of Google Tag Manager, which is the customer's own: it takes the events of the Measurement Protocol at
- * its own address, `POST /mp/collect`, and its tags send them on.
+ * A customer's server container of Google Tag Manager: it receives Measurement Protocol events at its own address,
+ * `POST /mp/collect`, and its tags forward them.
  * https://developers.google.com/tag-platform/tag-manager/server-side/send-data
  */
 function defineServerContainer(
@@ -52,7 +53,7 @@ function defineServerContainer(
       sends: `Every event but $identify, for ${tags}`,
       limits: { events: 25, bytes: 130_000 },
       deduplicatesBy: undefined,
-      errors: 'status, for the whole request; what its tags make of it, nowhere',
+      errors: 'status of the whole request; the results of its tags are not reported',
       consentTypes: ['ad_user_data', 'ad_personalization'],
       sources: [
         'https://developers.google.com/tag-platform/tag-manager/server-side/send-data',

@@ -6,11 +6,11 @@ import type { DataManagerAccount } from './ingest.ts';
 const loadPlatform = async () => (await import('./platform.ts')).dataManagerPlatform;
 
 /**
- * Google Data Manager API, `POST /v1/events:ingest`: conversions of one conversion action or Floodlight activity, up to
- * 2,000 a request. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest. Google answers when it
- * has taken the request; what it makes of each event shows in its diagnostics. `transactionId`, the order's id where the
- * event has one, else the event's own, deduplicates, also against the tag on the page. The property `consent` may hold
- * `ad_user_data` and `ad_personalization`, each `GRANTED` or `DENIED`.
+ * Google Data Manager API, `POST /v1/events:ingest`: conversions of one conversion action or Floodlight activity, up
+ * to 2,000 a request. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest. Google responds
+ * when it has accepted the request; the result of each event appears in its diagnostics. `transactionId` is the order
+ * id where the event has one, else the event id; it also deduplicates against the tag on the page. The property
+ * `consent` may contain `ad_user_data` and `ad_personalization`, each `GRANTED` or `DENIED`.
  */
 export const googleDataManagerEventIngest = defineDestination({
   id: 'GoogleDataManagerEventIngest',
@@ -47,8 +47,8 @@ export const googleDataManagerEventIngest = defineDestination({
 });
 
 /**
- * Google Ads conversions. By the Data Manager API: the upload of click conversions by the Google Ads API, which was there
- * before, takes nothing new since June 2026
+ * Google Ads conversions, through the Data Manager API: the older upload of click conversions with the Google Ads API
+ * accepts no new users since June 2026
  * (https://developers.google.com/data-manager/api/devguides/events/google-ads/offline/upgrade).
  */
 export const google = defineDestination({
@@ -78,8 +78,8 @@ export const google = defineDestination({
 });
 
 /**
- * Search Ads 360, Campaign Manager 360 and Display & Video 360: conversions of a Floodlight activity by the Data Manager
- * API, https://developers.google.com/data-manager/api/devguides/events/cm360/offline.
+ * Search Ads 360, Campaign Manager 360 and Display & Video 360: conversions of a Floodlight activity through the Data
+ * Manager API, https://developers.google.com/data-manager/api/devguides/events/cm360/offline.
  */
 export const googleAds360 = defineDestination({
   id: 'GoogleAds360',

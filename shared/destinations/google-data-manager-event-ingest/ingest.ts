@@ -28,12 +28,12 @@ const scope = 'https://www.googleapis.com/auth/datamanager';
 const batchEventsMax = 2_000;
 const transactionCharactersMax = 512;
 
-/** What conversions are for, in Google's words. */
+/** The products that receive conversions, in Google's names. */
 export type DataManagerAccount = 'GOOGLE_ADS' | 'FLOODLIGHT_CONFIG';
 
 const accountId = matching(/^[\d-]{3,20}$/, 'must be digits');
 
-/** Which account, and what in it. */
+/** The account, and the conversion action or activity in it. */
 export function accountSettings(account: string, conversion: string) {
   return {
     operatingAccountId: requiredText({ label: account, placeholder: '123-456-7890', example: '1234567890' }, accountId),
@@ -41,23 +41,23 @@ export function accountSettings(account: string, conversion: string) {
   };
 }
 
-/** Events that change the value of a conversion that was sent before, of Google Ads. */
+/** Events that adjust the value of an earlier Google Ads conversion. */
 export const adjustmentSettings = {
   restatingEvents: nameList({
     label: 'Restating events',
     placeholder: 'Order Updated',
-    sublabel: 'Events that give the conversion of their order another value: that of the event.',
+    sublabel: "Events that replace the value of their order's conversion with the event's value.",
   }),
   cancellingEvents: nameList({
     label: 'Cancelling events',
     placeholder: 'Order Cancelled',
-    sublabel: 'Events that set the value of the conversion of their order to 0. Google goes on counting it.',
+    sublabel: "Events that set the value of their order's conversion to 0. Google still counts the conversion.",
   }),
 };
 
 type AdjustmentSettings = Partial<SettingsOf<typeof adjustmentSettings>>;
 
-/** The settings that all kinds over the Data Manager have. */
+/** The settings of all kinds that use the Data Manager API. */
 export const ingestSettings = {
   eventNames: eventList(),
   otherConversions: otherConversions(/^\d{1,20}$/, 'Signed Up = 987654322'),
@@ -69,7 +69,7 @@ export const ingestSettings = {
     example: 'WEB',
   }),
   loginAccountId: optionalText(
-    { label: 'Login account ID', sublabel: 'Of the manager account, where access is through one.' },
+    { label: 'Login account ID', sublabel: 'The manager account, if access is through one.' },
     accountId,
   ),
   ...adSettings,
@@ -78,34 +78,37 @@ export const ingestSettings = {
       label: 'Merchant Center ID',
       placeholder: '1234567',
       sublabel:
-        'With it purchases carry their goods, for conversions with cart data. Product ids are those of Merchant Center.',
+        'If set, purchases include their products, for conversions with cart data. Product IDs must be those in Merchant Center.',
     },
     matching(/^\d{1,20}$/, 'must be a number'),
   ),
   merchantFeedLabel: optionalText(
-    { label: 'Feed label', placeholder: 'US', sublabel: 'Of the product feed; needed with a Merchant Center ID.' },
-    matching(/^[A-Z0-9_-]{1,20}$/, 'must be capitals, digits, _ or -'),
+    { label: 'Feed label', placeholder: 'US', sublabel: 'From the product feed; required with a Merchant Center ID.' },
+    matching(/^[A-Z0-9_-]{1,20}$/, 'must be capital letters, digits, _ or -'),
   ),
   merchantFeedLanguage: optionalText(
-    { label: 'Feed language', placeholder: 'EN', sublabel: 'Of the product feed; needed with a Merchant Center ID.' },
-    matching(/^[A-Za-z]{2}$/, 'must be a language of two letters, such as EN'),
+    {
+      label: 'Feed language',
+      placeholder: 'EN',
+      sublabel: 'From the product feed; required with a Merchant Center ID.',
+    },
+    matching(/^[A-Za-z]{2}$/, 'must be a two-letter language such as EN'),
   ),
   customVariables: pairList({
     label: 'Custom variables',
     placeholder: 'plan = plan_type, store = u3',
-    sublabel:
-      'Properties of events, each with its custom variable of the conversion action or the Floodlight activity.',
+    sublabel: 'Event properties, each with its custom variable of the conversion action or Floodlight activity.',
     value: /^\w{1,100}$/,
   }),
   ...googleOAuthSettings('It needs access to the account.'),
-  validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked, and not recorded.' }),
+  validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are validated but not recorded.' }),
   baseUrl: baseUrl(standardUrl),
 };
 
 export const ingestFacts = {
   limits: { events: batchEventsMax, rate: '300 requests a minute, 100,000 a day' },
   deduplicatesBy: 'transactionId',
-  errors: 'status, for the whole request; each event later, in the diagnostics of the account',
+  errors: "status of the whole request; later each event in the account's diagnostics",
   limitedUse: 'consent: adUserData and adPersonalization CONSENT_DENIED',
   consentTypes: ['ad_user_data', 'ad_personalization'],
   sources: [
@@ -117,14 +120,14 @@ export const ingestFacts = {
   checked: '2026-11-27',
   version: { name: 'v1', ends: undefined },
   notCarried: [
-    'retractions: the Data Manager API documents restatements only; a cancelling event sets the value of a conversion to 0',
-    'adjustments of store sales and calls, which the API does not support',
+    "retractions: the Data Manager API documents restatements only; a cancelling event sets the conversion's value to 0",
+    'adjustments of store sales and calls: the API does not support them',
   ],
 } as const satisfies Omit<KindFacts, 'sends'>;
 
 type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ingestSettings> & AdjustmentSettings;
 
-/** Conversions of one conversion action or Floodlight activity. Throws SettingError for credentials that are not whole. */
+/** Conversions of one conversion action or Floodlight activity. Throws SettingError for incomplete credentials. */
 export function prepareIngest(given: IngestSettings, accountType: DataManagerAccount): PreparedDestination {
   const { loginAccountId, eventNames, eventSource, validateOnly } = given;
   const account = (id: string): JsonObject => ({ accountType, accountId: id.replaceAll('-', '') });
@@ -142,7 +145,7 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
   return {
     batchEventsMax,
     accepts: (event) => conversionOf(event) !== undefined,
-    // The conversion stands at the request.
+    // The conversion is declared once a request.
     groupOf: (event) => conversionOf(event) ?? own.id,
     buildRequest(outbound) {
       const events = outbound.map((event) =>
@@ -168,29 +171,30 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
 }
 
 /**
- * Google matches the conversion by its transaction id within the conversion action.
+ * Google finds the conversion by its transaction id within the conversion action.
  * https://developers.google.com/data-manager/api/devguides/events/google-ads/conversion-adjustments
  */
 type Adjustment = 'restate' | 'cancel';
 
-/** Throws SettingError for events that are named twice. */
+/** Throws SettingError for events that are listed twice. */
 function readAdjustments(given: IngestSettings, accountType: DataManagerAccount) {
   const plain = (names: readonly string[] = []): ReadonlySet<string> =>
     new Set(names.map((name) => name.toLowerCase()));
   const [restating, cancelling] = [plain(given.restatingEvents), plain(given.cancellingEvents)];
   if (accountType !== 'GOOGLE_ADS' && restating.size + cancelling.size > 0) {
     const key = restating.size > 0 ? 'restatingEvents' : 'cancellingEvents';
-    throw new SettingError(key, 'is of Google Ads conversions only');
+    throw new SettingError(key, 'is for Google Ads conversions only');
   }
   for (const name of restating) {
-    if (cancelling.has(name)) throw new SettingError('cancellingEvents', `must not name ${name}, which is restating`);
+    if (cancelling.has(name))
+      throw new SettingError('cancellingEvents', `must not contain ${name}, which is listed as restating`);
   }
   for (const [key, names] of [
     ['restatingEvents', restating],
     ['cancellingEvents', cancelling],
   ] as const) {
     const twice = [...names].find((name) => given.eventNames.has(name) || given.otherConversions.has(name));
-    if (twice !== undefined) throw new SettingError(key, `must not name ${twice}, which is a conversion`);
+    if (twice !== undefined) throw new SettingError(key, `must not contain ${twice}, which is listed as a conversion`);
   }
   return (event: OutboundEvent): Adjustment | undefined => {
     if (!acceptsCustomerEvents(event)) return undefined;
@@ -200,7 +204,7 @@ function readAdjustments(given: IngestSettings, accountType: DataManagerAccount)
   };
 }
 
-/** The product feed that goods are found in. */
+/** The product feed that contains the products. */
 type Feed = {
   readonly merchantId: string;
   readonly merchantFeedLabel: string;
@@ -210,12 +214,12 @@ type Feed = {
 function readFeed(given: IngestSettings): Feed | undefined {
   const { merchantId, merchantFeedLabel, merchantFeedLanguage } = given;
   if (merchantId === undefined) return undefined;
-  if (merchantFeedLabel === undefined) throw new SettingError('merchantFeedLabel', 'goes with merchantId');
-  if (merchantFeedLanguage === undefined) throw new SettingError('merchantFeedLanguage', 'goes with merchantId');
+  if (merchantFeedLabel === undefined) throw new SettingError('merchantFeedLabel', 'requires merchantId');
+  if (merchantFeedLanguage === undefined) throw new SettingError('merchantFeedLanguage', 'requires merchantId');
   return { merchantId, merchantFeedLabel, merchantFeedLanguageCode: merchantFeedLanguage.toLowerCase() };
 }
 
-/** The goods of a purchase. Google takes none without id, price and quantity. */
+/** The products of a purchase. Google accepts only products with id, price and quantity. */
 function cartData(event: SentEvent, feed: Feed | undefined): JsonObject | undefined {
   const { items } = commerceOf(event);
   const whole = items.flatMap(({ id, price, quantity }) =>
@@ -240,7 +244,7 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
   const { value: said, currency = event.defaultCurrency, orderId } = commerceOf(event);
   const value = adjustment === 'cancel' ? 0 : said;
   if (adjustment !== undefined && orderId === undefined) {
-    throw new UnfitEventError('an event that changes a conversion needs the id of its order (order_id)');
+    throw new UnfitEventError('an event that adjusts a conversion needs its order id (order_id)');
   }
   if (adjustment !== undefined && value === undefined) throw new UnfitEventError('a restating event needs a value');
   const adIdentifiers = present({
@@ -252,7 +256,7 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
   });
   const userIdentifiers = userIdentifiersOf(event);
   if (adIdentifiers === undefined && userIdentifiers.length === 0) {
-    throw new UnfitEventError('Google needs an id of a click, an e-mail address, a phone number or a postal address');
+    throw new UnfitEventError('Google needs a click id, an e-mail address, a phone number or a postal address');
   }
   return {
     transactionId: transactionId(event, orderId, given).slice(0, transactionCharactersMax),
@@ -268,7 +272,7 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
   };
 }
 
-/** The order's id, unless the settings name another property for it. */
+/** The order id, unless the settings name another property. */
 function transactionId(event: SentEvent, orderId: string | undefined, given: IngestSettings): string {
   const isNamed = given.deduplicationProperty !== undefined && event.deduplicationId !== event.id;
   return isNamed ? event.deduplicationId : (orderId ?? event.deduplicationId);
@@ -282,7 +286,7 @@ function customVariables(event: SentEvent, pairs: readonly Pair[]): readonly Jso
   return variables.length === 0 ? undefined : variables;
 }
 
-/** What Floodlight is matched by beside the click of a search ad. */
+/** Further identifiers that Floodlight matches by, beside the search click. */
 function floodlightIds(event: SentEvent): JsonObject {
   return {
     dclid: browserId(event, ['dclid']),
@@ -301,7 +305,7 @@ function userIdentifiersOf(event: SentEvent): readonly JsonObject[] {
   return [
     ...(email === undefined ? [] : [{ emailAddress: email }]),
     ...(phone === undefined ? [] : [{ phoneNumber: phone }]),
-    // Matched with both names and the place only.
+    // Matched only in combination with both names.
     ...(firstName !== undefined && lastName !== undefined && isPlace
       ? [{ address: { givenName: firstName, familyName: lastName, regionCode, postalCode } }]
       : []),

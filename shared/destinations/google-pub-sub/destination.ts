@@ -22,19 +22,19 @@ const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';
 const batchEventsMax = 500;
 const bodyBytesMax = 10_000_000;
 const attributeBytesMax = 1_024;
-// Of the 100 that a message may have, two are ours.
+// A message may have 100 attributes, two of which are ours.
 const attributesMax = 98;
 const attributeNameBytesMax = 256;
 
 const settings = {
   topic: requiredText(
     { label: 'Topic', placeholder: 'events', example: 'events' },
-    matching(/^[A-Za-z][\w.~+%-]{2,254}$/, 'must be the id of a topic'),
+    matching(/^[A-Za-z][\w.~+%-]{2,254}$/, 'must be a topic ID'),
   ),
   projectId: optionalText({
     label: 'Project id',
     placeholder: 'my-project',
-    sublabel: 'Only where the topic is not in the project of the service account.',
+    sublabel: "Only needed if the topic is not in the service account's project.",
   }),
   serviceAccountKey: requiredSecret(
     {
@@ -49,17 +49,20 @@ const settings = {
     {
       label: 'Properties as attributes',
       placeholder: 'tenant_id, plan',
-      sublabel: 'Properties that messages also carry as attributes, which subscriptions filter by.',
+      sublabel: 'Properties to add to messages as attributes too, so that subscriptions can filter by them.',
     },
     (text) => text.split(',').flatMap((name) => name.trim() || []),
   ),
-  orderByVisitor: toggle({ label: 'Order by visitor', sublabel: 'Gives every message its visitor as ordering key.' }),
+  orderByVisitor: toggle({
+    label: 'Order by visitor',
+    sublabel: 'Uses the visitor as the ordering key of every message.',
+  }),
   baseUrl: baseUrl(standardUrl),
 };
 
 /**
- * Google Cloud Pub/Sub: every event with its visitor as one message of JSON, its name and id as attributes for filters.
- * Messages with an ordering key may only travel with those of the same key, so ordered ones go in a request a visitor.
+ * Google Cloud Pub/Sub: every event with its visitor is one JSON message, with its name and id as attributes for
+ * filters. A request may only contain messages with one ordering key, so ordered messages use one request a visitor.
  * https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish
  */
 export const googlePubSub = defineDestination({
@@ -70,7 +73,7 @@ export const googlePubSub = defineDestination({
     sends: 'Every event with its visitor, as JSON',
     limits: { events: 1_000, bytes: 10_000_000 },
     deduplicatesBy: undefined,
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     sources: ['https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish'],
     checked: '2026-11-22',
     version: { name: 'v1', ends: undefined },
@@ -84,7 +87,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const { topic, serviceAccountKey: account, orderByVisitor: isOrdered } = given;
   const projectId = given.projectId ?? account.projectId;
   if (projectId === undefined || !/^[a-z0-9][a-z0-9.:-]{3,61}$/.test(projectId)) {
-    throw new SettingError('projectId', 'must be the id of a project');
+    throw new SettingError('projectId', 'must be a project ID');
   }
   const url = `${given.baseUrl}/v1/projects/${projectId}/topics/${encodeURIComponent(topic)}:publish`;
   return {
@@ -122,7 +125,7 @@ function attributesOf(event: OutboundEvent, names: readonly string[]): Readonly<
   };
 }
 
-/** Text as it is where it fits, else a hash of it: a part of a name or an id would be another one. */
+/** The text if it fits, else its hash: a truncated name or id could match another one. */
 function withinAttribute(text: string): string {
   const fits = Buffer.byteLength(text) <= attributeBytesMax && text.isWellFormed();
   return fits ? text : hash('sha256', text, 'hex');

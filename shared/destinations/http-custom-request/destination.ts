@@ -16,7 +16,7 @@ const settings = {
       {
         label: 'URL',
         placeholder: 'https://example.com/users/{{visitor.id}}',
-        sublabel: 'Placeholders may stand after the host. Redirects are not followed.',
+        sublabel: 'Placeholders are allowed after the host. Redirects are not followed.',
         example: 'https://example.com/users/{{visitor.id}}?event={{event.event}}',
       },
       compileUrlTemplate,
@@ -26,7 +26,7 @@ const settings = {
     {
       label: 'Method',
       placeholder: 'POST',
-      sublabel: `${methods.join(', ')}, or a template that makes one of them.`,
+      sublabel: `${methods.join(', ')}, or a template that produces one of them.`,
       example: 'POST',
     },
     compileMethod,
@@ -34,31 +34,31 @@ const settings = {
   headers: headerSetting({
     label: 'Headers',
     placeholder: '{"X-Event": "{{event.event}}"}',
-    sublabel: 'A JSON object of strings; their values may have placeholders.',
+    sublabel: 'A JSON object of strings. Values may contain placeholders.',
     example: '{"Authorization":"Bearer example","X-Source":"{{event.source_id}}"}',
   }),
   body: optionalText({
     label: 'Body',
     placeholder: '{"name": "{{event.event}}", "value": {{event.event_properties.value}}}',
-    sublabel: 'Written as its Content-Type says, application/json without one. Empty: no body.',
+    sublabel: 'Formatted by its Content-Type, by default application/json. Empty: no body.',
     example: '{"name": "{{event.event}}", "at": {{event.time}}, "properties": {{event.event_properties}}}',
   }),
 };
 
 /**
- * A request of the user's own making: URL, method, headers and body are templates over the event and its visitor, in
- * the language of mappings. Every value is written for the place it stands in, so that no event changes the request's
- * shape; where a value fits no header, or makes another method or host, the event is refused.
+ * A custom request: URL, method, headers and body are templates over the event and its visitor, in the mapping
+ * language. Each value is escaped for its position, so that no event can change the request's structure; a value that
+ * does not fit in a header, or that would change the method or host, makes the event refused.
  */
 export const httpCustomRequest = defineDestination({
   id: 'HTTPCustomRequest',
   label: 'HTTP Custom Request',
   settings,
   facts: {
-    sends: 'What the templates make of an event',
+    sends: 'What the templates produce from an event',
     limits: { events: 1 },
     deduplicatesBy: 'idempotency-key',
-    errors: 'status, one event a request',
+    errors: 'status of the request, one event each',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
     version: 'unversioned',
@@ -102,7 +102,7 @@ function compileMethod(text: string, key: string): (subject: Subject) => Method 
   }
   return (subject) => {
     const method = find(template.renderText(subject));
-    if (method === undefined) throw new UnfitEventError('the values make no method that can be sent');
+    if (method === undefined) throw new UnfitEventError('the values do not produce an allowed method');
     return method;
   };
 }

@@ -27,7 +27,7 @@ const settings = {
       {
         label: 'URL',
         placeholder: 'https://example.com/events',
-        sublabel: 'Where events are sent. Redirects are not followed.',
+        sublabel: 'The URL to send events to. Redirects are not followed.',
         example: 'https://example.com/events',
       },
       readWebUrl,
@@ -43,20 +43,20 @@ const settings = {
   batchSize: batchSize({
     max: batchEventsMax,
     fallback: 1,
-    sublabel: `Events a request, 1 to ${batchEventsMax}. Above 1 the body is an array.`,
+    sublabel: `Events in a request, 1 to ${batchEventsMax}. Above 1 the body is an array.`,
   }),
   signingSecret: optionalSecret({
     label: 'Signing secret',
-    sublabel: 'When set, X-Signature-256 carries sha256= and the HMAC of the body.',
+    sublabel: 'If set, X-Signature-256 contains sha256= and the HMAC of the body.',
     example: 'example',
   }),
   ...httpErasureSettings,
 };
 
 /**
- * Any HTTP endpoint: the canonical event with its visitor as JSON, one object a request, or an array of them where
- * `batchSize` is above 1. Every method carries that body, GET too. The signature follows the scheme of GitHub
- * webhooks: hexadecimal HMAC-SHA-256 of the body, https://docs.github.com/webhooks (validating deliveries).
+ * Any HTTP endpoint: the canonical event with its visitor as JSON, one object a request, or an array where
+ * `batchSize` is above 1. Every method sends that body, including GET. The signature follows GitHub webhooks:
+ * hexadecimal HMAC-SHA-256 of the body, https://docs.github.com/webhooks (validating deliveries).
  */
 export const httpDestination = defineDestination({
   id: 'HTTPDestination',
@@ -66,7 +66,7 @@ export const httpDestination = defineDestination({
     sends: 'Every event with its visitor, as JSON',
     limits: { events: 1_000 },
     deduplicatesBy: 'idempotency-key',
-    errors: 'status, for the whole request; 404 and 409 are retried',
+    errors: 'status of the whole request; 404 and 409 are retried',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
     version: 'unversioned',
@@ -107,7 +107,7 @@ function headersOf(
   body: string | Buffer,
   secret: string | undefined,
 ): Readonly<Record<string, string>> {
-  // Two objects spread into one take V8 of Node 20 twenty times as long.
+  // Spreading two objects into one takes V8 in Node 20 twenty times as long.
   const headers: Record<string, string> = Object.assign({}, fixed, identifyingHeaders(events));
   if (secret !== undefined) {
     headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
@@ -116,8 +116,9 @@ function headersOf(
 }
 
 /**
- * A 404 of an endpoint whose address is the same for every event comes from a deployment or a route that is not there yet, and a
- * 409 from a receiver that still works on the same event. Both pass, so both are retried. Undefined leaves an answer to its status.
+ * With an address that is the same for every event, a 404 comes from a deployment or a missing route, and a 409 from
+ * a receiver that is still processing the event. Both are temporary, so both are retried. Undefined leaves the
+ * classification to the status.
  */
 function readAnswer({ status }: OutboundAnswer, events: readonly unknown[]): readonly Outcome[] | undefined {
   if (status !== 404 && status !== 409) return undefined;

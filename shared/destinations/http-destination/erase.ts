@@ -11,7 +11,7 @@ export const httpErasureSettings = {
       {
         label: 'Erasure URL',
         placeholder: 'https://example.com/erasures',
-        sublabel: 'When set, erasures of visitors are sent there, with the headers and the signature of events.',
+        sublabel: 'If set, erasures are sent to this URL, with the headers and signature of events.',
       },
       readWebUrl,
     ),
@@ -22,7 +22,7 @@ export const httpErasureSettings = {
       { label: 'Sluice', value: 'sluice' },
       { label: 'OpenDSR', value: 'opendsr' },
     ],
-    sublabel: 'How an erasure is written.',
+    sublabel: 'The format of an erasure request.',
     fallback: 'sluice',
   }),
 };
@@ -35,8 +35,8 @@ type Given = {
 };
 
 /**
- * An own endpoint: a 2xx means that the person is deleted, or will be by the time it names in `expected_completion_time`.
- * OpenDSR: https://github.com/opengdpr/OpenDSR
+ * An operator's own endpoint: a 2xx means that the person is deleted, or will be by the time in
+ * `expected_completion_time`. OpenDSR: https://github.com/opengdpr/OpenDSR
  */
 export function eraseAtEndpoint({ erasureUrl, erasureFormat, signingSecret, headers }: Given): PreparedErasure {
   if (erasureUrl === undefined) return manual('The destination has no erasure URL.');

@@ -5,7 +5,7 @@ import type { Group } from '../sdk/event.ts';
 import { hubspotText, readInputErrors } from './payload.ts';
 import type { CrmInput } from './payload.ts';
 
-/** HubSpot's names for what every account's companies have, by the traits of a group call. */
+/** HubSpot's names of the default company properties, by the traits of a group call. */
 const standardNames: ReadonlyMap<string, string> = new Map([
   ['name', 'name'],
   ['domain', 'domain'],
@@ -22,8 +22,9 @@ const standardNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * One input a company, https://developers.hubspot.com/docs/api-reference/latest/crm/objects/companies/batch/upsert-companies:
- * what later events say is put over what earlier ones did. Throws UnfitEventError where an event names no group.
+ * One input a company,
+ * https://developers.hubspot.com/docs/api-reference/latest/crm/objects/companies/batch/upsert-companies: later events
+ * override earlier ones. Throws UnfitEventError where an event has no group.
  */
 export function companyInputs(
   events: readonly OutboundEvent[],
@@ -64,7 +65,7 @@ function placesByGroup(events: readonly OutboundEvent[]): readonly (readonly [st
 
 function groupOf(event: OutboundEvent): Group {
   const group = groupIn(propertiesOf(event), 'company');
-  if (group === undefined) throw new UnfitEventError('the event names no group');
+  if (group === undefined) throw new UnfitEventError('the event has no group id');
   return group;
 }
 

@@ -10,9 +10,9 @@ import type { CrmInput } from './payload.ts';
 import { eraseAtHubspot } from './erase.ts';
 
 const standardUrl = 'https://api.hubapi.com';
-/** HubSpot dates its paths, and serves each for a year and a half or more. */
+/** HubSpot versions its paths by date and supports each for at least 18 months. */
 const apiVersion = '2026-09';
-// Contacts travel in hundreds; events could in five hundreds.
+// Contacts are limited to 100 a request; events would allow 500.
 const batch = { max: 100, fallback: 100 };
 
 const settings = {
@@ -20,7 +20,7 @@ const settings = {
     label: 'Service key',
     placeholder: 'pat-…',
     sublabel:
-      'From Settings, Integrations, Service Keys, with the scopes analytics.behavioral_events.send and crm.objects.contacts.write. The token of a private app that you have serves as well.',
+      'From Settings, Integrations, Service Keys, with the scopes analytics.behavioral_events.send and crm.objects.contacts.write. The token of an existing private app works too.',
     example: 'pat-example',
   }),
   hubId: optionalText(
@@ -28,7 +28,7 @@ const settings = {
       label: 'Hub ID',
       placeholder: '12345678',
       sublabel:
-        'With it each event becomes the custom event pe<Hub ID>_<name>, which must be defined in HubSpot; without it only events are sent that a mapping gives such a name.',
+        'If set, each event becomes the custom event pe<Hub ID>_<name>, which must be defined in HubSpot. If empty, only events that a mapping gives such a name are sent.',
       example: '12345678',
     },
     readHubId,
@@ -38,7 +38,7 @@ const settings = {
       label: 'Contact id property',
       placeholder: 'customer_id',
       sublabel:
-        'Internal name of a contact property with unique values, which takes the external id. Without one contacts are known by their e-mail address.',
+        'Internal name of a contact property with unique values, for the external ID. If empty, contacts are identified by e-mail address.',
     },
     readPropertyName,
   ),
@@ -46,7 +46,8 @@ const settings = {
     {
       label: 'Contact properties',
       placeholder: 'plan, lifetime_value',
-      sublabel: 'Visitor properties to set on contacts beside name, phone, company and place. HubSpot must have them.',
+      sublabel:
+        'Visitor properties to set on contacts, beside name, phone, company and location. They must exist in HubSpot.',
       example: 'plan',
     },
     readContactProperties,
@@ -56,7 +57,7 @@ const settings = {
       label: 'Company id property',
       placeholder: 'external_company_id',
       sublabel:
-        'Internal name of a company property with unique values, which takes the id of a group, and to whose company its contact is associated. Without one groups are skipped.',
+        'Internal name of a company property with unique values, for the group ID. The contact is associated with the company. If empty, groups are skipped.',
       example: 'external_company_id',
     },
     readPropertyName,
@@ -66,7 +67,7 @@ const settings = {
       label: 'Company properties',
       placeholder: 'plan, tier',
       sublabel:
-        'Traits of groups to set on companies beside name, domain, phone, industry and place. HubSpot must have them.',
+        'Group traits to set on companies, beside name, domain, phone, industry and location. They must exist in HubSpot.',
     },
     readContactProperties,
   ),
@@ -75,12 +76,12 @@ const settings = {
 };
 
 /**
- * HubSpot, with a service key (https://developers.hubspot.com/changelog/legacy-private-app-creation-sunset): custom events
- * by `POST /events/2026-09/send/batch`
- * (https://developers.hubspot.com/docs/api-reference/latest/events/send-event-data/batch-send-occurrences), contacts of
- * $identify by `POST /crm/objects/2026-09/contacts/batch/upsert` by e-mail address or an id of the account's own
- * (https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts). A UUID made of the
- * event's id is its `uuid`, which HubSpot takes once.
+ * HubSpot, with a service key (https://developers.hubspot.com/changelog/legacy-private-app-creation-sunset): custom
+ * events with `POST /events/2026-09/send/batch`
+ * (https://developers.hubspot.com/docs/api-reference/latest/events/send-event-data/batch-send-occurrences), contacts
+ * of $identify with `POST /crm/objects/2026-09/contacts/batch/upsert` by e-mail address or a custom id property
+ * (https://developers.hubspot.com/docs/api-reference/latest/crm/objects/contacts/batch/upsert-contacts). Each event
+ * carries a `uuid` derived from its id, by which HubSpot deduplicates.
  */
 export const hubspot = defineDestination({
   id: 'Hubspot',
@@ -88,7 +89,7 @@ export const hubspot = defineDestination({
   settings,
   facts: {
     sends:
-      'Custom events that are defined in HubSpot; $identify sets the contact, $group the company, and associates the contact with it',
+      'Custom events defined in HubSpot; $identify sets the contact, $group sets the company and associates the contact with it',
     limits: { events: 500 },
     deduplicatesBy: 'uuid',
     errors: 'contacts row by row, events as a whole',
@@ -98,10 +99,10 @@ export const hubspot = defineDestination({
     ],
     checked: '2026-11-22',
     version: { name: apiVersion, ends: '2028-03-01' },
-    notCarried: ["page views as HubSpot's own: its script in the browser counts these; here they are custom events"],
+    notCarried: ["page views in HubSpot's analytics: its browser script counts these; here they are custom events"],
     skips: {
-      group: 'the destination names no company property for the ids of groups',
-      alias: 'contacts are known by their e-mail address alone',
+      group: 'the destination has no company property for group ids',
+      alias: 'contacts are identified by e-mail address only',
     },
     namesElsewhere: ['HubSpot Cloud Mode (Actions)', 'HS'],
   },
@@ -127,7 +128,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       body: { inputs: records.map(({ input }) => input) },
       events,
     });
-  /** Ties the contact to its company, by the ids that HubSpot gives both. */
+  /** Associates the contact with its company by their HubSpot ids. */
   const associate = (company: string, contact: string, events: readonly OutboundEvent[]) =>
     postJson({
       url: `${baseUrl}/crm/associations/${apiVersion}/contacts/companies/batch/associate/default`,
@@ -145,7 +146,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     groupOf(event) {
       if (isIdentify(event)) return 'contacts';
       if (!isGroup(event)) return 'events';
-      // What follows is of one contact.
+      // The request below is about one contact.
       return isKnownContact(event, contactIdProperty) ? `company of ${event.resolved.event.id}` : 'companies';
     },
     buildRequest(events) {
@@ -192,7 +193,7 @@ function readHubId(text: string, key: string): string {
 
 function readPropertyName(text: string, key: string): string {
   const [name, ...others] = readContactProperties(text, key);
-  if (name === undefined || others.length > 0) throw new SettingError(key, 'must be the internal name of a property');
+  if (name === undefined || others.length > 0) throw new SettingError(key, 'must be an internal property name');
   return name;
 }
 
@@ -200,7 +201,7 @@ function readContactProperties(text: string, key: string): readonly string[] {
   const names = text.split(',').map((name) => name.trim());
   const given = names.filter((name) => name !== '');
   if (!given.every((name) => /^[a-z][a-z0-9_]*$/.test(name))) {
-    throw new SettingError(key, 'must be internal names of properties, separated by commas');
+    throw new SettingError(key, 'must be internal property names, separated by commas');
   }
   return given;
 }

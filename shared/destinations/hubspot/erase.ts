@@ -4,8 +4,9 @@ import type { PreparedErasure } from '../sdk/erasure.ts';
 type Given = { readonly baseUrl: string; readonly accessToken: string };
 
 /**
- * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`; an address that no contact has is block-listed there. The key needs
- * crm.objects.contacts.write. https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/gdpr/post-crm-v3-objects-contacts-gdpr-delete
+ * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`, which also block-lists an address without a contact. The key
+ * needs crm.objects.contacts.write.
+ * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/gdpr/post-crm-v3-objects-contacts-gdpr-delete
  */
 export function eraseAtHubspot({ baseUrl, accessToken }: Given): PreparedErasure {
   const url = `${baseUrl}/crm/v3/objects/contacts/gdpr-delete`;

@@ -11,7 +11,7 @@ import { contactIds } from '../sdk/person.ts';
 import { nameIn } from '../sdk/person-name.ts';
 import { present } from '../sdk/json.ts';
 
-/** HubSpot's names for what every account's contacts have, https://knowledge.hubspot.com/properties. */
+/** HubSpot's names of the default contact properties, https://knowledge.hubspot.com/properties. */
 const standardNames: ReadonlyMap<string, string> = new Map([
   ['first_name', 'firstname'],
   ['last_name', 'lastname'],
@@ -24,12 +24,12 @@ const standardNames: ReadonlyMap<string, string> = new Map([
   ['country', 'country'],
 ]);
 
-/** One record of a request, and the events it was made of, by their place in the batch. */
+/** A record in a request, with the batch indexes of the events that it combines. */
 export type CrmInput = { readonly input: JsonObject; readonly places: readonly number[] };
 
 /**
- * One input a contact: HubSpot refuses a request that names one twice, so that what later events say is put over what
- * earlier ones did. Throws UnfitEventError where there is no id to know it by.
+ * One input a contact, with later events overriding earlier ones: HubSpot refuses a request that has a contact twice.
+ * Throws UnfitEventError where the contact has no id.
  */
 export function contactInputs(
   events: readonly OutboundEvent[],
@@ -43,7 +43,7 @@ export function contactInputs(
       input: {
         idProperty: idProperty ?? 'email',
         id,
-        // Errors name the inputs they are about by this.
+        // Errors refer to inputs by this id.
         objectWriteTraceId: String(places[0]),
         properties: present({ ...Object.fromEntries(given), email: emails.at(-1), [idProperty ?? 'email']: id }),
       },
@@ -51,7 +51,10 @@ export function contactInputs(
   });
 }
 
-/** The property that contacts are known by, which takes the external id, else by e-mail; and the properties to set. */
+/**
+ * The property that identifies contacts, which holds the external id (default: e-mail address), and the properties to
+ * set.
+ */
 export type ContactKey = { readonly idProperty: string | undefined; readonly properties: readonly string[] };
 
 const emailOf = (event: OutboundEvent | undefined): string | undefined =>
@@ -63,14 +66,14 @@ const contactIdOf = (event: OutboundEvent, idProperty: string | undefined): stri
 export const isKnownContact = (event: OutboundEvent, idProperty: string | undefined): boolean =>
   contactIdOf(event, idProperty) !== undefined;
 
-/** HubSpot's own id of the one record that a request was about. */
+/** HubSpot's id of the only record of a request. */
 export function recordIdIn(answer: OutboundAnswer): string | undefined {
   const results = jsonAnswer(answer)?.['results'];
   const first: unknown = Array.isArray(results) ? results[0] : undefined;
   return isJsonObject(first) ? textForm(first['id']) : undefined;
 }
 
-/** HubSpot takes the valid contacts of a batch; 207 names the others. */
+/** HubSpot accepts the valid contacts of a batch; a 207 lists the others. */
 export function readContactAnswer(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
@@ -79,7 +82,7 @@ export function readContactAnswer(
   return readInputErrors(answer, events.length, placesById(events, idProperty));
 }
 
-/** The same of records of any kind, by the places of the events each was made of. */
+/** The same for records of any type, given the event indexes of each. */
 export function readInputErrors(
   answer: OutboundAnswer,
   count: number,
@@ -90,7 +93,7 @@ export function readInputErrors(
   const reasons = new Map<string, string>();
   for (const { category, context } of errors.filter(isJsonObject)) {
     const traceIds = isJsonObject(context) ? context['objectWriteTraceId'] : undefined;
-    // An error about nothing in particular may be about anything; to write contacts once more changes nothing.
+    // An error without a record may concern any of them; writing contacts again is harmless.
     if (!Array.isArray(traceIds)) {
       return Array.from({ length: count }, () => ({ kind: 'retry', reason: rowRefusal(category) }));
     }
@@ -122,7 +125,9 @@ function placesById(
   return [...places];
 }
 
-/** A property HubSpot does not have would have it refuse the contact: only those it has for sure, and those named. */
+/**
+ * HubSpot refuses a contact with an unknown property, so only default properties and those in the settings are sent.
+ */
 function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties: readonly string[]): JsonObject {
   if (event === undefined) return {};
   const isMapped = mappedProperties(event) !== undefined;
@@ -142,7 +147,7 @@ function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties
 const nameCharactersMax = 50;
 const propertiesMax = 50;
 
-/** One custom event. Throws UnfitEventError where it has no contact to belong to, or no name HubSpot could know. */
+/** A custom event. Throws UnfitEventError where it has no contact or no valid HubSpot name. */
 export function hubspotEvent(event: OutboundEvent, hubId: string | undefined): JsonObject {
   const sent = sentEvent(event);
   const { email } = contactIds(event);
@@ -160,7 +165,7 @@ export function hubspotEvent(event: OutboundEvent, hubId: string | undefined): J
   };
 }
 
-/** Whether a name is one of HubSpot's own, such as pe1234_order_completed. */
+/** Whether a name is an internal HubSpot event name, such as pe1234_order_completed. */
 export function isQualified(name: string): boolean {
   return /^pe\d+_/.test(name);
 }
@@ -168,11 +173,11 @@ export function isQualified(name: string): boolean {
 function qualifiedName(name: string, hubId: string | undefined): string {
   if (isQualified(name)) return name;
   const internal = internalName(name);
-  if (internal === '' || hubId === undefined) throw new UnfitEventError('the event has no name that HubSpot takes');
+  if (internal === '' || hubId === undefined) throw new UnfitEventError('the event has no name that HubSpot accepts');
   return `pe${hubId}_${internal}`;
 }
 
-/** As many properties as HubSpot takes, each under a name it takes: it refuses an event for a single one of them. */
+/** Properties within HubSpot's limit and with valid names: one invalid property makes it refuse the event. */
 function textProperties(properties: JsonObject): JsonObject {
   const texts = Object.entries(properties).flatMap(([name, value]) => {
     const internal = internalName(name);
@@ -183,7 +188,7 @@ function textProperties(properties: JsonObject): JsonObject {
   return Object.fromEntries(texts.slice(0, propertiesMax));
 }
 
-/** Internal names start with a letter and have lower-case letters, digits and underscores only. */
+/** Internal names start with a letter and contain only lower-case letters, digits and underscores. */
 function internalName(name: string): string {
   return name
     .toLowerCase()
@@ -191,7 +196,7 @@ function internalName(name: string): string {
     .replace(/^[^a-z]+|_+$/g, '');
 }
 
-/** A value as HubSpot takes one, which is text: lists and objects in JSON. Undefined where there is none. */
+/** A value as text, the only type that HubSpot accepts: lists and objects as JSON. Undefined for no value. */
 export function hubspotText(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   return textForm(value) ?? JSON.stringify(value);

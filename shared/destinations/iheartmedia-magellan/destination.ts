@@ -22,7 +22,7 @@ const settings = {
     {
       label: 'Pixel token',
       placeholder: '32 hexadecimal digits',
-      sublabel: 'Of the web pixel, from Magellan AI or your iHeartMedia contact.',
+      sublabel: 'From the web pixel, in Magellan AI or from your iHeartMedia contact.',
       example: '0123456789abcdef0123456789abcdef',
     },
     matching(/^[0-9a-f]{32}$/i, 'must be 32 hexadecimal digits'),
@@ -33,18 +33,18 @@ const settings = {
 };
 
 /**
- * Magellan AI, the podcast attribution of iHeartMedia: `POST /{view|product|addToCart|checkout|purchase|lead}`, one event
+ * Magellan AI, iHeartMedia's podcast attribution: `POST /{view|product|addToCart|checkout|purchase|lead}`, one event
  * a request, with the pixel's token in the body, as Magellan AI's own integration in
- * https://github.com/segmentio/action-destinations (destinations/magellan-ai) sends it. A visitor is known by an IPv4
- * address and the browser; an event without them is refused, one of another name skipped. It takes no time: an event
- * counts when it arrives; an order is known again by its `id`.
+ * https://github.com/segmentio/action-destinations (destinations/magellan-ai) sends it. A visitor is identified by
+ * IPv4 address and browser; an event without them is refused, an event with another name skipped. There is no field
+ * for the event time: an event counts at the time of arrival. Orders are deduplicated by `id`.
  */
 export const iHeartMediaMagellan = defineDestination({
   id: 'IHeartMediaMagellan',
   label: 'iHeartMedia Magellan AI',
   settings,
   facts: {
-    sends: 'Events that it has a name for, with address and browser',
+    sends: 'Events that Magellan AI has a name for, if they have an IP address and browser',
     limits: { events: 1 },
     deduplicatesBy: 'id',
     errors: 'status',
@@ -77,11 +77,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 function client(event: SentEvent): JsonObject {
   const { url, referrer, userAgent } = browserContext(event);
   const ip = neededIp(event, 'Magellan AI', 4);
-  if (userAgent === undefined) throw new UnfitEventError('Magellan AI needs the User-Agent of the visitor');
+  if (userAgent === undefined) throw new UnfitEventError("Magellan AI needs the visitor's User-Agent");
   return { ip, ua: userAgent, ...present({ url, ref: referrer }) };
 }
 
-/** What each action carries beside the visitor; amounts need their currency. */
+/** The fields of each action beside the visitor; amounts need a currency. */
 function detailsOf(action: string, event: SentEvent): JsonObject {
   const commerce = commerceOf(event);
   const [item] = commerce.items;
@@ -117,11 +117,11 @@ function detailsOf(action: string, event: SentEvent): JsonObject {
   }
 }
 
-/** A lead may be worth nothing that is known; then it is worth 0 of any currency. */
+/** A lead without a known value is sent with the value 0 in any currency. */
 function money(action: string, { value, currency }: Commerce, otherwise?: string): JsonObject {
   const known = currency ?? (value === 0 ? otherwise : undefined);
   if (value === undefined || known === undefined) {
-    throw new UnfitEventError(`Magellan AI needs value and currency of a ${action}`);
+    throw new UnfitEventError(`Magellan AI needs the value and currency of a ${action}`);
   }
   return { value, currency: known };
 }

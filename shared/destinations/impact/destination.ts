@@ -31,33 +31,33 @@ const settings = {
   accountSid: requiredText({
     label: 'Account SID',
     placeholder: 'IRExampleAccountSid',
-    sublabel: 'Settings, API access.',
+    sublabel: 'From Settings, API access.',
     example: 'IRExampleAccountSid',
   }),
-  authToken: token({ label: 'Auth token', sublabel: 'Beside the account SID.', example: 'example-token' }),
+  authToken: token({ label: 'Auth token', sublabel: 'Next to the account SID.', example: 'example-token' }),
   campaignId: requiredText({
     label: 'Program ID',
     placeholder: '1000',
-    sublabel: 'CampaignId of the program.',
+    sublabel: 'The CampaignId of the program.',
     example: '1000',
   }),
   actionTrackerId: requiredText({
     label: 'Event type ID',
     placeholder: '20000',
-    sublabel: 'ActionTrackerId of the event type that conversions are of.',
+    sublabel: "ActionTrackerId of the conversions' event type.",
     example: '20000',
   }),
   conversionEvents: conversionEvents(),
   pageLoads: toggle({
     label: 'Page loads',
     sublabel:
-      'Page views, and screens where there is an app ID, are page loads: impact.com attributes later conversions by them.',
+      'Sends page views, and screens if there is an app ID, as page loads, to which impact.com attributes later conversions.',
   }),
   appId: optionalText(
     {
       label: 'App ID',
       placeholder: '12345',
-      sublabel: 'System App ID of your app, Settings, Mobile apps. Page loads of an app are opens of it.',
+      sublabel: 'System App ID of your app, from Settings, Mobile apps. Page loads in an app are sent as app opens.',
     },
     matching(/^\d{1,20}$/, 'must be a number'),
   ),
@@ -67,20 +67,20 @@ const settings = {
 
 /**
  * impact.com, conversions of a brand: `POST /Advertisers/{AccountSID}/Conversions`, a form, one conversion a request.
- * Its OpenAPI document: https://github.com/api-evangelist/impact (openapi, brand conversions, v14). A conversion is attributed by the id of
- * the click (`irclickid` of the landing page) or of the customer, and one with neither is refused; impact.com knows a
- * repeated one by its `OrderId`. The e-mail address goes as a SHA-1. A page load goes to another server, without a login:
- * https://integrations.impact.com/brand-api-reference/reference/page-load/page-load.
+ * Its OpenAPI document: https://github.com/api-evangelist/impact (openapi, brand conversions, v14). A conversion is
+ * attributed by click id (`irclickid` of the landing page) or customer id; one with neither is refused. impact.com
+ * deduplicates by `OrderId`. The e-mail address is sent as SHA-1. A page load goes to another server, without a
+ * login: https://integrations.impact.com/brand-api-reference/reference/page-load/page-load.
  */
 export const impact = defineDestination({
   id: 'Impact',
   label: 'impact.com conversions',
   settings,
   facts: {
-    sends: 'Conversions, by click or customer; page views as page loads where the settings say so',
+    sends: 'Conversions, by click or customer; page views as page loads if enabled',
     limits: { events: 1 },
     deduplicatesBy: 'OrderId',
-    errors: '`Status` of the answer, and the fields it refuses',
+    errors: '`Status` in the response, and the refused fields',
     sources: [
       'https://github.com/api-evangelist/impact',
       'https://github.com/stape-io/impact-tag',
@@ -89,8 +89,8 @@ export const impact = defineDestination({
     checked: '2026-11-27',
     version: 'unversioned',
     notCarried: [
-      'identify calls as page loads: each page load says who its visitor is',
-      'names of its own for the properties of products: a mapping renames them',
+      'identify calls as page loads: each page load already identifies its visitor',
+      'custom names for product properties: use a mapping to rename them',
     ],
     namesElsewhere: ['Impact Partnership Cloud', 'impact.com'],
   },
@@ -137,13 +137,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** impact.com permits no id that is an e-mail address. */
+/** impact.com forbids ids that are e-mail addresses. */
 function customerIdOf(outbound: OutboundEvent): string | undefined {
   const { externalId } = contactIds(outbound);
   return externalId?.includes('@') === true ? undefined : externalId;
 }
 
-/** Nothing where the data of a person may be used in a limited way only: then the click or the page is all that is sent. */
+/** Nothing for events of limited use: only the click or page is then sent. */
 function personOf(outbound: OutboundEvent, event: SentEvent): Readonly<Record<string, string | undefined>> {
   if (isLimited(event)) return {};
   const { email } = contactIds(outbound);
@@ -165,12 +165,12 @@ function isPageLoad(event: OutboundEvent, { pageLoads, appId }: Given): boolean 
   return name === screenEvent ? appId !== undefined : standardEventOf(name) === 'pageView';
 }
 
-/** A page load, or an open of an app. */
+/** A page load, or an app open. */
 function pageLoad(outbound: OutboundEvent, given: Given, events: readonly OutboundEvent[]): OutboundRequest {
   const event = sentEvent(outbound, given);
   const { url: page, referrer } = browserContext(event);
   const isApp = given.appId !== undefined && isOfApp(event);
-  if (page === undefined && !isApp) throw new UnfitEventError('a page load needs the address of its page');
+  if (page === undefined && !isApp) throw new UnfitEventError('a page load needs the page address');
   const body = {
     CampaignId: given.campaignId.trim(),
     PageUrl: page,
@@ -184,7 +184,7 @@ function pageLoad(outbound: OutboundEvent, given: Given, events: readonly Outbou
   return postForm({ url: `${root}/PageLoad`, headers: { accept: 'application/json' }, body, events });
 }
 
-/** The app and the device of an event of an app. */
+/** App and device of an app event. */
 function appOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
   if (!isOfApp(event)) return {};
   const { platform, advertisingId, vendorId } = deviceOf(event);
@@ -214,7 +214,7 @@ function sha1Email(text: string): string | undefined {
   return email === undefined ? undefined : createHash('sha1').update(email).digest('hex');
 }
 
-/** Goods by their place, from 1 on; the whole amount where the event names none. */
+/** Products numbered from 1; the total amount where the event has no products. */
 function itemsOf(
   items: readonly CommerceItem[],
   value: number | undefined,
@@ -236,7 +236,7 @@ function itemsOf(
   );
 }
 
-/** A 200 may say ERROR too; a 400 names the fields. */
+/** A 200 may contain ERROR too; a 400 names the fields. */
 function readStatus(answer: OutboundAnswer): readonly Outcome[] | undefined {
   if (answer.status !== 200 && answer.status !== 400) return undefined;
   const body = jsonAnswer(answer);

@@ -31,15 +31,15 @@ const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api.iterable.com' },
   { value: 'EU', label: 'European Union', url: 'https://api.eu.iterable.com' },
 ];
-// Iterable takes 4 MB and ten requests a second, so that many events in one is what makes it fast.
+// Iterable accepts 4 MB and ten requests a second, so large batches give the throughput.
 const batch = { max: 1_000, fallback: 500 };
 const bodyBytesMax = 4_000_000;
 
 const settings = {
   apiKey: token({ label: 'API key', sublabel: 'Of type server-side.', example: 'example-key' }),
   identifyBy: choice({
-    label: 'Users are known by',
-    sublabel: 'As the type of your project says. The user id is the external id.',
+    label: 'Users are identified by',
+    sublabel: 'According to the type of your project. The user ID is the external ID.',
     options: [
       { label: 'E-mail address, else user id', value: 'email' },
       { label: 'User id, else e-mail address', value: 'userId' },
@@ -54,13 +54,13 @@ const settings = {
       { label: 'Updates the cart', value: 'cart' },
       { label: 'Is a custom event', value: 'event' },
     ],
-    sublabel: 'Updating replaces the cart that Iterable has by the goods of the event: list all of them in products.',
+    sublabel: 'An update replaces the cart in Iterable with the products of the event: list all of them in products.',
     fallback: 'cart',
   }),
   applicationName: optionalText({
     label: 'Push integration',
     placeholder: 'com.example.app',
-    sublabel: 'The application name that device tokens are registered with. Without it the package name of the app.',
+    sublabel: "The application name to register device tokens with. Defaults to the app's package name.",
   }),
   aliases: choice<'skip' | 'updateEmail'>({
     label: 'Aliases',
@@ -69,22 +69,23 @@ const settings = {
       { label: 'Change the e-mail address', value: 'updateEmail' },
     ],
     sublabel:
-      'With the second, an alias whose new id is an e-mail address makes it the address of the user that its previous id names.',
+      'The second option: if the new ID of an alias is an e-mail address, it becomes the address of the user with the previous ID.',
     fallback: 'skip',
   }),
   mergeObjects: toggle({
     label: 'Merge nested objects',
-    sublabel: 'An object among the traits is merged into the one that the user has, in place of replacing it.',
+    sublabel: 'Merges an object among the traits into the existing one instead of replacing it.',
   }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
 
 /**
- * Iterable: events by `POST /api/events/trackBulk` (https://api.iterable.com/api/docs#events_trackBulk), users of
- * $identify by `POST /api/users/bulkUpdate` (https://api.iterable.com/api/docs#users_bulkUpdateUser). The event's id is
- * its `id` there: one sent twice is one. The device token of an app's event follows it by
- * `POST /api/users/registerDeviceToken` (https://api.iterable.com/api/docs#users_registerDeviceToken). An order goes by `POST /api/commerce/trackPurchase`, by itself, and is revenue.
+ * Iterable: events with `POST /api/events/trackBulk` (https://api.iterable.com/api/docs#events_trackBulk), users of
+ * $identify with `POST /api/users/bulkUpdate` (https://api.iterable.com/api/docs#users_bulkUpdateUser). The event id
+ * is sent as `id`, by which Iterable deduplicates. An app event's device token follows with `POST
+ * /api/users/registerDeviceToken` (https://api.iterable.com/api/docs#users_registerDeviceToken). An order is sent
+ * alone with `POST /api/commerce/trackPurchase`, and counts as revenue.
  */
 export const iterable = defineDestination({
   id: 'Iterable',
@@ -94,14 +95,14 @@ export const iterable = defineDestination({
     sends: "Every event; $identify sets the user's fields",
     limits: { events: 1_000, bytes: 4_194_304 },
     deduplicatesBy: 'id',
-    errors: 'those that failed by user or name in a 200',
+    errors: 'failed users and event names in a 200',
     sources: ['https://api.iterable.com/api/docs'],
     checked: '2026-11-27',
     version: 'unversioned',
-    notCarried: ['tokens of browsers for web push', 'the catalog'],
+    notCarried: ['browser tokens for web push', 'the catalog'],
     skips: {
-      group: 'Iterable has users only',
-      alias: 'a setting of the destination has aliases change e-mail addresses',
+      group: 'Iterable has no groups',
+      alias: 'aliases change e-mail addresses only if the destination is set to',
     },
   },
   loadPlatform: async () => (await import('./platform.ts')).iterablePlatform,
@@ -119,7 +120,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       !isAboutIds(event) || (given.aliases === 'updateEmail' && iterableNewEmail(event) !== undefined),
     groupOf(event) {
       if (isAlias(event)) return `alone ${outboundHead(event).id}`;
-      // Iterable takes purchases, carts and devices one by one.
+      // Iterable accepts purchases, carts and devices only one at a time.
       const isAlone =
         isIterablePurchase(event) ||
         (given.cartEvents === 'cart' && isIterableCart(event)) ||
@@ -155,7 +156,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 const unnamed: Outcome = { kind: 'retry', reason: rowRefusal('failCount') };
 
-/** A 200 names what failed: users by their address or id, events by their name. */
+/** A 200 lists failures: users by address or id, events by name. */
 function readFailures(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
@@ -176,11 +177,11 @@ function readFailures(
   });
   const outcomes = rowOutcomes(events.length, refusals);
   if (refusals.size >= failCount) return outcomes;
-  // Which of the others failed is not said; to send once more what was taken changes nothing.
+  // The response does not say which of the other events failed; resending accepted ones is harmless.
   return outcomes.map((outcome) => (outcome.kind === 'reject' ? outcome : unnamed));
 }
 
-/** The list each failed user is in, such as invalidEmails. */
+/** The response list with each failed user, such as invalidEmails. */
 function namedIn(failedUpdates: unknown): ReadonlyMap<string, string> {
   const lists = Object.entries(isJsonObject(failedUpdates) ? failedUpdates : {});
   return new Map(lists.flatMap(([list, users]) => textsOf(users).map((user) => [user, list] as const)));

@@ -11,7 +11,7 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 import { pushDevice } from '../sdk/push-device.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
 
-/** What a project may know its users by. */
+/** The identifier types of a project's users. */
 export type IterableKey = 'email' | 'userId';
 
 const fieldNames: ReadonlyMap<string, string> = new Map([
@@ -34,7 +34,7 @@ export function iterableEvent(event: OutboundEvent, preferred: IterableKey): Jso
   };
 }
 
-/** The campaign and the template that an event is attributed to: numbers of Iterable's. */
+/** The campaign and template to attribute an event to: Iterable's numeric ids. */
 function messageIds(properties: JsonObject): JsonObject {
   const idOf = (...names: readonly string[]): number | undefined => {
     const id = names.map((name) => numberOf(properties[name])).find((value) => value !== undefined);
@@ -48,16 +48,16 @@ function messageIds(properties: JsonObject): JsonObject {
 const purchaseName = platformEventNames('Iterable');
 
 /**
- * The body of trackPurchase, which is counted as revenue: https://api.iterable.com/api/docs#commerce_trackPurchase.
- * Undefined where the event is no order, or misses what Iterable demands of one: the total, and of each item its id, name
- * and price. A purchase with an id that Iterable has replaces that one.
+ * The body of trackPurchase, which counts as revenue: https://api.iterable.com/api/docs#commerce_trackPurchase.
+ * Undefined where the event is not an order, or lacks a field that Iterable requires: the total, and id, name and
+ * price of each item. A purchase with an existing id replaces the existing one.
  */
 export function iterablePurchase(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
   const order = orderOf(event);
   return order === undefined ? undefined : { ...order, user: userKey(event, preferred) };
 }
 
-/** Whether the event is an order that Iterable counts as a purchase. */
+/** Whether the event is an order with everything that Iterable requires of a purchase. */
 export function isIterablePurchase(event: OutboundEvent): boolean {
   return orderOf(event) !== undefined;
 }
@@ -80,16 +80,16 @@ function orderOf(event: OutboundEvent): JsonObject | undefined {
 }
 
 /**
- * The body of updateCart, which replaces the cart that Iterable has: https://api.iterable.com/api/docs#commerce_updateCart.
- * Undefined where the event is about no cart, or an item misses what Iterable demands. What was removed is no cart: such an
- * event is one only where it lists what is left.
+ * The body of updateCart, which replaces the cart in Iterable: https://api.iterable.com/api/docs#commerce_updateCart.
+ * Undefined where the event is not about a cart, or an item lacks a required field. A removal counts only where it
+ * lists the remaining products.
  */
 export function iterableCart(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
   const items = cartOf(event);
   return items === undefined ? undefined : { user: userKey(event, preferred), items };
 }
 
-/** Whether the event is of a cart. */
+/** Whether the event is about a cart. */
 export function isIterableCart(event: OutboundEvent): boolean {
   return cartOf(event) !== undefined;
 }
@@ -135,7 +135,7 @@ function purchasedItem({
 }
 
 /**
- * The body of registerDeviceToken. Undefined where the event registers no device, or the push integration is not known.
+ * The body of registerDeviceToken. Undefined where the event registers no device, or the push integration is unknown.
  */
 export function iterableDevice(
   event: OutboundEvent,
@@ -161,8 +161,8 @@ export function iterableDevice(
 }
 
 /**
- * The body of updateEmail, of an alias whose new id is an e-mail address: https://api.iterable.com/api/docs#users_updateEmail.
- * Undefined for every other event.
+ * The body of updateEmail, for an alias whose new id is an e-mail address:
+ * https://api.iterable.com/api/docs#users_updateEmail. Undefined for every other event.
  */
 export function iterableNewEmail(event: OutboundEvent): JsonObject | undefined {
   if (!isAlias(event)) return undefined;
@@ -176,17 +176,17 @@ export function iterableNewEmail(event: OutboundEvent): JsonObject | undefined {
 
 /** A row of bulkUpdate. */
 export function iterableUser(event: OutboundEvent, preferred: IterableKey, mergesObjects: boolean): JsonObject {
-  // Without it an object replaces the one that the user has.
+  // Otherwise an object replaces the user's existing one.
   const key = { ...userKey(event, preferred), ...(mergesObjects ? { mergeNestedObjects: true } : {}) };
   const { email, externalId, phone } = contactIds(event);
   const named = renameMembers(traitsOf(event), fieldNames);
   const fields = withoutMembers(phone === undefined ? named : { ...named, phoneNumber: phone }, identifying);
   if ('email' in key) return { ...key, dataFields: { ...fields, userId: externalId } };
-  // Without preferUserId a user without an address is refused.
+  // Without preferUserId Iterable refuses a user without an address.
   return { ...key, preferUserId: true, dataFields: { ...fields, email } };
 }
 
-/** Exactly one of the two, for Iterable refuses both. Throws UnfitEventError where neither is known. */
+/** Exactly one of the two, because Iterable refuses both. Throws UnfitEventError where neither is known. */
 export function userKey(event: OutboundEvent, preferred: IterableKey): Readonly<Partial<Record<IterableKey, string>>> {
   const { email, externalId } = contactIds(event);
   const isByEmail = preferred === 'email' ? email !== undefined : externalId === undefined;

@@ -9,7 +9,7 @@ import { address, choice, matching, requiredText, SettingError } from '../sdk/se
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 500;
-/** A broker takes 1,048,588 bytes a batch by default (`message.max.bytes`). */
+/** A broker accepts 1,048,588 bytes a batch by default (`message.max.bytes`). */
 const bodyBytesMax = 1_000_000;
 const brokersMax = 10;
 const keyCharactersMax = 256;
@@ -20,7 +20,7 @@ const settings = {
       {
         label: 'Brokers',
         placeholder: 'broker-1.example.com:9092, broker-2.example.com:9092',
-        sublabel: `Up to ${brokersMax} to ask first, with their ports. They name the others.`,
+        sublabel: `Up to ${brokersMax} bootstrap brokers with ports. The other brokers are discovered from them.`,
         example: 'broker-1.example.com:9092',
       },
       readBrokers,
@@ -33,7 +33,7 @@ const settings = {
         { label: 'TLS', value: 'tls' },
         { label: 'None', value: 'none' },
       ],
-      sublabel: 'With TLS nothing is sent before a broker has proved its name.',
+      sublabel: "With TLS, the broker's certificate is verified before anything is sent.",
       fallback: 'tls',
       example: 'tls',
     }),
@@ -46,7 +46,7 @@ const settings = {
       { label: 'SCRAM-SHA-256', value: 'scram-sha-256' },
       { label: 'SCRAM-SHA-512', value: 'scram-sha-512' },
     ],
-    sublabel: 'How the user name and the password are proved.',
+    sublabel: 'The authentication method for user name and password.',
     fallback: 'none',
     example: 'plain',
   }),
@@ -55,17 +55,18 @@ const settings = {
     {
       label: 'Topic',
       placeholder: 'events',
-      sublabel: 'It must exist. The user needs WRITE on it, and before Kafka 3.0 IDEMPOTENT_WRITE on the cluster.',
+      sublabel:
+        'The topic must exist. The user needs WRITE on it and, before Kafka 3.0, IDEMPOTENT_WRITE on the cluster.',
       example: 'events',
     },
-    matching(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'must be the name of a topic'),
+    matching(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'must be a topic name'),
   ),
 };
 
 /**
- * Apache Kafka: every event with its visitor is one message of JSON, its key the visitor, so that a visitor's events have
- * one partition and keep their order. The producer is idempotent within a request; of an attempt that was repeated later a
- * consumer knows a message by the header `event_id`. https://kafka.apache.org/protocol.html
+ * Apache Kafka: every event with its visitor is one JSON message with the visitor as key, so that a visitor's events
+ * go to one partition in order. The producer is idempotent within a request; consumers can deduplicate a later retry
+ * by the header `event_id`. https://kafka.apache.org/protocol.html
  */
 export const kafka = defineDestination({
   id: 'Kafka',
@@ -76,7 +77,7 @@ export const kafka = defineDestination({
     sends: 'Every event with its visitor, as JSON',
     limits: { events: batchEventsMax, bytes: bodyBytesMax },
     deduplicatesBy: undefined,
-    errors: 'an error type, for the whole request',
+    errors: 'an error type for the whole request',
     sources: [
       'https://kafka.apache.org/protocol.html',
       'https://kafka.apache.org/documentation/#producerconfigs',
@@ -84,7 +85,7 @@ export const kafka = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
-    notCarried: ['logins by Kerberos (GSSAPI), OAUTHBEARER or AWS IAM', 'transactions over several requests'],
+    notCarried: ['logins with Kerberos (GSSAPI), OAUTHBEARER or AWS IAM', 'transactions across requests'],
     namesElsewhere: ['Apache Kafka'],
   },
   loadPlatform: async () => (await import('./platform.ts')).kafkaPlatform,
@@ -132,12 +133,12 @@ function readBrokers(text: string, key: string): readonly string[] {
   const brokers = text.split(',').flatMap((broker) => broker.trim() || []);
   const areServers = brokers.every((broker) => /^([\w.-]{1,253}|\[[\da-f:.]+\])(:\d{1,5})?$/i.test(broker));
   if (brokers.length === 0 || brokers.length > brokersMax || !areServers) {
-    throw new SettingError(key, `must be 1 to ${brokersMax} brokers with commas between them, each host:port`);
+    throw new SettingError(key, `must be 1 to ${brokersMax} brokers separated by commas, each host:port`);
   }
   return brokers;
 }
 
-/** What an error means stands in the status; its type becomes the reason. */
+/** The status classifies the error; the error type becomes the reason. */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const said = jsonAnswer(answer);
   const { status } = answer;
@@ -148,13 +149,13 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   const error = said?.['error'];
   if (typeof error !== 'string' || !/^[A-Z_]{2,64}$/.test(error)) return undefined;
   const isOfOneEvent = status >= 400 && status < 500 && status !== 401 && status !== 429;
-  // The sender looks for the message at fault.
+  // The dispatcher searches for the invalid message.
   if (isOfOneEvent && events.length > 1) return undefined;
   const outcome = outcomeOf(status, error);
   return events.map(() => outcome);
 }
 
-const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each message' };
+const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each message' };
 
 function outcomeOf(status: number, reason: string): Outcome {
   if (status === 401) return { kind: 'retry', reason, refusesAccess: true };

@@ -13,7 +13,7 @@ import { klaviyoEvent, klaviyoProfile, klaviyoPushToken, klaviyoSubscription, or
 import { eraseAtKlaviyo } from './erase.ts';
 
 const standardUrl = 'https://a.klaviyo.com';
-/** The revision of the API this kind was written against; Klaviyo serves one for two years. */
+/** The API revision of this kind; Klaviyo supports a revision for two years. */
 const revision = '2026-07-15';
 
 const settings = {
@@ -21,22 +21,22 @@ const settings = {
     label: 'Private API key',
     placeholder: 'pk_…',
     sublabel:
-      'With the scopes events:write and profiles:write; for subscriptions also lists:write and subscriptions:write, for devices push-tokens:write.',
+      'With the scopes events:write and profiles:write; lists:write and subscriptions:write for subscriptions; push-tokens:write for devices.',
     example: 'pk_example',
   }),
   metricNames: choice({
-    label: 'Names of metrics',
+    label: 'Metric names',
     options: [
-      { label: "Klaviyo's own (Placed Order)", value: 'klaviyo' },
-      { label: 'As events come (Order Completed)', value: 'own' },
+      { label: "Klaviyo's (Placed Order)", value: 'klaviyo' },
+      { label: 'As received (Order Completed)', value: 'own' },
     ],
-    sublabel: "Flows made for Segment's or RudderStack's events listen to the names that these come by.",
+    sublabel: "Choose As received for flows that were made for Segment's or RudderStack's events.",
     fallback: 'klaviyo',
   }),
   orderedProducts: choice({
     label: 'Products of an order',
     options: [
-      { label: 'Also an Ordered Product each', value: 'send' },
+      { label: 'Also as Ordered Product events', value: 'send' },
       { label: 'In the order only', value: 'omit' },
     ],
     fallback: 'send',
@@ -47,55 +47,55 @@ const settings = {
       { label: 'Register push tokens', value: 'register' },
       { label: 'Ignore push tokens', value: 'ignore' },
     ],
-    sublabel: 'Of events of an app that carry one. The first needs a key with the scope push-tokens:write.',
+    sublabel: 'For app events with a push token. Registering needs a key with the scope push-tokens:write.',
     fallback: 'register',
   }),
   appendTraits: nameList({
     label: 'Traits added to a list',
     placeholder: 'visited_stores',
     sublabel:
-      "What an identify says of these is added to the list that the profile has. Segment's and RudderStack's options fieldsToAppend, fieldsToUnappend and fieldsToUnset work too.",
+      "Values of these traits in an identify are added to the profile's list. Segment's and RudderStack's options fieldsToAppend, fieldsToUnappend and fieldsToUnset work too.",
   }),
   ...subscriptionSettings,
   listId: optionalText({
     label: 'List',
     placeholder: 'Y6nRLr',
-    sublabel: 'The id of the list that subscribing events add to. Its opt-in settings apply.',
+    sublabel: "The ID of the list that subscribing events add the person to. The list's opt-in settings apply.",
   }),
   consentSource: optionalText({
     label: 'Consent source',
     placeholder: 'Sluice',
-    sublabel: 'What Klaviyo shows as $source.',
+    sublabel: 'Shown in Klaviyo as $source.',
   }),
   defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl(standardUrl),
 };
 
 /**
- * Klaviyo, in JSON:API: an event by `POST /api/events` (https://developers.klaviyo.com/en/reference/create_event), the
- * profile of an $identify by `POST /api/profile-import`
- * (https://developers.klaviyo.com/en/reference/create_or_update_profile). One event a request: the endpoint for many
- * answers before it has looked at them. Products of an order, subscriptions
+ * Klaviyo, in JSON:API: an event with `POST /api/events` (https://developers.klaviyo.com/en/reference/create_event),
+ * the profile of an $identify with `POST /api/profile-import`
+ * (https://developers.klaviyo.com/en/reference/create_or_update_profile). One event a request: the bulk endpoint
+ * responds before it validates. Products of an order, subscriptions
  * (https://developers.klaviyo.com/en/reference/bulk_subscribe_profiles) and push tokens
- * (https://developers.klaviyo.com/en/reference/create_push_token) follow the event they come with. The event's id is
- * `unique_id`, by which Klaviyo keeps only the first of equals. An event of more than a day ago is sent as `backfill`.
+ * (https://developers.klaviyo.com/en/reference/create_push_token) follow their event. The event id is `unique_id`, by
+ * which Klaviyo deduplicates. An event older than a day is sent as `backfill`.
  */
 export const klaviyo = defineDestination({
   id: 'Klaviyo',
   label: 'Klaviyo',
   settings,
   facts: {
-    sends: 'Every event as a metric; $identify sets the profile; consent by the events that the settings name',
+    sends: 'Every event as a metric; $identify sets the profile; the events in the settings set consent',
     limits: { events: 1, bytes: 5_000_000 },
     deduplicatesBy: 'unique_id',
-    errors: 'status, one event a request',
+    errors: 'status of the request, one event each',
     sources: [
       'https://developers.klaviyo.com/en/reference/create_event',
       'https://developers.klaviyo.com/en/reference/create_or_update_profile',
     ],
     checked: '2026-11-27',
     version: { name: revision, ends: '2028-07-15' },
-    skips: { group: 'Klaviyo has profiles only', alias: 'Klaviyo joins profiles by the ids that each event carries' },
+    skips: { group: 'Klaviyo has no groups', alias: 'Klaviyo merges profiles by the ids in each event' },
     namesElsewhere: ['KLAVIYO_BULK_UPLOAD'],
   },
   loadPlatform: async () => (await import('./platform.ts')).klaviyoPlatform,

@@ -7,8 +7,8 @@ import type { ErasureStep, PreparedErasure } from '../sdk/erasure.ts';
 type Given = { readonly baseUrl: string; readonly headers: Readonly<Record<string, string>> };
 
 /**
- * Klaviyo: `POST /api/data-privacy-deletion-jobs` for exactly one of e-mail address, phone number and profile id; the key
- * needs the scopes data-privacy:write and profiles:read. The id of a profile is looked up by the external id.
+ * Klaviyo: `POST /api/data-privacy-deletion-jobs` with exactly one of e-mail address, phone number and profile id;
+ * the key needs the scopes data-privacy:write and profiles:read. The profile id is looked up by external id.
  * https://developers.klaviyo.com/en/reference/request_profile_deletion
  */
 export function eraseAtKlaviyo({ baseUrl, headers }: Given): PreparedErasure {
@@ -33,7 +33,7 @@ export function eraseAtKlaviyo({ baseUrl, headers }: Given): PreparedErasure {
         return noIdentifier('e-mail address, phone number and external id');
       }
       const contacts = [...emails.map((email) => ({ email })), ...phones.map((phone) => ({ phone_number: phone }))];
-      // A profile is looked up before the jobs by its contacts delete it.
+      // The profile is looked up first, before the jobs by address delete it.
       return inTurn(externalIds, byExternalId, () => inTurn(contacts, job, requested));
     },
   };

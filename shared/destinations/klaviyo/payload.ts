@@ -15,10 +15,10 @@ import { standardEventOf } from '../sdk/standard-events.ts';
 import type { Subscription } from '../sdk/subscriptions.ts';
 
 const metricNameCharactersMax = 127;
-/** Older than this an event is history. */
+/** An older event is sent as backfill. */
 const backfillMs = 86_400_000;
 
-/** Traits that have a place of their own in a profile. */
+/** Traits with a field of their own in a profile. */
 const profileFields: ReadonlySet<string> = new Set([
   'email',
   'phone_number',
@@ -35,7 +35,7 @@ const profileFields: ReadonlySet<string> = new Set([
 
 const klaviyoName = platformEventNames('Klaviyo');
 
-/** The names of metrics: Klaviyo's own for what happens in most shops, or those that events come by. */
+/** The metric names: Klaviyo's own for common shop events, or the events' names as received. */
 export type MetricNames = 'klaviyo' | 'own';
 
 /** The resource of `POST /api/events`. */
@@ -56,7 +56,7 @@ export function klaviyoEvent(
       value,
       value_currency: value === undefined ? undefined : currency,
       unique_id: sent.id,
-      // What comes late, of a replay or an import, starts no flow.
+      // A late event, from a replay or an import, must not trigger a flow.
       backfill: isHistory(sent, nowMs) ? true : undefined,
       metric: metricOf(name),
       profile: { data: { type: 'profile', attributes: identifiers(ids) } },
@@ -73,8 +73,8 @@ const metricOf = (name: string): JsonObject => ({
 const productsMax = 1_000;
 
 /**
- * The resource of `POST /api/event-bulk-create-jobs` with an event `Ordered Product` for each product of an order. Undefined
- * where the event is no order.
+ * The resource of `POST /api/event-bulk-create-jobs` with an event `Ordered Product` for each product of an order.
+ * Undefined where the event is not an order.
  */
 export function orderedProducts(sent: SentEvent, event: OutboundEvent, ids: ContactIds): JsonObject | undefined {
   if (sent.isRenamed || standardEventOf(sent.name) !== 'purchase') return undefined;
@@ -141,8 +141,8 @@ const streetOf = (address: unknown): string | undefined =>
   isJsonObject(address) ? textOf(address['street']) : textOf(address);
 
 /**
- * How own properties change other than by a new value, of the settings and of the options that the event has for Klaviyo.
- * Lists change by what the identify itself says: the rest was added before.
+ * How custom properties change other than by replacement, from the settings and from the event's Klaviyo options.
+ * Lists change by the identify's own values only: earlier values were added before.
  */
 function patchOf(event: OutboundEvent, appendTraits: readonly string[]) {
   const said = saidTraitsOf(event);
@@ -167,7 +167,7 @@ function patchOf(event: OutboundEvent, appendTraits: readonly string[]) {
 
 const patchedMax = 100;
 
-/** What a subscription is made with. */
+/** The inputs of a subscription. */
 export type SubscriptionOrigin = {
   readonly listId: string | undefined;
   readonly source: string;
@@ -175,8 +175,8 @@ export type SubscriptionOrigin = {
 };
 
 /**
- * The resource of a job that subscribes a profile, or unsubscribes it: with consent of now, or with that of an event that
- * comes late. Throws UnfitEventError where the profile has no address for the channel.
+ * The resource of a job that subscribes or unsubscribes a profile, with the current time or a late event's time as
+ * the time of consent. Throws UnfitEventError where the profile has no address for the channel.
  */
 export function klaviyoSubscription(
   { action, channels }: Subscription,

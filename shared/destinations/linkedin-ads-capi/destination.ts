@@ -14,7 +14,7 @@ import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.
 const standardUrl = 'https://api.linkedin.com';
 const standardVersion = '202607';
 const conversionUrn = 'urn:lla:llaPartnerConversion:';
-// LinkedIn takes 5,000; a request of these stays well under a megabyte.
+// LinkedIn accepts 5,000; a request of this size stays well below 1 MB.
 const batchEventsMax = 1_000;
 
 const settings = {
@@ -22,19 +22,19 @@ const settings = {
     {
       label: 'Conversion rule ID',
       placeholder: '104012',
-      sublabel: 'Of a rule with the Conversions API as its method.',
+      sublabel: 'From a rule with the Conversions API as its method.',
       example: '104012',
     },
     readConversionId,
   ),
-  accessToken: token({ label: 'Access token', sublabel: 'With the permission rw_conversions.', example: 'example' }),
+  accessToken: token({ label: 'Access token', sublabel: 'Needs the permission rw_conversions.', example: 'example' }),
   eventNames: eventList(),
   otherConversions: otherConversions(/^\d{1,20}$/, 'Signed Up = 104013'),
   apiVersion: optionalText(
     {
       label: 'API version',
       placeholder: standardVersion,
-      sublabel: 'LinkedIn ends each version about a year after its month.',
+      sublabel: 'LinkedIn retires each version about a year after its month.',
       example: '202607',
     },
     matching(/^20\d{4}$/, `must be a month like ${standardVersion}`),
@@ -47,7 +47,8 @@ const settings = {
 /**
  * LinkedIn Ads, Conversions API: `POST /rest/conversionEvents` as a Rest.li batch.
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api (adding multiple
- * conversion events in a batch). A conversion rule is what LinkedIn has in the place of an event's name. LinkedIn knows no limited use of an event: one with `limited_data_use` is not sent.
+ * conversion events in a batch). LinkedIn uses conversion rules in place of event names. It has no limited use, so
+ * events with `limited_data_use` are skipped.
  */
 export const linkedinAdsCapi = defineDestination({
   id: 'LinkedInAdsCAPI',
@@ -57,7 +58,7 @@ export const linkedinAdsCapi = defineDestination({
     sends: 'The events of its conversion rules',
     limits: { events: 5_000, ageDays: 90 },
     deduplicatesBy: 'eventId',
-    errors: 'a status a row; a wrong row by its place in the message of a 422',
+    errors: 'a status for each row; an invalid row by its index in the message of a 422',
     sources: ['https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api'],
     checked: '2026-11-22',
     version: { name: standardVersion, ends: '2027-07-15' },
@@ -112,8 +113,8 @@ function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
 }
 
 /**
- * One bad event makes LinkedIn refuse all with a 422 whose message names the bad ones (`Index: 3, ERROR :: …`): those are
- * refused, the others tried again.
+ * One invalid event makes LinkedIn refuse all with a 422 whose message names the invalid ones (`Index: 3, ERROR ::
+ * …`): those are refused, the others retried.
  */
 function refusedRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const message = jsonAnswer(answer)?.['message'];

@@ -12,8 +12,8 @@ const daysMax = 90;
 
 /**
  * An event of LinkedIn's Conversions API for one conversion rule,
- * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api. Throws UnfitEventError
- * where it is too old or nothing tells LinkedIn whose event it is.
+ * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api. Throws
+ * UnfitEventError where it is too old or has no identifier for LinkedIn.
  */
 export function linkedinEvent(event: SentEvent, conversion: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
@@ -49,11 +49,11 @@ function user(event: SentEvent): JsonObject {
   if (userIds.length === 0 && info === undefined) {
     throw new UnfitEventError('LinkedIn needs an e-mail address, its click id, or a first and a last name');
   }
-  // The list must be there, also where names alone are to match.
+  // The list is required, also where only names are to match.
   return { userIds, userInfo: info };
 }
 
-/** Matched in the clear, and only with both names. */
+/** Matched unhashed, and only with both names. */
 function userInfo({ firstName, lastName, jobTitle, companyName, country }: KnownPerson): JsonObject | undefined {
   if (firstName === undefined || lastName === undefined || isHash(firstName) || isHash(lastName)) return undefined;
   return {

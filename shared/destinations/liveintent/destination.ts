@@ -20,16 +20,16 @@ const settings = {
   customerId: requiredText({
     label: 'Customer ID',
     placeholder: '12345',
-    sublabel: 'From your account manager, as are token and pixel.',
+    sublabel: 'From your account manager, like the token and pixel.',
     example: '12345',
   }),
   apiToken: token({
     label: 'Authorization token',
-    sublabel: 'LiveIntent changes it from time to time and says so.',
+    sublabel: 'LiveIntent changes the key from time to time and announces it.',
     example: 'example',
   }),
   pixelId: requiredText(
-    { label: 'Pixel ID', placeholder: '44489', sublabel: 'The number of the conversion.', example: '44489' },
+    { label: 'Pixel ID', placeholder: '44489', sublabel: 'The numeric ID of the conversion.', example: '44489' },
     matching(/^\d{1,15}$/, 'must be a number'),
   ),
   conversionEvents: conversionEvents(),
@@ -40,11 +40,11 @@ const settings = {
 
 /**
  * LiveIntent, Conversions API 1.0.0: `POST /conversions/{customer}`, a JSON array.
- * https://conversions.liveintent.com/api-guide; the bound of 100 rows is that of
+ * https://conversions.liveintent.com/api-guide; the limit of 100 rows comes from
  * https://docs.dataflysignal.com/integrations/advertising/liveintent. A conversion is matched by hashes of the e-mail
- * address, or by address and browser. It has no names: what counts is a setting. 204 says that all were taken, 200 that
- * some were not and not which, so that both count as delivered. The event's own id is `eventId`, by which LiveIntent knows
- * a repeated one.
+ * address, or by IP address and browser. It has no event names: a setting selects the conversions. A 204 means that
+ * all rows were accepted, a 200 that an unknown part was refused, so both count as delivered. The event id is
+ * `eventId`, by which LiveIntent deduplicates.
  */
 export const liveIntent = defineDestination({
   id: 'LiveIntent',
@@ -54,7 +54,7 @@ export const liveIntent = defineDestination({
     sends: 'Conversions',
     limits: { events: 100 },
     deduplicatesBy: 'eventId',
-    errors: 'status; a 200 says that some rows were not taken, and not which',
+    errors: 'status; a 200 means that unspecified rows were refused',
     sources: [
       'https://conversions.liveintent.com/api-guide',
       'https://docs.dataflysignal.com/integrations/advertising/liveintent',

@@ -37,6 +37,6 @@ test('Mailchimp: an identify adds a member and leaves the status of one it has',
 test('Mailchimp: names have 2 to 30 characters, and a member an e-mail address', () => {
   const name = (event: string) => (bodyOf(mailchimp, [sampleShopper({ event })]) as { name: string }).name;
   expect(name('x'.repeat(40))).toBe('x'.repeat(30));
-  expect(() => name('x')).toThrow('no name that Mailchimp could take');
+  expect(() => name('x')).toThrow('no name that Mailchimp accepts');
   expect(() => requestOf(mailchimp, [sampleStranger()])).toThrow('Mailchimp needs an e-mail address');
 });

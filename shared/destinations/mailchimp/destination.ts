@@ -33,21 +33,21 @@ const settings = {
   apiKey: token({
     label: 'API key',
     placeholder: '…-us21',
-    sublabel: 'Account, Extras, API keys. Its end names the data centre.',
+    sublabel: 'From Account, Extras, API keys. The end of the key names the data centre.',
     example: '0123456789abcdef0123456789abcdef-us21',
   }),
   audienceId: requiredText(
     {
       label: 'Audience ID',
       placeholder: 'a1b2c3d4e5',
-      sublabel: 'Audience, Settings, Audience name and defaults.',
+      sublabel: 'From Audience, Settings, Audience name and defaults.',
       example: 'a1b2c3d4e5',
     },
     matching(/^[A-Za-z0-9]{1,32}$/, 'must be letters and digits'),
   ),
   newMembers: choice({
     label: 'New members are',
-    sublabel: 'Of whom no event is known to Mailchimp yet. Those it has keep their status.',
+    sublabel: 'For people whom Mailchimp does not know yet. Existing members keep their status.',
     options: [
       { label: 'Subscribed', value: 'subscribed' },
       { label: 'Asked to confirm', value: 'pending' },
@@ -59,29 +59,28 @@ const settings = {
   mergeFields: pairList({
     label: 'Merge fields',
     placeholder: 'plan = PLAN, job_title = JOB',
-    sublabel: 'Visitor properties beside name, phone, address and birthday, each with the tag of its merge field.',
+    sublabel: 'Visitor properties beside name, phone, address and birthday, each with its merge tag.',
     example: 'plan=PLAN',
     value: /^[A-Z][A-Z0-9_]{0,9}$/,
   }),
   interests: pairList({
     label: 'Interests',
     placeholder: 'wants_news = 9143cf3bd1, wants_offers = 3a2a927344',
-    sublabel:
-      'Traits that are true or false, each with the ID of the interest (group name) that the member then has or not.',
+    sublabel: 'True-or-false traits, each with the ID of the interest (group name) to set or clear.',
     value: /^[0-9a-z]{6,20}$/,
   }),
   tags: optionalText(
     {
       label: 'Tags',
       placeholder: 'customer, sluice',
-      sublabel: 'That every member of an $identify gets, separated by commas.',
+      sublabel: 'Added to every member from an $identify, separated by commas.',
     },
     readTags,
   ),
   tagsProperty: optionalText({
     label: 'Trait with tags',
     placeholder: 'tags',
-    sublabel: 'A trait whose values are tags of the member: a list, or a text with commas.',
+    sublabel: 'A trait with the tags to add to the member: a list, or text with commas.',
   }),
   subscribeEvents: subscriptionSettings.subscribeEvents,
   unsubscribeEvents: subscriptionSettings.unsubscribeEvents,
@@ -89,30 +88,30 @@ const settings = {
 };
 
 /**
- * Mailchimp Marketing API 3.0: the visitor of an $identify by `PUT /3.0/lists/{audience}/members/{hash}`
- * (https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/), an event by
- * `POST …/members/{hash}/events` (https://mailchimp.com/developer/marketing/api/list-member-events/add-event/); one a
- * request. The call for many members would reset the status of those who unsubscribed; this one leaves it. A person who is
- * no member gets no event: Mailchimp answers 404. Names are of 2 to 30 letters, digits, `_` and `-`, and values are texts.
- * Mailchimp recognises no repeated event; it allows ten connections at once and answers 429 beyond.
+ * Mailchimp Marketing API 3.0: the visitor of an $identify with `PUT /3.0/lists/{audience}/members/{hash}`
+ * (https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/), an event with `POST
+ * …/members/{hash}/events` (https://mailchimp.com/developer/marketing/api/list-member-events/add-event/); one a
+ * request. The bulk call would reset the status of people who unsubscribed; this one keeps it. Events of people who
+ * are not members fail with 404. Event names have 2 to 30 letters, digits, `_` and `-`, and values are texts.
+ * Mailchimp does not deduplicate; it allows ten connections at once and responds 429 beyond that.
  */
 export const mailchimp = defineDestination({
   id: 'Mailchimp',
   label: 'Mailchimp',
   settings,
   facts: {
-    sends: 'Every event of a member; $identify is a member',
+    sends: 'Every event of a member; $identify creates or updates a member',
     limits: { events: 1, rate: '10 connections at once' },
     deduplicatesBy: undefined,
-    errors: 'status; 404 of an event whose visitor is no member',
+    errors: 'status; 404 for an event of a visitor who is not a member',
     sources: [
       'https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/',
       'https://mailchimp.com/developer/marketing/api/list-member-events/add-event/',
     ],
     checked: '2026-11-27',
     version: { name: '3.0', ends: undefined },
-    notCarried: ['many members in one request: that call would reset the status of those who unsubscribed'],
-    skips: { group: 'an audience has members only', alias: 'members are known by their e-mail address alone' },
+    notCarried: ['several members in one request: that call would reset the status of people who unsubscribed'],
+    skips: { group: 'an audience has no groups', alias: 'members are identified by e-mail address only' },
   },
   loadPlatform: async () => (await import('./platform.ts')).mailchimpPlatform,
   exampleSuccess: { status: 204, body: '' },
@@ -142,7 +141,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const subscription = subscriptionOf(event, { ...given, channels: 'email' });
       const status = subscription?.action === 'subscribe' ? 'subscribed' : 'unsubscribed';
       return chainOf([
-        // Before its event, of which Mailchimp takes none of a stranger.
+        // Sent before the event, because Mailchimp refuses events of unknown people.
         ...(subscription === undefined ? [] : [put({ email_address: email, status_if_new: status, status })]),
         postJson({ url: `${url}/events`, headers, body: eventBody(event), events }),
       ]);
@@ -187,7 +186,7 @@ function member(event: OutboundEvent, email: string, given: Given): JsonObject {
   };
 }
 
-/** A trait that is neither says nothing of its interest: it stays as it is. */
+/** A trait that is neither true nor false leaves its interest unchanged. */
 function interestsOf(traits: JsonObject, pairs: readonly Pair[]): JsonObject | undefined {
   const chosen = pairs.flatMap(([trait, interest]) => {
     const value = textForm(traits[trait])?.toLowerCase();
@@ -198,7 +197,7 @@ function interestsOf(traits: JsonObject, pairs: readonly Pair[]): JsonObject | u
 
 const tagsMax = 100;
 
-/** Those of the settings and of the trait, each active: what a member no longer has elsewhere stays here. */
+/** Tags from the settings and the trait, each active. Tags that a member lost elsewhere are not removed here. */
 function tagsOf(event: OutboundEvent, { tags = [], tagsProperty }: Given): readonly JsonObject[] {
   const given = tagsProperty === undefined ? undefined : traitsOf(event)[tagsProperty.trim()];
   const own = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [];
@@ -206,7 +205,7 @@ function tagsOf(event: OutboundEvent, { tags = [], tagsProperty }: Given): reado
   return [...new Set([...tags, ...named])].slice(0, tagsMax).map((name) => ({ name, status: 'active' }));
 }
 
-/** Mailchimp's codes are of two letters but for a few. https://mailchimp.com/help/view-and-edit-contact-languages/ */
+/** Almost all Mailchimp codes have two letters. https://mailchimp.com/help/view-and-edit-contact-languages/ */
 function languageOf(event: OutboundEvent): string | undefined {
   const locale = textOf(contextOf(event)['locale']) ?? textOf(contextOf(event)['browser_language']);
   const code = locale?.replace('-', '_');
@@ -218,7 +217,7 @@ function readTags(text: string): readonly string[] {
   return text.split(',').flatMap((tag) => tag.trim() || []);
 }
 
-/** Traits that the customer has named a merge field for. */
+/** Traits with a merge field in the settings. */
 function ownFields(traits: JsonObject, fields: readonly Pair[]): JsonObject {
   const entries = fields.flatMap(([trait, field]) => {
     const value = traits[trait];
@@ -227,7 +226,7 @@ function ownFields(traits: JsonObject, fields: readonly Pair[]): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Mailchimp takes an address with its street, city, state and code, or none. */
+/** Mailchimp accepts an address only with street, city, state and postal code. */
 function addressOf(traits: JsonObject): JsonObject | undefined {
   const { city, state, zip, country } = traits;
   const own = traits['address'];
@@ -248,7 +247,7 @@ function eventBody(event: OutboundEvent): JsonObject {
     .toLowerCase()
     .replaceAll(/[^a-z0-9_-]+/g, '_')
     .slice(0, nameCharactersMax);
-  if (plain.length < 2) throw new UnfitEventError('the event has no name that Mailchimp could take');
+  if (plain.length < 2) throw new UnfitEventError('the event has no name that Mailchimp accepts');
   return { name: plain, occurred_at: new Date(timeMs).toISOString(), properties: texts(propertiesOf(event)) };
 }
 

@@ -37,28 +37,28 @@ const regions: Regions = [
 const batch = { max: 2_000, fallback: 500 };
 // https://docs.mixpanel.com/troubleshooting/errors/413-payload-too-large
 const bodyBytesMax = 10_000_000;
-/** Updates of profiles in one request. */
+/** Profile updates in one request. */
 const updatesMax = 2_000;
 const serviceAccountKeys = ['serviceAccountUsername', 'serviceAccountSecret', 'projectId'] as const;
 
 const settings = {
   projectToken: requiredSecret({
     label: 'Project token',
-    sublabel: 'Project settings, Access keys.',
+    sublabel: 'From Project settings, Access keys.',
     example: 'example-token',
   }),
   region: region(regions),
   serviceAccountUsername: optionalText({
     label: 'Service account',
     placeholder: 'sluice.1a2b3c.mp-service-account',
-    sublabel: 'With its secret and the project id events are sent in its name, else with the project token.',
+    sublabel: 'With its secret and the project ID, the account authenticates events; otherwise the project token does.',
   }),
   serviceAccountSecret: optionalSecret({ label: 'Service account secret' }),
   projectId: optionalText({ label: 'Project id', placeholder: '1234567' }),
   groupKey: optionalText({
     label: 'Group key',
     placeholder: 'company_id',
-    sublabel: 'As the project has it. Without one groups are not sent.',
+    sublabel: 'As set in the project. If empty, groups are skipped.',
   }),
   identityMerge: choice<IdentityMerge>({
     label: 'ID merge',
@@ -67,29 +67,29 @@ const settings = {
       { label: 'Original', value: 'original' },
     ],
     sublabel:
-      'As the project has it. With original ID merge an identify sends a $merge of device and user, and an alias a $create_alias; both need a service account.',
+      'As set in the project. With original ID merge, an identify sends a $merge of device and user, and an alias a $create_alias; both need a service account.',
     fallback: 'simplified',
   }),
   setOnceTraits: nameList({
     label: 'Traits set once',
     placeholder: 'first_seen, initial_plan',
-    sublabel: 'A profile keeps the first value of these ($set_once).',
+    sublabel: 'The profile keeps the first value of these traits ($set_once).',
   }),
   unionTraits: nameList({
     label: 'Traits added to a list once',
     placeholder: 'interests',
-    sublabel: 'What an identify says of these is added to the list of the profile, unless it is there ($union).',
+    sublabel: "Values of these traits in an identify are added to the profile's list unless present ($union).",
   }),
   appendTraits: nameList({
     label: 'Traits appended to a list',
     placeholder: 'visited_stores',
-    sublabel: 'The same, also where it is there ($append). A repeated attempt may append twice.',
+    sublabel: 'Values of these traits are always appended ($append). A retry may append twice.',
   }),
   incrementProperties: nameList({
     label: 'Properties added to the profile',
     placeholder: 'credits_used',
     sublabel:
-      'Numbers of events that are added to the property of that name of the profile ($add). A repeated attempt may add twice.',
+      'Numeric event properties that are added to the profile property of the same name ($add). A retry may add twice.',
   }),
   batchSize: batchSize(batch),
   baseUrl: optionalBaseUrl(regions[0].url),
@@ -97,17 +97,17 @@ const settings = {
 };
 
 /**
- * Mixpanel: events by `POST /import` (https://docs.mixpanel.com/reference/import-events), with `strict=1`, so that the
- * rows it refuses come back one by one; profiles of $identify by `POST /engage` with `$set`
- * (https://docs.mixpanel.com/reference/profile-set). A UUID made of the event's id is `$insert_id`, by which Mixpanel
- * recognises what it has.
+ * Mixpanel: events with `POST /import` (https://docs.mixpanel.com/reference/import-events) and `strict=1`, so that
+ * refused rows are reported one by one; profiles of $identify with `POST /engage` and `$set`
+ * (https://docs.mixpanel.com/reference/profile-set). `$insert_id` is a UUID derived from the event id, by which
+ * Mixpanel deduplicates.
  */
 export const mixpanel = defineDestination({
   id: 'Mixpanel',
   label: 'Mixpanel',
   settings,
   facts: {
-    sends: 'Every event; $identify sets the profile, $group that of the group',
+    sends: "Every event; $identify sets the profile, $group sets the group's profile",
     limits: { events: 2_000, bytes: 10_485_760 },
     deduplicatesBy: '$insert_id',
     errors: 'row by row; profiles as a whole',
@@ -122,13 +122,13 @@ export const mixpanel = defineDestination({
     checked: '2026-11-27',
     version: 'unversioned',
     notCarried: [
-      'an event for each product of an order: Mixpanel reads lists of objects',
-      'the name of a page in the name of its event: a mapping gives events other names',
+      'an event for each product of an order: Mixpanel can read lists of objects',
+      'page names in event names: a mapping renames events',
     ],
     skips: {
-      group: 'the destination names no group key',
-      alias: 'Mixpanel joins a device and a user by the events that name both',
-      identify: 'nothing is known of the person',
+      group: 'the destination has no group key',
+      alias: 'Mixpanel merges a device and a user from events that carry both ids',
+      identify: 'the event has no traits to set',
     },
     namesElsewhere: ['MP'],
   },
@@ -143,7 +143,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const isOriginal = identityMerge === 'original';
   const account = readServiceAccount(given);
   const importUrl = `${baseUrl}/import?strict=1${account === undefined ? '' : `&project_id=${account.projectId}`}`;
-  // Without ip=0 a profile would move to where this request comes from.
+  // Without ip=0 Mixpanel would set the profile's location to the address of this server.
   const engageUrl = `${baseUrl}/engage?ip=0&strict=1&verbose=1`;
   const groupsUrl = `${baseUrl}/groups?strict=1&verbose=1`;
   const profileOf = (event: OutboundEvent): readonly JsonObject[] => mixpanelProfile(event, token, given);
@@ -155,7 +155,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       (!isGroup(event) || groupKey !== undefined) &&
       (!isIdentify(event) || profileOf(event).length > 0 || (isOriginal && mixpanelMerge(event) !== undefined)),
     groupOf(event) {
-      // The answer to what follows says nothing of other events: such an event travels alone.
+      // A failure of the follow-up request must not affect other events, so such an event is sent alone.
       if (isIdentify(event)) return isOriginal ? `profile ${event.resolved.event.id}` : 'profiles';
       if (isGroup(event)) return 'groups';
       if (isAlias(event)) return 'aliases';
@@ -165,7 +165,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const [first] = events;
       if (first !== undefined && isIdentify(first)) {
         const profiles = events.flatMap(profileOf);
-        if (profiles.length > updatesMax) throw new UnfitEventError(`more than ${updatesMax} updates of profiles`);
+        if (profiles.length > updatesMax) throw new UnfitEventError(`more than ${updatesMax} profile updates`);
         const merges = isOriginal ? events.flatMap((event) => mixpanelMerge(event) ?? []) : [];
         return chainOf([
           ...(profiles.length === 0
@@ -201,13 +201,13 @@ function readServiceAccount(given: SettingsOf<typeof settings>): ServiceAccount 
   if (username === undefined && secret === undefined && projectId === undefined) return undefined;
   if (username === undefined || secret === undefined || projectId === undefined) {
     const missing = serviceAccountKeys.find((key) => given[key] === undefined);
-    throw new SettingError(missing ?? 'projectId', 'goes with the other two settings of a service account');
+    throw new SettingError(missing ?? 'projectId', 'requires the other two settings of a service account');
   }
   if (!/^\d+$/.test(projectId)) throw new SettingError('projectId', 'must be a number');
   return { projectId, authorization: basicAuthorization(username, secret) };
 }
 
-/** Mixpanel takes the valid rows of a batch it answers 400 to; /engage may answer 200 and take nothing. */
+/** Mixpanel responds 400 and still accepts the valid rows; /engage may respond 200 and accept nothing. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = jsonAnswer(answer);
   if (answer.status === 200) {
@@ -219,7 +219,7 @@ function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | u
   const refusals = new Map(
     failed.filter(isJsonObject).map((record) => [Number(record['index']), rowRefusal(record['field'])] as const),
   );
-  // The answer does not say which rows: the dispatcher finds them by sending smaller batches.
+  // The response does not name the rows: the dispatcher finds them by sending smaller batches.
   const isTold = refusals.size > 0 && [...refusals.keys()].every((index) => index >= 0 && index < count);
   return isTold ? rowOutcomes(count, refusals) : undefined;
 }

@@ -16,7 +16,7 @@ export const mixpanelErasureSettings = {
   gdprToken: optionalSecret(
     {
       label: 'OAuth token for GDPR',
-      sublabel: 'Profile settings, Data & Privacy. Only needed to forward erasures of visitors.',
+      sublabel: 'From Profile settings, Data & Privacy. Only needed to forward erasures.',
     },
     (text, key) => {
       if (!isHeaderValue(text.trim())) throw new SettingError(key, 'must be one line of printable characters');
@@ -33,11 +33,11 @@ type Given = {
 };
 
 /**
- * Mixpanel's GDPR API: `POST /api/app/data-deletions/v3.0/?token=` with up to 2,000 distinct ids, `GET …/{tracking_id}` for
- * the state. https://docs.mixpanel.com/reference/gdpr-api
+ * Mixpanel's GDPR API: `POST /api/app/data-deletions/v3.0/?token=` with up to 2,000 distinct ids, `GET
+ * …/{tracking_id}` for the state. https://docs.mixpanel.com/reference/gdpr-api
  */
 export function eraseAtMixpanel({ projectToken, gdprToken, region, baseUrl }: Given): PreparedErasure {
-  if (gdprToken === undefined) return manual('The destination has no OAuth token for GDPR, which deletions need.');
+  if (gdprToken === undefined) return manual('The destination has no OAuth token for GDPR, which erasures need.');
   const base = `${baseUrl ?? hosts[region.value] ?? hosts['US']}/api/app/data-deletions/v3.0`;
   const token = `token=${encodeURIComponent(projectToken)}`;
   const headers = { authorization: `Bearer ${gdprToken}` };
@@ -45,7 +45,7 @@ export function eraseAtMixpanel({ projectToken, gdprToken, region, baseUrl }: Gi
     begin({ subject }) {
       const ids = [...subject.externalIds, ...subject.visitorIds.map((id) => `$device:${id}`)];
       if (ids.length > idsMax) {
-        return { kind: 'manual', reason: `Mixpanel deletes up to ${idsMax} ids at once, and the visitor had more.` };
+        return { kind: 'manual', reason: `Mixpanel deletes up to ${idsMax} ids at once; this visitor has more.` };
       }
       const body = { distinct_ids: ids, compliance_type: 'GDPR' };
       return ask(erasurePost(`${base}/?${token}`, headers, body), (answer) => {

@@ -20,7 +20,7 @@ import { contactIds } from '../sdk/person.ts';
 import type { ContactIds } from '../sdk/person.ts';
 import { withOwnNames } from '../sdk/trait-names.ts';
 
-/** Mixpanel's names for what a browser says, https://docs.mixpanel.com/docs/data-structure/property-reference. */
+/** Mixpanel's names of browser properties, https://docs.mixpanel.com/docs/data-structure/property-reference. */
 const contextNames: ReadonlyMap<string, string> = new Map([
   ['current_url', '$current_url'],
   ['referrer', '$referrer'],
@@ -55,7 +55,7 @@ const profileNames: ReadonlyMap<string, string> = new Map([
   ['avatar', '$avatar'],
 ]);
 
-/** How a project joins devices and users: by both ids of an event, or by events of their own. */
+/** How a project merges devices and users: from events with both ids, or by dedicated events. */
 export type IdentityMerge = 'simplified' | 'original';
 
 export type MixpanelIdentity = { readonly groupKey?: string | undefined; readonly identityMerge: IdentityMerge };
@@ -69,7 +69,7 @@ export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }:
   return {
     event: name,
     properties: {
-      // Mixpanel looks up where an address is; 0 keeps it from looking up where this request comes from.
+      // Mixpanel derives the location from an IP address; 0 prevents it from using the address of this server.
       ip: 0,
       ...renameMembers(context, contextNames),
       ...(group === undefined || groupKey === undefined ? {} : { [groupKey]: group }),
@@ -82,7 +82,7 @@ export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }:
   };
 }
 
-/** How the traits of a profile are updated, by their names. */
+/** How a profile's traits are updated, by name. */
 export type MixpanelProfileSettings = {
   readonly identityMerge: IdentityMerge;
   readonly setOnceTraits: readonly string[];
@@ -92,8 +92,8 @@ export type MixpanelProfileSettings = {
 };
 
 /**
- * The updates of `/engage` that an identify makes, one for each way to update. Lists are added to by what the identify itself
- * says: the rest was added before.
+ * The `/engage` updates of an identify, one for each kind of update. Only the identify's own values are added to
+ * lists: earlier values were added before.
  */
 export function mixpanelProfile(
   event: OutboundEvent,
@@ -129,7 +129,9 @@ export function mixpanelProfile(
 const named = (members: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(members, name) ? [[name, members[name]] as const] : [])));
 
-/** The update of `/engage` that adds numbers of an event to its profile; undefined where it has none of them. */
+/**
+ * The `/engage` update that adds numeric event properties to the profile; undefined where the event has none of them.
+ */
 export function mixpanelIncrement(
   event: OutboundEvent,
   token: string,
@@ -152,7 +154,7 @@ export function mixpanelIncrement(
 /** One update of `/groups`, https://developer.mixpanel.com/reference/group-set-property. */
 export function mixpanelGroup(event: OutboundEvent, token: string, groupKey: string): JsonObject {
   const group = groupIn(propertiesOf(event), groupKey);
-  if (group === undefined) throw new UnfitEventError('the event names no group');
+  if (group === undefined) throw new UnfitEventError('the event has no group id');
   return {
     $token: token,
     $group_key: groupKey,
@@ -164,8 +166,8 @@ export function mixpanelGroup(event: OutboundEvent, token: string, groupKey: str
 const groupNames: ReadonlyMap<string, string> = new Map([['name', '$name']]);
 
 /**
- * The row of `/import` that joins a device and a user in a project with original ID merge. Undefined for an event that does
- * not name both. https://docs.mixpanel.com/reference/identity-merge
+ * The `/import` row that merges a device and a user in a project with original ID merge. Undefined for an event
+ * without both ids. https://docs.mixpanel.com/reference/identity-merge
  */
 export function mixpanelMerge(event: OutboundEvent): JsonObject | undefined {
   const { externalId, visitorId } = contactIds(event);
@@ -177,17 +179,17 @@ export function mixpanelMerge(event: OutboundEvent): JsonObject | undefined {
 export function mixpanelAlias(event: OutboundEvent, token: string): JsonObject {
   const { id, previous_id: previous } = propertiesOf(event);
   if (typeof id !== 'string' || typeof previous !== 'string')
-    throw new UnfitEventError('the alias does not name two ids');
+    throw new UnfitEventError('the alias does not have two ids');
   return { event: '$create_alias', properties: { distinct_id: previous, alias: id, token } };
 }
 
-// A project that merges identities by these two makes its own distinct_id of them.
+// With simplified ID merge, the project derives its own distinct_id from these two.
 const bothIds = ({ externalId, visitorId }: ContactIds): JsonObject => ({
   $device_id: visitorId,
   ...(externalId === undefined ? {} : { $user_id: externalId }),
 });
 
-// The prefix is that of Mixpanel's own libraries for an anonymous person, in projects with simplified ID merge.
+// The prefix that Mixpanel's own libraries use for an anonymous person in projects with simplified ID merge.
 function distinctId({ externalId, visitorId }: ContactIds, identityMerge: IdentityMerge): string | undefined {
   return externalId ?? (identityMerge === 'simplified' ? `$device:${visitorId}` : visitorId);
 }

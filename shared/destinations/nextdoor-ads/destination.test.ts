@@ -55,9 +55,9 @@ test('Nextdoor: its own names only', () => {
 });
 
 test('Nextdoor: a website event without a page, and one of an unknown visitor, are unfit', () => {
-  expect(() => requestOf(nextdoorAds, [sampleStranger()])).toThrow('the address of the page');
+  expect(() => requestOf(nextdoorAds, [sampleStranger()])).toThrow('the page address');
   expect(() => requestOf(nextdoorAds, [withoutId(sampleStranger())], { actionSource: 'other' })).toThrow(
-    'nothing of a person',
+    'no identifier',
   );
   expect(bodyOf(nextdoorAds, [sampleShopper()], { testMode: true, actionSource: 'phone_call' })).toMatchObject({
     test_event: 'true',

@@ -41,12 +41,12 @@ const settings = {
   }),
   actionSource: choice({
     label: 'Action source',
-    sublabel: 'Where events happen. Those of the website need the address of their page.',
+    sublabel: 'Where events happen. Website events need their page address.',
     options: actionSources,
     fallback: 'website',
     example: 'website',
   }),
-  testMode: toggle({ label: 'Test mode', sublabel: 'Events are marked as tests.' }),
+  testMode: toggle({ label: 'Test mode', sublabel: 'Marks events as tests.' }),
   ...adSettings,
   baseUrl: baseUrl('https://ads.nextdoor.com'),
 };
@@ -54,8 +54,8 @@ const settings = {
 /**
  * Nextdoor Ads, Conversion API: `POST /v2/api/conversions/track`, one event a request.
  * https://developer.nextdoor.com/reference/conversions-track, personal data:
- * https://developer.nextdoor.com/reference/conversion-data-types. It has no events of other names than its own and
- * `custom_conversion_1` to `_10`: others are skipped. The event's own id is `event_id`, which deduplicates against the
+ * https://developer.nextdoor.com/reference/conversion-data-types. It accepts its own event names and
+ * `custom_conversion_1` to `_10` only: others are skipped. The event id is `event_id`, which deduplicates against the
  * pixel.
  */
 export const nextdoorAds = defineDestination({
@@ -63,18 +63,18 @@ export const nextdoorAds = defineDestination({
   label: 'Nextdoor Ads Conversion API',
   settings,
   facts: {
-    sends: 'Events that it has a name for',
+    sends: 'Events that the platform has a name for',
     limits: { events: 1 },
     deduplicatesBy: 'event_id',
     errors: 'status',
-    limitedUse: 'delivery_optimization: false: the event is used to attribute only',
+    limitedUse: 'delivery_optimization: false: the event is used for attribution only',
     sources: [
       'https://developer.nextdoor.com/reference/conversions-track',
       'https://developer.nextdoor.com/reference/conversion-data-types',
     ],
     checked: '2026-11-22',
     version: { name: 'v2', ends: undefined },
-    notCarried: ['the id of a partner, which Nextdoor gives to partners only'],
+    notCarried: ['the partner id, which Nextdoor assigns to partners only'],
     namesElsewhere: ['Nextdoor Conversions API'],
   },
   loadPlatform: async () => (await import('./platform.ts')).nextdoorAdsPlatform,
@@ -102,7 +102,7 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
   const actionSource = namedActionSource(event, actionSources) ?? (ofApp ? 'app' : given.actionSource);
   const isOnline = actionSource === 'website';
   if (isOnline && url === undefined) {
-    throw new UnfitEventError('Nextdoor needs the address of the page of an event on a website');
+    throw new UnfitEventError('Nextdoor needs the page address of a website event');
   }
   const { value, currency, orderId, items } = commerceOf(event);
   return {
@@ -112,13 +112,13 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
     action_source: actionSource,
     action_source_url: isOnline ? url : undefined,
     data_source_id: given.dataSourceId.trim(),
-    // Without it an event is used to attribute only.
+    // Otherwise the event is used for attribution only.
     delivery_optimization: !isLimited(event),
     test_event: String(given.testMode),
     app: actionSource === 'app' ? appOf(event) : undefined,
     customer: customer(event),
     custom: present({
-      // An amount carries its currency before it.
+      // An amount has its currency as prefix.
       order_value: value === undefined || currency === undefined ? undefined : `${currency}${value}`,
       order_id: orderId,
       product_context: items.flatMap(({ id, price, quantity }) =>
@@ -128,12 +128,12 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
   };
 }
 
-/** What Nextdoor requires of an event of an app. */
+/** The fields that Nextdoor requires of an app event. */
 function appOf(event: SentEvent): JsonObject {
   const { platform, allowsTracking } = deviceOf(event);
   const id = textOf(event.context['app_namespace']) ?? textOf(event.context['app_id']);
   if (id === undefined || platform === undefined) {
-    throw new UnfitEventError('Nextdoor needs the app and its system of an event of an app');
+    throw new UnfitEventError('Nextdoor needs the app and operating system of an app event');
   }
   return {
     app_id: id,
@@ -153,7 +153,7 @@ function customer(event: SentEvent): JsonObject {
     click_id: browserId(event, ['ndclid', '_ndclid']),
     client_ip_address: ip,
   });
-  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Nextdoor could match');
+  if (matched === undefined) throw new UnfitEventError('the event has no identifier that Nextdoor could match');
   return {
     ...matched,
     ...present({

@@ -76,7 +76,7 @@ test('OpenAI Ads: too old, or on the web without a page, is unfit', () => {
   expect(() => requestOf(openaiAds, [sampleShopper({ time: attemptMs - 8 * 86_400_000 })])).toThrow(
     'older than 7 days',
   );
-  expect(() => requestOf(openaiAds, [sampleStranger()])).toThrow('the address of the page');
+  expect(() => requestOf(openaiAds, [sampleStranger()])).toThrow('the page address');
   expect(bodyOf(openaiAds, [sampleStranger()], { actionSource: 'offline', validateOnly: true })).toMatchObject({
     validate_only: true,
     events: [{ action_source: 'offline' }],

@@ -18,36 +18,36 @@ const settings = {
   }),
   apiKey: token({
     label: 'Conversions API key',
-    sublabel: 'Made in Ads Manager, Conversions; a key of the Advertiser API does not work.',
+    sublabel: 'From Ads Manager, Conversions. An Advertiser API key does not work.',
     example: 'example',
   }),
   actionSource: choice({
     label: 'Action source',
-    sublabel: 'Where events happen. Those of the web need the address of their page.',
+    sublabel: 'Where events happen. Web events need their page address.',
     options: openaiActionSources,
     fallback: 'web',
     example: 'web',
   }),
-  validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are checked and not recorded.' }),
+  validateOnly: toggle({ label: 'Validate only', sublabel: 'Events are validated but not recorded.' }),
   ...adSettings,
   baseUrl: baseUrl('https://bzr.openai.com'),
 };
 
 /**
- * OpenAI Ads, Conversions API: `POST /v1/events?pid={pixel}`, up to 1,000 events, at most 7 days old, taken or refused as
- * a whole. https://developers.openai.com/ads/conversions-api; events and their data:
- * https://developers.openai.com/ads/supported-events. The event's own id, with its type, is what OpenAI knows a repeated
- * event by, also one of the pixel.
+ * OpenAI Ads, Conversions API: `POST /v1/events?pid={pixel}`, up to 1,000 events at most 7 days old, accepted or
+ * refused as a whole. https://developers.openai.com/ads/conversions-api; events and their data:
+ * https://developers.openai.com/ads/supported-events. OpenAI deduplicates by event id and type, also against the
+ * pixel.
  */
 export const openaiAds = defineDestination({
   id: 'OpenAIAds',
   label: 'OpenAI Ads Conversions API',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 1_000, ageDays: 7 },
     deduplicatesBy: 'id',
-    errors: 'the whole request, for one bad event',
+    errors: 'the whole request because of one bad event',
     limitedUse: 'opt_out: true',
     sources: [
       'https://developers.openai.com/ads/conversions-api',

@@ -13,7 +13,7 @@ import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 import { isLimited } from '../sdk/limited-data-use.ts';
 
-/** Where an event may have happened, as OpenAI names it. */
+/** OpenAI's action sources. */
 export const openaiActionSources = [
   'web',
   'mobile_app',
@@ -28,8 +28,8 @@ const daysMax = 7;
 const contentsMax = 100;
 
 /**
- * An event of the Conversions API of OpenAI Ads; names other than its own are custom events. Throws UnfitEventError where
- * it is too old, or happened on the web and names no page.
+ * An event of the OpenAI Ads Conversions API; names other than its own are custom events. Throws UnfitEventError
+ * where it is too old, or happened on the web and has no page.
  */
 export function openaiEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
@@ -38,7 +38,7 @@ export function openaiEvent(event: SentEvent, standardSource: string, nowMs: num
   const type = standardName(event);
   const { url } = browserContext(event);
   if (actionSource === 'web' && url === undefined) {
-    throw new UnfitEventError('OpenAI Ads needs the address of the page of an event on the web');
+    throw new UnfitEventError('OpenAI Ads needs the page address of a web event');
   }
   return {
     id: event.deduplicationId,
@@ -56,7 +56,7 @@ export function openaiEvent(event: SentEvent, standardSource: string, nowMs: num
 
 const standardName = platformEventNames('OpenAIAds');
 
-/** Shapes of data by type; `contents` for the types not named, `custom` for custom events. */
+/** Data types by event type; `contents` for types not listed, `custom` for custom events. */
 const shapes: ReadonlyMap<string, string> = new Map([
   ['app_installed', 'customer_action'],
   ['app_opened', 'customer_action'],
@@ -67,7 +67,10 @@ const shapes: ReadonlyMap<string, string> = new Map([
   ['trial_started', 'plan_enrollment'],
 ]);
 
-/** Optional for OpenAI: without it an event counts by its `oppref`. City and ZIP it takes in the clear only: left out. */
+/**
+ * Optional: without it an event is attributed by its `oppref`. OpenAI accepts city and ZIP code unhashed only, so
+ * they are left out.
+ */
 function user(event: SentEvent): JsonObject | undefined {
   const { email } = hashPerson(knownPerson(event));
   const { ip, userAgent } = browserContext(event);
@@ -80,7 +83,7 @@ function user(event: SentEvent): JsonObject | undefined {
   });
 }
 
-/** Amounts are whole numbers of the currency's smallest unit, and nothing without a currency. */
+/** Amounts are whole numbers of the currency's smallest unit, and are left out without a currency. */
 function data(event: SentEvent, type: string | undefined): JsonObject {
   const { properties } = event;
   const { value, currency, items } = commerceOf(event);

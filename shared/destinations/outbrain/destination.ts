@@ -2,9 +2,9 @@ import { defineClickPostback } from '../sdk/click-postback.ts';
 import { baseUrl } from '../sdk/settings.ts';
 
 /**
- * Outbrain, server-to-server conversions: `GET /unifiedPixel` with the id of the click (`dicbo` of the landing page),
- * without authentication, as https://github.com/stape-io/outbrain-tag sends it. A name must be that of a conversion in Outbrain. It takes no time:
- * a conversion counts when it arrives.
+ * Outbrain, server-to-server conversions: `GET /unifiedPixel` with the click id (`dicbo` of the landing page),
+ * without authentication, as https://github.com/stape-io/outbrain-tag sends it. A name must match a conversion in
+ * Outbrain. There is no field for the event time: a conversion counts at the time of arrival.
  */
 export const outbrain = defineClickPostback({
   id: 'Outbrain',
@@ -12,7 +12,7 @@ export const outbrain = defineClickPostback({
   clickNames: ['dicbo', 'outbrain_cid', 'ob_click_id'],
   settings: { baseUrl: baseUrl('https://tr.outbrain.com') },
   facts: {
-    sends: 'Every event with the id of a click',
+    sends: 'Every event that has a click id',
     limits: { events: 1 },
     deduplicatesBy: 'orderId',
     errors: 'status',

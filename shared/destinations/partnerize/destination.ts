@@ -11,7 +11,7 @@ const settings = {
   campaignId: requiredText({
     label: 'Campaign ID',
     placeholder: '1100l4000',
-    sublabel: 'Of the campaign that the clicks belong to.',
+    sublabel: 'The campaign of the clicks.',
     example: '1100l4000',
   }),
   conversionEvents: conversionEvents(),
@@ -19,11 +19,11 @@ const settings = {
 };
 
 /**
- * Partnerize, server-to-server conversions: a GET whose path is made of `key:value` parts, the items in brackets, with
- * the id of the click (`clickref` of the landing page), without authentication.
- * As https://github.com/webmasterjunkie/partnerize-gtm-s2s and https://hightouch.com/docs/destinations/partnerize send it.
- * `conversionref` is the order's id, by which Partnerize knows it again. At most 50 items are sent; the time is that of
- * the arrival.
+ * Partnerize, server-to-server conversions: a GET with a path of `key:value` segments, items in brackets, and the
+ * click id (`clickref` of the landing page), without authentication. As
+ * https://github.com/webmasterjunkie/partnerize-gtm-s2s and https://hightouch.com/docs/destinations/partnerize send
+ * it. `conversionref` is the order id, by which Partnerize deduplicates. At most 50 items are sent; a conversion
+ * counts at the time of arrival.
  */
 export const partnerize = defineClickPostback({
   id: 'Partnerize',
@@ -31,7 +31,7 @@ export const partnerize = defineClickPostback({
   clickNames: ['clickref', 'partnerizeClickReference'],
   settings,
   facts: {
-    sends: 'Conversions, with the id of their click',
+    sends: 'Conversions that have a click id',
     limits: { events: 1 },
     deduplicatesBy: 'conversionref',
     errors: 'status',
@@ -74,7 +74,7 @@ function parts(members: Readonly<Record<string, string | number | undefined>>): 
     .join('/');
 }
 
-/** Percent-encoded; a dot alone would be read as a step in the path. */
+/** Percent-encoded; a lone dot would be resolved as a path segment. */
 function encode(value: string): string {
   return encodeURIComponent(value.toWellFormed());
 }

@@ -17,7 +17,7 @@ const settings = {
   adAccountId: requiredText({ label: 'Ad account ID', placeholder: '549755885175', example: '549755885175' }),
   conversionToken: token({
     label: 'Conversion access token',
-    sublabel: 'Generated in Ads Manager, Conversions.',
+    sublabel: 'From Ads Manager, Conversions.',
     example: 'example',
   }),
   actionSource: choice({
@@ -30,28 +30,31 @@ const settings = {
   appId: optionalText({
     label: 'App ID',
     placeholder: '429047995',
-    sublabel: 'In the store, of events of an app.',
+    sublabel: 'App ID in the store, for app events.',
   }),
   ownEvents: optionalText(
     {
       label: 'Own event types',
       placeholder: 'level_completed, quote_requested',
       sublabel:
-        'User-defined event types of yours, separated by commas. Any other name that Pinterest has none for is custom.',
+        'Your user-defined event types, separated by commas. Other events without a Pinterest name are sent as custom.',
       example: 'level_completed',
     },
     readOwnEvents,
   ),
-  testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and shown in Ads Manager, but not recorded.' }),
+  testMode: toggle({
+    label: 'Test mode',
+    sublabel: 'Events are validated and shown in Ads Manager, but not recorded.',
+  }),
   deduplicationProperty: deduplicationProperty(),
   defaultCurrency: defaultCurrency('USD'),
   baseUrl: baseUrl(standardUrl),
 };
 
 /**
- * Pinterest API for Conversions: `POST /v5/ad_accounts/{id}/events`, up to 1,000 events, answered row by row.
- * https://developers.pinterest.com/docs/api/v5/events-create. The event's own id is `event_id`, which deduplicates
- * against the Pinterest tag. An event with `limited_data_use` goes out opted out, with the type LDP
+ * Pinterest API for Conversions: `POST /v5/ad_accounts/{id}/events`, up to 1,000 events, with a result for each row.
+ * https://developers.pinterest.com/docs/api/v5/events-create. The event id is `event_id`, which deduplicates against
+ * the Pinterest tag. An event with `limited_data_use` is sent as opted out, with the type LDP
  * (https://help.pinterest.com/en/business/article/limited-data-processing).
  */
 export const pinterest = defineDestination({
@@ -59,7 +62,7 @@ export const pinterest = defineDestination({
   label: 'Pinterest API for Conversions',
   settings,
   facts: {
-    sends: "Every event but the service's own, as a conversion",
+    sends: 'Every customer event, as a conversion',
     limits: { events: 1_000 },
     deduplicatesBy: 'event_id',
     errors: 'row by row, in order',
@@ -67,7 +70,7 @@ export const pinterest = defineDestination({
     sources: ['https://developers.pinterest.com/docs/api/v5/events-create'],
     checked: '2026-11-22',
     version: { name: 'v5', ends: undefined },
-    notCarried: ['partner_name: Pinterest takes it of partners it has agreed it with'],
+    notCarried: ['partner_name: Pinterest accepts it only from agreed partners'],
     namesElsewhere: ['Pinterest Conversions API', 'PINTEREST_TAG'],
   },
   loadPlatform: async () => (await import('./platform.ts')).pinterestPlatform,
@@ -102,7 +105,9 @@ function readOwnEvents(text: string, key: string): ReadonlySet<string> {
   return new Set(names);
 }
 
-/** Rows come in the order of the events: at the top of a 200, in the details of a 422 (not all were processed). */
+/**
+ * Rows are in the order of the events: at the top level of a 200, in the details of a 422 (not all were processed).
+ */
 function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
   const body = jsonAnswer(answer);
   const details = body?.['details'];
@@ -110,6 +115,6 @@ function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
   if (!Array.isArray(rows)) return undefined;
   return rows.map((row: unknown): Outcome => {
     const isProcessed = isJsonObject(row) && row['status'] === 'processed';
-    return isProcessed ? { kind: 'delivered' } : { kind: 'reject', reason: 'the event failed to be processed' };
+    return isProcessed ? { kind: 'delivered' } : { kind: 'reject', reason: 'processing of the event failed' };
   });
 }

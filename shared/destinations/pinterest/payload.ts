@@ -16,9 +16,9 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
  * An event of Pinterest's API for Conversions; event types: https://developers.pinterest.com/docs/conversions/event/.
- * Of other names those in `ownEvents`, types the advertiser has defined, go as they are, and so does what a mapping named
- * in Pinterest's form (lower case, underscores); the rest is `custom`. Throws UnfitEventError where the API's minimum of a
- * person is missing.
+ * Names in `ownEvents` (types that the advertiser defined) and mapped names in Pinterest's form (lower case,
+ * underscores) are sent unchanged; all other names become `custom`. Throws UnfitEventError where the event lacks the
+ * identifiers that the API requires.
  */
 export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEvents: ReadonlySet<string>): JsonObject {
   const actionSource = actionSourceOf(event, source.actionSource);
@@ -39,13 +39,13 @@ export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEve
   };
 }
 
-/** Where an event may have happened, as Pinterest names it. */
+/** Pinterest's action sources. */
 const pinterestActionSources = ['web', 'offline', 'app_android', 'app_ios'] as const;
 
-/** Where events happen, and the app that those of apps are of. */
+/** The action source, and the app of app events. */
 export type PinterestSource = { readonly actionSource: string; readonly appId: string | undefined };
 
-/** An event of an app on a phone is one of that also where the destination's others are of the web. */
+/** An event of a phone app is always an app event, also where the destination is set to web. */
 function actionSourceOf(event: SentEvent, standard: string): string {
   const named = namedActionSource(event, pinterestActionSources);
   if (named !== undefined) return named;
@@ -114,18 +114,21 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** Besides `f` and `m` Pinterest matches `n`, for neither. */
+/** Besides `f` and `m`, Pinterest matches `n` for neither. */
 function pinterestGender(text: string): string | undefined {
   return /^\s*(n|non[\s_-]?binary)\s*$/i.test(text) ? 'n' : normaliseGender(text);
 }
 
-/** Pinterest knows codes of digits; one with letters, as in the United Kingdom and Canada, would match no person. */
+/**
+ * Pinterest matches numeric postal codes only; a code with letters, as in the United Kingdom and Canada, would match
+ * nobody.
+ */
 function pinterestZip(text: string): string | undefined {
   const zip = normaliseZip(text);
   return /^\d+$/.test(zip) ? zip : undefined;
 }
 
-/** Amounts are text: Pinterest reads them as numbers. LDP is its limited data processing. */
+/** Amounts are text, which Pinterest parses as numbers. LDP is its limited data processing. */
 function customData(event: SentEvent): JsonObject | undefined {
   const said = ownParameters(event, parameters);
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);
@@ -152,7 +155,7 @@ function customData(event: SentEvent): JsonObject | undefined {
   });
 }
 
-/** Parameters of Pinterest's that stand in custom data under the name they come by. */
+/** Pinterest parameters that are sent in custom data with their original names. */
 const parameters = [
   'content_name',
   'content_category',

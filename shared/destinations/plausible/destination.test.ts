@@ -49,8 +49,8 @@ describe('Plausible', () => {
   });
 
   it('visitor: an event without a browser is refused, one without an address is not', () => {
-    expect(() => request({ context: { ip: '203.0.113.7' } })).toThrow('no user agent');
-    expect(() => request({ context: { user_agent: 'a\r\nb: c' } })).toThrow('no user agent');
+    expect(() => request({ context: { ip: '203.0.113.7' } })).toThrow('no valid user agent');
+    expect(() => request({ context: { user_agent: 'a\r\nb: c' } })).toThrow('no valid user agent');
     expect(request({ context: { user_agent: 'a', ip: '1.2.3.4, x' } }).headers).not.toHaveProperty('x-forwarded-for');
   });
 

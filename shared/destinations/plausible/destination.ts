@@ -25,7 +25,7 @@ const settings = {
     {
       label: 'Domain',
       placeholder: 'example.com',
-      sublabel: 'The site as it is named in Plausible.',
+      sublabel: "The site's name in Plausible.",
       example: 'example.com',
     },
     matching(/^[a-z0-9][a-z0-9.:/_-]{0,252}$/i, 'must be a domain name'),
@@ -35,10 +35,11 @@ const settings = {
 };
 
 /**
- * Plausible Analytics, hosted or one's own. https://plausible.io/docs/events-api
+ * Plausible Analytics, hosted or self-hosted. https://plausible.io/docs/events-api
  *
- * It keeps no visitors: it tells them apart by the address and the browser of the request, which are therefore those of
- * the event, and an event without a browser is refused. It has no time of events either: one counts when it arrives.
+ * It stores no visitors: it distinguishes them by the request's IP address and browser. The request therefore carries
+ * the event's own, and an event without a browser is refused. There is no field for the event time: an event counts
+ * at the time of arrival.
  */
 export const plausible = defineDestination({
   id: 'Plausible',
@@ -48,15 +49,19 @@ export const plausible = defineDestination({
     sends: 'Every event but $identify',
     limits: { events: 1 },
     deduplicatesBy: undefined,
-    errors: 'status, and a header for what is dropped',
+    errors: 'status, and a header for dropped events',
     sources: ['https://plausible.io/docs/events-api'],
     checked: '2026-11-22',
     version: 'unversioned',
-    skips: { identify: 'Plausible has no people', group: 'Plausible has no people', alias: 'Plausible has no people' },
+    skips: {
+      identify: 'Plausible has no user profiles',
+      group: 'Plausible has no user profiles',
+      alias: 'Plausible has no user profiles',
+    },
   },
   loadPlatform: async () => (await import('./platform.ts')).plausiblePlatform,
   prepare,
-  erase: () => nothingKept('Plausible keeps no visitors.'),
+  erase: () => nothingKept('Plausible stores no visitors.'),
 });
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
@@ -75,11 +80,11 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** How Plausible tells visitors apart. */
+/** The headers by which Plausible distinguishes visitors. */
 function visitorHeaders({ context }: SentEvent): Record<string, string> {
   const userAgent = textOf(context['user_agent']);
   if (userAgent === undefined || !isHeaderValue(userAgent)) {
-    throw new UnfitEventError('the event has no user agent that could be sent');
+    throw new UnfitEventError('the event has no valid user agent');
   }
   const ip = textOf(context['ip']);
   return { 'user-agent': userAgent, ...(ip !== undefined && isIP(ip) !== 0 ? { 'x-forwarded-for': ip } : {}) };
@@ -118,7 +123,10 @@ function propsOf(properties: JsonObject): JsonObject | undefined {
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as JsonObject);
 }
 
-/** It answers 202 to what it drops too: robots, data centres, what the site's shields keep out, and sites it does not know. */
+/**
+ * Plausible also responds 202 to what it drops: robots, data centres, sources blocked by the site's shields, and
+ * unknown sites.
+ */
 function readAnswer(
   { status, headers }: OutboundAnswer,
   events: readonly OutboundEvent[],

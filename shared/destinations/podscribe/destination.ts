@@ -19,26 +19,26 @@ const settings = {
   advertiser: requiredText({
     label: 'Advertiser',
     placeholder: 'example-brand',
-    sublabel: 'The advertiser lookup key of the tag setup page.',
+    sublabel: 'The advertiser lookup key on the tag setup page.',
     example: 'example-brand',
   }),
-  userId: optionalText({ label: 'User ID', sublabel: 'Of your Podscribe account, where you were given one.' }),
+  userId: optionalText({ label: 'User ID', sublabel: 'From your Podscribe account, if you have one.' }),
   defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://verifi.podscribe.com'),
 };
 
 /**
  * Podscribe, server-side tag: `GET /tag`, one event a request, without authentication, as Podscribe's own integration
- * in https://github.com/segmentio/action-destinations (destinations/podscribe) sends it. It matches visitors by their
- * network address, without which an event is refused. Actions are view, purchase, signup and lead; any other name is an
- * action of the customer's own (https://composable-docs.zeotap.com/destinations/advertising/podscribe/).
+ * in https://github.com/segmentio/action-destinations (destinations/podscribe) sends it. It matches visitors by IP
+ * address, without which an event is refused. Actions are view, purchase, signup and lead; any other name is a custom
+ * action (https://composable-docs.zeotap.com/destinations/advertising/podscribe/).
  */
 export const podscribe = defineDestination({
   id: 'Podscribe',
   label: 'Podscribe',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 1 },
     deduplicatesBy: 'order_number',
     errors: 'status',
@@ -94,7 +94,7 @@ function actionOf(event: SentEvent): string {
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_|_$/g, '');
   const action = standardAction(event) ?? own;
-  if (action === '') throw new UnfitEventError('the event has no name that Podscribe could take');
+  if (action === '') throw new UnfitEventError('the event has no name that Podscribe accepts');
   return action;
 }
 

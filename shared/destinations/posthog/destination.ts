@@ -33,11 +33,11 @@ const regions: Regions = [
   { value: 'US', label: 'US Cloud', url: 'https://us.i.posthog.com' },
   { value: 'EU', label: 'EU Cloud', url: 'https://eu.i.posthog.com' },
 ];
-// PostHog counts bytes only, 20 MB a request.
+// PostHog limits bytes only: 20 MB a request.
 const batch = { max: 1_000, fallback: 250 };
 const bodyBytesMax = 20_000_000;
 
-/** Its names for what a browser says, https://posthog.com/docs/data/events#default-properties. */
+/** PostHog's names of browser properties, https://posthog.com/docs/data/events#default-properties. */
 const contextNames: ReadonlyMap<string, string> = new Map([
   ...toPosthog,
   ['ip', '$ip'],
@@ -53,7 +53,7 @@ const settings = {
   projectApiKey: requiredSecret({
     label: 'Project API key',
     placeholder: 'phc_…',
-    sublabel: 'Project settings, General.',
+    sublabel: 'From Project settings, General.',
     example: 'phc_example',
   }),
   region: region(regions),
@@ -61,18 +61,18 @@ const settings = {
   groupType: optionalText({
     label: 'Group type',
     placeholder: 'company',
-    sublabel: 'What groups are whose event does not say.',
+    sublabel: 'Group type for group events without one.',
   }),
   historicalMigration: toggle({
     label: 'Historical migration',
     sublabel:
-      'For a destination that replays the past: PostHog imports its events apart from live ones. They must be more than 48 hours old.',
+      'For a destination that replays old events: PostHog imports them separately from live events. They must be more than 48 hours old.',
   }),
   personProfiles: choice<'always' | 'identified'>({
     label: 'Person profiles',
     options: [
-      { label: 'Of every visitor', value: 'always' },
-      { label: 'Of identified visitors only', value: 'identified' },
+      { label: 'For every visitor', value: 'always' },
+      { label: 'For identified visitors only', value: 'identified' },
     ],
     sublabel: 'Events without a profile cost less and set no person properties.',
     fallback: 'always',
@@ -83,18 +83,18 @@ const settings = {
 };
 
 /**
- * PostHog, Cloud or self-hosted: `POST /batch/`, https://posthog.com/docs/api/capture. A UUID made of the event's id is
- * the event's `uuid`; $identify sets person properties and ties what the visitor did before it had a name.
+ * PostHog, Cloud or self-hosted: `POST /batch/`, https://posthog.com/docs/api/capture. The event's `uuid` is derived
+ * from its id; $identify sets person properties and merges the visitor's anonymous events.
  */
 export const posthog = defineDestination({
   id: 'PostHog',
   label: 'PostHog',
   settings,
   facts: {
-    sends: "Every event; $identify sets the person's properties, $group those of the group",
+    sends: "Every event; $identify sets the person's properties, $group sets the group's",
     limits: { events: 1_000, bytes: 20_000_000 },
     deduplicatesBy: 'uuid',
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     sources: ['https://posthog.com/docs/api/capture'],
     checked: '2026-11-22',
     version: 'unversioned',
@@ -136,7 +136,7 @@ const overQuota: Outcome = {
   isThrottled: true,
 };
 
-/** A project over its quota is answered 200 and its events dropped; newer servers say so. */
+/** Over its quota, a project gets a 200 and its events are dropped; newer servers report it. */
 function isOverQuota(answer: OutboundAnswer): boolean {
   const limited = jsonAnswer(answer)?.['quota_limited'];
   return Array.isArray(limited) && limited.includes('events');
@@ -151,7 +151,7 @@ function posthogEvent(event: OutboundEvent, given: SettingsOf<typeof settings>):
     distinct_id: externalId ?? visitorId,
     timestamp: new Date(sent.timeMs).toISOString(),
   };
-  // Without the visitor's address PostHog would place the person where this request comes from.
+  // Without the visitor's IP address PostHog would locate the person at this server's address.
   const place = textOf(context['ip']) === undefined ? { $geoip_disable: true } : {};
   const isProfiled = given.personProfiles === 'always' || externalId !== undefined;
   const profiled = isProfiled ? {} : { $process_person_profile: false };
@@ -180,18 +180,18 @@ function posthogEvent(event: OutboundEvent, given: SettingsOf<typeof settings>):
 
 type Call = { readonly name: string; readonly properties: JsonObject; readonly distinctId?: string };
 
-/** What PostHog's own libraries call an event, and what they say with it. */
+/** PostHog's names of events and properties. */
 function callOf(event: OutboundEvent, sent: SentEvent, groupType: string): Call {
   const properties = propertiesOf(event);
   if (isGroup(event)) {
     const group = groupIn(properties, groupType);
-    if (group === undefined) throw new UnfitEventError('the event names no group');
+    if (group === undefined) throw new UnfitEventError('the event has no group id');
     const said = { $group_type: group.type, $group_key: group.id, $group_set: group.traits };
     return { name: '$groupidentify', properties: said };
   }
   if (isAlias(event)) {
     const [previous, id] = [textOf(properties['previous_id']), textOf(properties['id'])];
-    if (previous === undefined || id === undefined) throw new UnfitEventError('the event names no two ids');
+    if (previous === undefined || id === undefined) throw new UnfitEventError('the event does not have two ids');
     return { name: '$create_alias', properties: { alias: previous, distinct_id: id }, distinctId: id };
   }
   if (sent.name === screenEvent && !sent.isRenamed) {

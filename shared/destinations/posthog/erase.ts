@@ -5,7 +5,7 @@ import type { PreparedErasure } from '../sdk/erasure.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { matching, optionalSecret, optionalText, SettingError } from '../sdk/settings.ts';
 
-/** The API of the app is at other hosts than the one that takes events. */
+/** The app's API has other hosts than the ingest API. */
 const hosts: Readonly<Record<string, string>> = { US: 'https://us.posthog.com', EU: 'https://eu.posthog.com' };
 
 export const posthogErasureSettings = {
@@ -13,7 +13,7 @@ export const posthogErasureSettings = {
     {
       label: 'Project ID',
       placeholder: '12345',
-      sublabel: 'Project settings, General. Only needed to forward erasures of visitors.',
+      sublabel: 'From Project settings, General. Only needed to forward erasures.',
     },
     matching(/^\d{1,12}$/, 'must be a number'),
   ),
@@ -21,7 +21,7 @@ export const posthogErasureSettings = {
     {
       label: 'Personal API key',
       placeholder: 'phx_…',
-      sublabel: 'With the scopes person:read and person:write. Only needed to forward erasures of visitors.',
+      sublabel: 'With the scopes person:read and person:write. Only needed to forward erasures.',
     },
     (text, key) => {
       if (!isHeaderValue(text.trim())) throw new SettingError(key, 'must be one line of printable characters');
@@ -38,12 +38,12 @@ type Given = {
 };
 
 /**
- * PostHog: `DELETE /api/projects/{id}/persons/{uuid}/?delete_events=true` after `GET …/persons/?distinct_id=`; events are
- * deleted later. https://posthog.com/docs/privacy/data-deletion
+ * PostHog: `DELETE /api/projects/{id}/persons/{uuid}/?delete_events=true` after `GET …/persons/?distinct_id=`; events
+ * are deleted later. https://posthog.com/docs/privacy/data-deletion
  */
 export function eraseAtPosthog({ projectId, personalApiKey, region, baseUrl }: Given): PreparedErasure {
   if (projectId === undefined || personalApiKey === undefined) {
-    return manual('The destination has no project ID and personal API key, which deletions need.');
+    return manual('The destination has no project ID and personal API key, which erasures need.');
   }
   const base = `${baseUrl ?? hosts[region.value] ?? hosts['US']}/api/projects/${projectId}/persons`;
   const headers = { authorization: `Bearer ${personalApiKey}` };
@@ -59,7 +59,7 @@ export function eraseAtPosthog({ projectId, personalApiKey, region, baseUrl }: G
               return typeof uuid === 'string' ? [uuid] : [];
             });
             const [person] = people;
-            // A distinct id belongs to one person at most.
+            // A distinct id belongs to at most one person.
             if (person === undefined) return next();
             const url = `${base}/${encodeURIComponent(person)}/?delete_events=true`;
             return ask(erasureDelete(url, headers), next, [404]);

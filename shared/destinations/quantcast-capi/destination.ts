@@ -17,32 +17,32 @@ const settings = {
     {
       label: 'P-code',
       placeholder: 'p-1a2b3c4d5e6f7',
-      sublabel: 'The account ID, qacct of your Live Tag.',
+      sublabel: 'The account ID: qacct in your Live Tag.',
       example: 'p-1a2b3c4d5e6f7',
     },
     matching(/^p-[A-Za-z0-9_-]{1,40}$/, 'must be an account ID of the form p-…'),
   ),
-  // How many one request may carry is not published: few share the fate of a bad one.
+  // The platform publishes no batch limit. Batches are small, because one bad event fails the whole batch.
   batchSize: batchSize({ max: 100, fallback: 20 }),
   baseUrl: baseUrl('https://pixel.quantserve.com'),
 };
 
 /**
  * Quantcast, Conversion API: `POST /conversion?a={p-code}`, a JSON array, without authentication.
- * https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api. A visitor is known by the
- * browser token of the Live Tag (`quantcast_token`), else by address and browser, and an event with neither is refused.
- * Quantcast recognises no repeated event: one that is sent again after a lost answer counts twice. Amounts are taken in
- * the currency of the account.
+ * https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api. A visitor is
+ * identified by the Live Tag's browser token (`quantcast_token`), else by IP address and browser; an event with
+ * neither is refused. Quantcast does not deduplicate: an event that is retried after a lost response counts twice.
+ * Amounts are in the account's currency.
  */
 export const quantcastCapi = defineDestination({
   id: 'QuantcastCAPI',
   label: 'Quantcast Conversion API',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 100 },
     deduplicatesBy: undefined,
-    errors: 'status, of the whole request',
+    errors: 'status of the whole request',
     sources: ['https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api'],
     checked: '2026-11-22',
     version: 'unversioned',

@@ -44,10 +44,10 @@ test('Quora: other names are Generic, and an unknown visitor is unfit', () => {
   expect(bodyOf(quoraAds, [sampleShopper({ event: 'Quiz Done' })])).toMatchObject({
     data: [{ conversion: { event_name: 'Generic' } }],
   });
-  expect(() => requestOf(quoraAds, [sampleStranger()])).toThrow('nothing of a person');
+  expect(() => requestOf(quoraAds, [sampleStranger()])).toThrow('no identifier');
   // A hash is no address that Quora could read.
   const hashed = sampleShopper({ visitor: { email: 'a'.repeat(64), phone_number: null }, context: {} });
-  expect(() => requestOf(quoraAds, [hashed])).toThrow('nothing of a person');
+  expect(() => requestOf(quoraAds, [hashed])).toThrow('no identifier');
 });
 
 test('Quora: rows that are not OK are refused', () => {

@@ -27,7 +27,7 @@ const settings = {
   ),
   accessToken: token({
     label: 'Access token',
-    sublabel: 'Of the Conversions API, from Ads Manager.',
+    sublabel: 'For the Conversions API, from Ads Manager.',
     example: 'example',
   }),
   deduplicationProperty: deduplicationProperty(),
@@ -35,16 +35,17 @@ const settings = {
 };
 
 /**
- * Quora Ads, Conversions API: `POST /ads/v0/conversions`, up to 1,000 events, answered with 200 and row by row.
- * As https://github.com/segmentio/action-destinations (destinations/quora) sends it. Quora takes e-mail address and phone number in the clear and hashes them itself. Names other than its own are
- * `Generic`. The event's own id is `event_id`, which deduplicates against the pixel.
+ * Quora Ads, Conversions API: `POST /ads/v0/conversions`, up to 1,000 events, answered with 200 and a result for each
+ * row. As https://github.com/segmentio/action-destinations (destinations/quora) sends it. Quora receives e-mail
+ * address and phone number unhashed and hashes them itself. Names other than its own become `Generic`. The event id
+ * is `event_id`, which deduplicates against the pixel.
  */
 export const quoraAds = defineDestination({
   id: 'QuoraAds',
   label: 'Quora Ads Conversions API',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 1_000 },
     deduplicatesBy: 'event_id',
     errors: 'row by row',
@@ -84,7 +85,7 @@ function conversion(event: SentEvent): JsonObject {
   const click = browserId(event, ['qclid', '_qclid']);
   const user = person(event);
   if (click === undefined && user === undefined && deviceOf(event).advertisingId === undefined) {
-    throw new UnfitEventError('the event says nothing of a person that Quora could match');
+    throw new UnfitEventError('the event has no identifier that Quora could match');
   }
   const { userAgent, referrer } = browserContext(event);
   return {
@@ -126,7 +127,7 @@ function plain(text: string | undefined): string | undefined {
   return text === undefined || isHash(text) ? undefined : text;
 }
 
-/** What is not named was taken. */
+/** Rows not listed were accepted. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const rows = answer.status === 200 ? jsonAnswer(answer)?.['events'] : undefined;
   if (!Array.isArray(rows)) return undefined;

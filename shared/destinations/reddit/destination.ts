@@ -20,7 +20,7 @@ const settings = {
   }),
   conversionToken: token({
     label: 'Conversion access token',
-    sublabel: 'Generated in Events Manager, Conversions API.',
+    sublabel: 'From Events Manager, Conversions API.',
     example: 'example',
   }),
   actionSource: choice({
@@ -34,13 +34,13 @@ const settings = {
     label: 'Event types',
     placeholder: 'Trial Started = SIGN_UP, Order Completed = PURCHASE, Order Completed = LEAD',
     sublabel:
-      'Events that are of another tracking type than by their common name, as pairs. An event may be of several.',
+      'Events with another tracking type than their common name suggests, as pairs. An event may have several types.',
     value: redditTrackingType,
   }),
   testId: optionalText({
     label: 'Test ID',
     placeholder: 't2_example',
-    sublabel: 'While it is set events appear in the event testing of Events Manager.',
+    sublabel: 'If set, events appear in the event testing tool of Events Manager.',
   }),
   deduplicationProperty: deduplicationProperty(),
   defaultCurrency: defaultCurrency('USD'),
@@ -48,20 +48,20 @@ const settings = {
 };
 
 /**
- * Reddit Ads, Conversions API version 3: `POST /api/v3/pixels/{pixel}/conversion_events`, up to 1,000 events, taken or
- * refused as a whole. https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events. The event's own id is
- * `conversion_id`, which deduplicates against the pixel in the browser. An event with `limited_data_use` goes out with the
- * processing mode LDU.
+ * Reddit Ads, Conversions API version 3: `POST /api/v3/pixels/{pixel}/conversion_events`, up to 1,000 events,
+ * accepted or refused as a whole. https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events. The event
+ * id is `conversion_id`, which deduplicates against the browser pixel. An event with `limited_data_use` is sent with
+ * the processing mode LDU.
  */
 export const reddit = defineDestination({
   id: 'Reddit',
   label: 'Reddit Conversions API',
   settings,
   facts: {
-    sends: "Every event but the service's own, as a conversion",
+    sends: 'Every customer event, as a conversion',
     limits: { events: 1_000, ageDays: 7 },
     deduplicatesBy: 'conversion_id',
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     limitedUse: "data_processing_options: {modes: ['LDU']}, with country and region",
     sources: ['https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events'],
     checked: '2026-11-22',

@@ -13,19 +13,19 @@ import { hashDatum, knownPerson, e164Of, matchingId, normaliseEmail } from '../s
 import { platformEventNames } from '../sdk/platform-events.ts';
 
 const daysMax = 7;
-/** Where an event may have happened, as Reddit names it. */
+/** Reddit's action sources. */
 export const redditActionSources = ['WEBSITE', 'APP', 'PHYSICAL_STORE', 'OTHER'] as const;
 
-/** What an event may be, as Reddit names it. */
+/** Reddit's tracking types. */
 export const redditTrackingType =
   /^(PAGE_VISIT|VIEW_CONTENT|SEARCH|ADD_TO_CART|ADD_TO_WISHLIST|PURCHASE|LEAD|SIGN_UP|CUSTOM)$/;
 
 type RedditSettings = { readonly actionSource: string; readonly eventTypes: readonly Pair[] };
 
 /**
- * An event of Reddit's Conversions API version 3, https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events,
- * for each tracking type that the settings have for it. Throws UnfitEventError where it is too old or nothing tells Reddit
- * whose event it is.
+ * An event of Reddit's Conversions API version 3,
+ * https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events, once for each tracking type that the
+ * settings assign. Throws UnfitEventError where it is too old or has no identifier for Reddit.
  */
 export function redditEvents(event: SentEvent, settings: RedditSettings, nowMs: number): readonly JsonObject[] {
   const name = event.name.trim().toLowerCase();
@@ -53,8 +53,8 @@ function redditEvent(event: SentEvent, type: string | undefined, standardSource:
 const standardName = platformEventNames('Reddit');
 
 /**
- * Match keys, hashed as https://business.reddithelp.com describes them, the network address too. With a click they are
- * extra; without, the browser's name and screen alone match no person.
+ * Match keys, hashed as https://business.reddithelp.com describes, including the IP address. With a click id they are
+ * optional; without one, user agent and screen size alone match no person.
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   const person = knownPerson(event);
@@ -72,7 +72,7 @@ function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
     uuid: browserId(event, ['rdt_uuid', '_rdt_uuid']),
   });
   if (keys === undefined && !hasClick) {
-    throw new UnfitEventError('the event says nothing of a person that Reddit could match');
+    throw new UnfitEventError('the event has no identifier that Reddit could match');
   }
   return present({
     ...keys,
@@ -87,7 +87,10 @@ function screen({ context }: SentEvent): JsonObject | undefined {
   return width === undefined || height === undefined ? undefined : { width, height };
 }
 
-/** `Al.ice$+Apple@Example.Com` is `alice@example.com`: no alias, letters and digits only before the @. */
+/**
+ * `Al.ice$+Apple@Example.Com` becomes `alice@example.com`: without the plus suffix, letters and digits only before
+ * the @.
+ */
 function canonicalEmail(text: string): string | undefined {
   const email = normaliseEmail(text);
   if (email === undefined) return undefined;

@@ -30,7 +30,7 @@ describe('RedisStreams', () => {
     expect(read(200, [{ error: 'WRONGTYPE' }, { error: 'READONLY' }])).toEqual([
       { kind: 'retry', reason: 'WRONGTYPE', refusesAccess: true },
       { kind: 'retry', reason: 'READONLY' },
-      { kind: 'retry', reason: 'the answer does not say what became of each entry' },
+      { kind: 'retry', reason: 'the response has no result for each entry' },
     ]);
     expect(read(401, { error: 'WRONGPASS' })).toBeUndefined();
   });

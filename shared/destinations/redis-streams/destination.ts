@@ -18,7 +18,7 @@ const settings = {
       {
         label: 'Server',
         placeholder: 'rediss://redis.example.com:6379',
-        sublabel: 'rediss:// with TLS, redis:// without. A path names the database: rediss://redis.example.com:6379/2.',
+        sublabel: 'rediss:// with TLS, redis:// without. The path is the database: rediss://redis.example.com:6379/2.',
         example: 'rediss://redis.example.com:6379',
       },
       readServer,
@@ -29,7 +29,7 @@ const settings = {
     {
       label: 'Stream',
       placeholder: 'events',
-      sublabel: 'The user needs the command XADD on its key.',
+      sublabel: 'The user needs the command XADD on this key.',
       example: 'events',
     },
     matching(/^[^\p{Cc}]{1,512}$/u, 'must be a key of at most 512 characters'),
@@ -38,15 +38,15 @@ const settings = {
     {
       label: 'Length',
       placeholder: String(standardLength),
-      sublabel: `About how many entries the stream keeps; older ones are trimmed. 0 keeps all. Defaults to ${standardLength.toLocaleString('en')}.`,
+      sublabel: `Approximate maximum entries in the stream; older ones are trimmed. 0 keeps all. Defaults to ${standardLength.toLocaleString('en')}.`,
     },
     readLength,
   ),
 };
 
 /**
- * Redis Streams: every event with its visitor is one entry, in the order of arrival: its name, ids and JSON are fields.
- * Redis recognises no repetition; `event_id` is the same in both. https://redis.io/docs/latest/commands/xadd/
+ * Redis Streams: every event with its visitor is one entry, in order of arrival, with name, ids and JSON as fields.
+ * Redis does not deduplicate; repeated events have the same `event_id`. https://redis.io/docs/latest/commands/xadd/
  */
 export const redisStreams = defineDestination({
   id: 'RedisStreams',
@@ -96,7 +96,7 @@ function readServer(text: string, key: string): string {
   if (url.username !== '' || url.password !== '')
     throw new SettingError(key, 'must not contain a user name or password');
   if (!/^(\/\d{0,4})?$/.test(url.pathname) || url.search !== '' || url.hash !== '') {
-    throw new SettingError(key, 'may name a database by its number after the port, and nothing else');
+    throw new SettingError(key, 'may have a database number after the port, and nothing else');
   }
   return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
 }
@@ -109,7 +109,7 @@ function readLength(text: string, key: string): number {
   return length;
 }
 
-/** The login, the rights, the key or the node is wrong: no event is at fault. */
+/** Login, permissions, key or node are wrong: a fault of the destination, not of an event. */
 const ofAccess: ReadonlySet<string> = new Set(['ASK', 'MOVED', 'NOAUTH', 'NOPERM', 'WRONGPASS', 'WRONGTYPE']);
 const throttling: ReadonlySet<string> = new Set(['OOM']);
 const passing: ReadonlySet<string> = new Set([
@@ -148,4 +148,4 @@ function outcomeOf(reply: unknown): Outcome {
   return { kind: passing.has(error) ? 'retry' : 'reject', reason: error };
 }
 
-const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of each entry' };
+const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each entry' };

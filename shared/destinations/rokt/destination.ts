@@ -16,33 +16,33 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
 import { adSettings } from '../sdk/reading-settings.ts';
 
-/** Rokt's own integration, among those of its event platform. */
+/** Names of Rokt's own integration, and of its event platform's. */
 const roktIntegration = '1277';
 
 const settings = {
   apiKey: requiredText({ label: 'API key', sublabel: 'From your Rokt account manager.', example: 'us1-example' }),
-  apiSecret: token({ label: 'API secret', sublabel: 'Beside the key.', example: 'example-secret' }),
+  apiSecret: token({ label: 'API secret', sublabel: 'Next to the key.', example: 'example-secret' }),
   batchSize: batchSize({ max: 100, fallback: 100 }),
   ...adSettings,
   baseUrl: baseUrl('https://inbound.mparticle.com'),
 };
 
 /**
- * Rokt, conversions by its event platform: `POST /s2s/v2/bulkevents`, up to 100 people, answered with 202, as Rokt's own
- * integration in https://github.com/segmentio/action-destinations (destinations/rokt-capi) sends them; the envelope is
- * https://docs.mparticle.com/developers/apis/http/. An event is matched by the Rokt click id (`rtid`, `rokt_tracking_id`),
- * the customer's id or the e-mail address, which goes as SHA-256. The event's own id is `source_message_id`, by which a
- * repeated one is known.
+ * Rokt, conversions through its event platform: `POST /s2s/v2/bulkevents`, up to 100 people, answered with 202, as
+ * Rokt's own integration in https://github.com/segmentio/action-destinations (destinations/rokt-capi) sends them; the
+ * envelope is https://docs.mparticle.com/developers/apis/http/. An event is matched by the Rokt click id (`rtid`,
+ * `rokt_tracking_id`), the customer's id or the SHA-256 of the e-mail address. The event id is `source_message_id`,
+ * by which Rokt deduplicates.
  */
 export const rokt = defineDestination({
   id: 'Rokt',
   label: 'Rokt conversions',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 100 },
     deduplicatesBy: 'source_message_id',
-    errors: 'status, of the whole request',
+    errors: 'status of the whole request',
     sources: [
       'https://github.com/segmentio/action-destinations/tree/main/packages/destination-actions/src/destinations/rokt-capi',
       'https://docs.mparticle.com/developers/apis/http/',
@@ -71,7 +71,7 @@ function batchOf(event: SentEvent): JsonObject {
   const hashed = hashPerson(person);
   const { ip, userAgent } = browserContext(event);
   const click = browserId(event, ['rtid', 'rokt_tracking_id', 'rclid']);
-  // `other` holds the hashed address, `other2` the click.
+  // `other` contains the hashed e-mail address, `other2` the click id.
   const identities = present({ other: hashed.email, customerid: textOf(event.visitor.external_id), other2: click });
   const { platform, advertisingId, vendorId } = deviceOf(event);
   const device = present({
@@ -80,9 +80,7 @@ function batchOf(event: SentEvent): JsonObject {
     ios_idfv: vendorId,
   });
   if (identities === undefined && device === undefined) {
-    throw new UnfitEventError(
-      'Rokt needs an e-mail address, an external id, the id of a click (rtid) or of the device',
-    );
+    throw new UnfitEventError('Rokt needs an e-mail address, an external id, a click id (rtid) or a device id');
   }
   return {
     environment: 'production',

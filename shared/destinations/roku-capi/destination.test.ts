@@ -49,7 +49,7 @@ test('Roku: test mode has an address of its own', () => {
 test('Roku: its own names only, an unknown visitor is unfit, and a request has a megabyte', () => {
   const accepts = (event: string) => rokuCapi.prepare(rokuCapi.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Page Viewed', 'Donate', 'Quiz Done'].map(accepts)).toEqual([true, true, false]);
-  expect(() => requestOf(rokuCapi, [sampleStranger()])).toThrow('nothing of a person');
+  expect(() => requestOf(rokuCapi, [sampleStranger()])).toThrow('no identifier');
   const long = { content_name: 'x'.repeat(600_000) };
   expect(() => requestOf(rokuCapi, [sampleShopper({ properties: long }), sampleShopper({ properties: long })])).toThrow(
     'too large',

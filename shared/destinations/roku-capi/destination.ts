@@ -24,7 +24,7 @@ const settings = {
   eventGroupId: requiredText({
     label: 'Event group ID',
     placeholder: 'PAbCdEfGh',
-    sublabel: 'Of the event group that stands for your site or app, from Roku Ads Manager, Events.',
+    sublabel: 'The event group of your site or app, from Roku Ads Manager, Events.',
     example: 'PAbCdEfGh',
   }),
   apiKey: token({ label: 'API key', sublabel: 'From Roku Ads Manager, Events, Settings.', example: 'example' }),
@@ -35,7 +35,7 @@ const settings = {
     fallback: 'website',
     example: 'website',
   }),
-  testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and not recorded.' }),
+  testMode: toggle({ label: 'Test mode', sublabel: 'Events are validated but not recorded.' }),
   ...adSettings,
   baseUrl: baseUrl('https://events.ads.rokuapi.net'),
 };
@@ -44,7 +44,7 @@ const settings = {
  * Roku Ads, Events API: `POST /v1/events`, up to 1,000 events and 1 MB.
  * https://help.ads.roku.com/en/articles/8880744-events-api; names, fields and limits:
  * https://docs.tealium.com/server-side-connectors/roku-events-api-connector/. It has no custom events: others are
- * skipped. Places and other ids that it may take are left out: in which form is not published. The event's own id is
+ * skipped. Locations and other optional ids are left out because their format is not published. The event id is
  * `event_id`, which deduplicates against the pixel within ten minutes.
  */
 export const rokuCapi = defineDestination({
@@ -52,10 +52,10 @@ export const rokuCapi = defineDestination({
   label: 'Roku Events API',
   settings,
   facts: {
-    sends: 'Events that it has a name for',
+    sends: 'Events that the platform has a name for',
     limits: { events: 1_000, bytes: 1_000_000 },
     deduplicatesBy: 'event_id',
-    errors: 'status, of the whole request',
+    errors: 'status of the whole request',
     limitedUse: 'opt_out: true',
     sources: [
       'https://help.ads.roku.com/en/articles/8880744-events-api',
@@ -125,7 +125,7 @@ function userData(event: SentEvent): JsonObject {
     client_ip_address: ip,
     aRI: browserId(event, ['rida', 'aRI']),
   });
-  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Roku could match');
+  if (matched === undefined) throw new UnfitEventError('the event has no identifier that Roku could match');
   return {
     is_hashed: true,
     ...matched,
@@ -133,7 +133,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** Roku leaves out what follows a plus, of every provider. */
+/** Roku removes the suffix after a plus for every mail provider. */
 function withoutAlias(text: string): string | undefined {
   return normaliseEmail(text)?.replace(/\+[^@]*@/, '@');
 }

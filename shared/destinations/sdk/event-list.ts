@@ -13,7 +13,7 @@ export function eventList(): Setting<ReadonlySet<string>> {
     {
       label: 'Event names',
       placeholder: 'Order Completed, Signed Up',
-      sublabel: 'The events to send as this conversion, separated by commas. An empty list sends ' + 'nothing.',
+      sublabel: 'The events to send as this conversion, separated by commas. An empty list sends nothing.',
       example: 'Order Completed',
     },
     (text) => new Set(text.split(',').flatMap((name) => name.trim().toLowerCase() || [])),

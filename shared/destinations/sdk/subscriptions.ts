@@ -39,8 +39,7 @@ export const subscriptionSettings = {
       { label: 'SMS', value: 'sms' },
       { label: 'E-mail and SMS', value: 'both' },
     ],
-    sublabel:
-      'The channels these events apply to, unless the event has a property channel or ' + 'channels (email, sms).',
+    sublabel: 'The channels these events apply to, unless the event has a property channel or channels (email, sms).',
     fallback: 'email',
   }),
 } as const;

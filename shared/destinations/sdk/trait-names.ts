@@ -25,8 +25,7 @@ export function traitNames(): Setting<TraitNames> {
       { label: 'Segment (firstName, phone)', value: 'segment' },
     ],
     sublabel:
-      'The names under which traits are sent. Choose Segment for templates and campaigns ' +
-      'that were made for Segment or RudderStack.',
+      'The names under which traits are sent. Choose Segment for templates and campaigns that were made for Segment or RudderStack.',
     fallback: 'own',
   });
 }

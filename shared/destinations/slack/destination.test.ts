@@ -41,7 +41,7 @@ describe('Slack', () => {
 
   it('prepare: either a webhook, or a token with its channel', () => {
     const refused = (settings: object) => () => slack.prepare({ ...slack.exampleSettings, ...settings });
-    expect(refused({ webhookUrl })).toThrow('settings.webhookUrl must not stand beside');
+    expect(refused({ webhookUrl })).toThrow('settings.webhookUrl must be empty if');
     expect(refused({ botToken: null, channel: null })).toThrow('settings.webhookUrl is required');
     expect(refused({ channel: null })).toThrow('settings.channel is required');
     const webhook = { ...slack.exampleSettings, botToken: null, channel: null, webhookUrl };
@@ -68,7 +68,7 @@ describe('Slack', () => {
     [200, '{"ok":false,"error":"token_revoked"}', { kind: 'retry', reason: 'token_revoked', refusesAccess: true }],
     [200, '{"ok":false,"error":"rate_limited"}', { kind: 'retry', reason: 'rate_limited', isThrottled: true }],
     [200, '{"ok":false,"error":"fatal_error"}', { kind: 'retry', reason: 'fatal_error' }],
-    [200, '<html>', { kind: 'retry', reason: 'the answer does not say what became of the message' }],
+    [200, '<html>', { kind: 'retry', reason: 'the response has no result for the message' }],
     [200, 'ok', { kind: 'delivered' }],
     [404, 'no_service', { kind: 'retry', reason: 'no_service', refusesAccess: true }],
     [410, 'channel_is_archived', { kind: 'retry', reason: 'channel_is_archived', refusesAccess: true }],

@@ -18,7 +18,7 @@ const settings = {
     {
       label: 'Incoming webhook URL',
       placeholder: 'https://hooks.slack.com/services/T…/B…/…',
-      sublabel: 'It posts to the channel that it was made for. Without one, give a bot token and a channel.',
+      sublabel: 'Posts to the channel it was created for. Alternatively, enter a bot token and a channel.',
     },
     readWebUrl,
   ),
@@ -26,7 +26,7 @@ const settings = {
     {
       label: 'Bot token',
       placeholder: 'xoxb-…',
-      sublabel: 'It needs the scope chat:write, and its app must be a member of the channel.',
+      sublabel: 'Needs the scope chat:write, and its app must be a member of the channel.',
       example: 'xoxb-example',
     },
     matching(/^[\x21-\x7e]+$/, 'must be text without spaces or line breaks'),
@@ -35,10 +35,10 @@ const settings = {
     {
       label: 'Channel',
       placeholder: 'C0123456789',
-      sublabel: 'The id of the channel, with a bot token.',
+      sublabel: 'The channel ID, used with a bot token.',
       example: 'C0123456789',
     },
-    matching(/^[#@]?[\w.-]{1,80}$/, 'must be the id or the name of a channel'),
+    matching(/^[#@]?[\w.-]{1,80}$/, 'must be a channel ID or name'),
   ),
   text: optionalText(
     {
@@ -61,10 +61,10 @@ export const slack = defineDestination({
   settings,
   exampleSuccess: { status: 200, body: '{"ok":true,"channel":"C0123456789","ts":"1503435956.000247"}' },
   facts: {
-    sends: 'What the template makes of an event, as a message',
+    sends: 'What the template produces from an event, as a message',
     limits: { events: 1, rate: 'one message a second to a channel' },
     deduplicatesBy: undefined,
-    errors: 'a code in a 200 of the API; a status and a code of a webhook',
+    errors: 'API: a code in a 200; webhook: a status and a code',
     sources: [
       'https://docs.slack.dev/reference/methods/chat.postMessage',
       'https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks',
@@ -72,7 +72,7 @@ export const slack = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
-    skips: { identify: 'a message says what happened; a mapping that gives the identify a name sends it' },
+    skips: { identify: 'messages are about actions; to send an identify, give it a name in a mapping' },
   },
   loadPlatform: async () => (await import('./platform.ts')).slackPlatform,
   prepare,
@@ -107,7 +107,10 @@ function targetOf({ webhookUrl, botToken, channel, baseUrl }: SettingsOf<typeof 
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   if (webhookUrl !== undefined) {
     if (botToken !== undefined || channel !== undefined) {
-      throw new SettingError('webhookUrl', 'must not stand beside a bot token or a channel: a webhook has its own');
+      throw new SettingError(
+        'webhookUrl',
+        'must be empty if there is a bot token or a channel: a webhook has its own channel',
+      );
     }
     const { pathname, search } = new URL(webhookUrl);
     return { url: baseUrl === undefined ? webhookUrl : `${baseUrl}${pathname}${search}`, headers, body: {} };
@@ -123,18 +126,18 @@ function targetOf({ webhookUrl, botToken, channel, baseUrl }: SettingsOf<typeof 
 
 const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** A value of an event without markup: `<!channel>` would call everyone. */
+/** An event's value without markup: `<!channel>` would notify everyone. */
 function escaped(value: unknown): string {
   return writeValue(value).replace(/[&<>]/g, (char) => markup[char] ?? char);
 }
 
-/** No half of a character or of an entity stays at the end. */
+/** The cut text does not end within a character or an entity. */
 function shortened(text: string): string {
   if (text.length <= textCharactersMax) return text;
   return `${text.slice(0, textCharactersMax - 1).replace(/[\ud800-\udbff]$|&[a-z]{0,3}$/, '')}…`;
 }
 
-/** Codes about the token, the channel or the workspace: none is the fault of an event. */
+/** Codes for the token, the channel or the workspace: faults of the destination, not of an event. */
 const ofAccess: ReadonlySet<string> = new Set([
   'access_denied',
   'account_inactive',
@@ -185,7 +188,9 @@ const passing: ReadonlySet<string> = new Set([
   'team_added_to_org',
 ]);
 
-/** The API answers 200 with a code in JSON, a webhook a status with the code as text. A 429 has a Retry-After of its own. */
+/**
+ * The API responds 200 with a code in JSON, a webhook with a status and the code as text. A 429 has a Retry-After.
+ */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const { status, body } = answer;
   if (status === 429 || status >= 500) return undefined;
@@ -204,5 +209,5 @@ function outcomeOf(code: string, status: number): Outcome | undefined {
   if (status !== 200) return undefined;
   return /^[a-z_]{1,64}$/.test(code)
     ? { kind: 'reject', reason: code }
-    : { kind: 'retry', reason: 'the answer does not say what became of the message' };
+    : { kind: 'retry', reason: 'the response has no result for the message' };
 }

@@ -18,7 +18,7 @@ const settings = {
       {
         label: 'URL',
         placeholder: 'https://example.com/events',
-        sublabel: 'Where made-up events are sent. Redirects are not followed.',
+        sublabel: 'The URL to send made-up events to. Redirects are not followed.',
         example: 'https://example.com/events',
       },
       readWebUrl,
@@ -33,24 +33,24 @@ const settings = {
   batchSize: batchSize({
     max: batchEventsMax,
     fallback: 1,
-    sublabel: `Events a request, 1 to ${batchEventsMax}. Above 1 the body is an array.`,
+    sublabel: `Events in a request, 1 to ${batchEventsMax}. Above 1 the body is an array.`,
   }),
 };
 
 /**
- * For trying an integration without anybody's data: for every event one that is made up, in the body HTTPDestination
- * sends. Names of events and properties stay, every value, id and address is generated from the event's id alone, and
- * the time is only kept to the minute. The same event always makes the same one.
+ * For trying an integration without personal data: each event is replaced by a made-up one, in HTTPDestination's body
+ * format. Names of events and properties stay; every value, id and address is generated from the event id alone, and
+ * the time is rounded to the minute. The same event always produces the same result.
  */
 export const sluiceSyntheticData = defineDestination({
   id: 'SluiceSyntheticData',
   label: 'Sluice Synthetic Data',
   settings,
   facts: {
-    sends: 'For every event one that is made up',
+    sends: 'A made-up event for every event',
     limits: { events: 1_000 },
     deduplicatesBy: 'idempotency-key',
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     sources: ['https://www.rfc-editor.org/rfc/rfc9110'],
     checked: '2026-11-22',
     version: 'unversioned',

@@ -4,15 +4,15 @@ import { isJsonObject } from '../../runtime/json.ts';
 const depthMax = 64;
 
 /**
- * Makes up a value of the same shape: objects keep their keys, lists their length, and texts their form, so that an
- * e-mail address stays one and a number keeps its digits. Nothing of the value itself is left. The same seed makes the
- * same value.
+ * Generates a value of the same shape: objects keep their keys, lists their length, and texts their form, so that an
+ * e-mail address stays an address and a number keeps its digits. Nothing of the original value remains. The same seed
+ * produces the same value.
  */
 export function syntheticValue(value: unknown, seed: string): unknown {
   return makeUp(value, new SeededDigits(seed), '', 0);
 }
 
-/** Names are kept where they look like a schema's; what could be a person's own text is not. */
+/** Keeps names that look like schema names; a name that could be personal text is replaced. */
 export function isSchemaName(name: string): boolean {
   return /^[$_A-Za-z][\w $.:/-]{0,63}$/.test(name) && !/\d{5}|^property_\d/.test(name);
 }
@@ -21,7 +21,7 @@ function makeUp(value: unknown, digits: SeededDigits, name: string, depth: numbe
   if (typeof value === 'string') return makeUpText(value, digits, name);
   if (typeof value === 'number') return makeUpNumber(value, digits);
   if (typeof value === 'boolean') return digits.below(2) === 0;
-  // Deeper than any event is meant to be: an empty place holds nothing personal.
+  // Deeper than any regular event: an empty value contains nothing personal.
   if (depth >= depthMax) return null;
   if (Array.isArray(value)) return value.map((item) => makeUp(item, digits, name, depth + 1));
   if (!isJsonObject(value)) return null;
@@ -41,7 +41,7 @@ function makeUpText(text: string, digits: SeededDigits, name: string): string {
   if (text === '') return '';
   if (/^first_?name$/i.test(name)) return digits.pick(firstNames);
   if (/^last_?name$/i.test(name)) return digits.pick(lastNames);
-  // Addresses set apart for documents: RFC 2606, RFC 5737, RFC 3849; telephone numbers set apart for fiction.
+  // Addresses reserved for documentation (RFC 2606, RFC 5737, RFC 3849) and phone numbers reserved for fiction.
   if (/^\S+@\S+$/.test(text)) return `user-${digits.below(1_000_000)}@example.com`;
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return `https://www.example.com/page-${digits.below(1_000)}`;
   if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return `192.0.2.${digits.below(256)}`;
@@ -52,7 +52,7 @@ function makeUpText(text: string, digits: SeededDigits, name: string): string {
   return text.toWellFormed().replace(/\p{L}\p{M}*|\p{N}/gu, (char) => makeUpCharacter(char, digits));
 }
 
-/** Keeps how precise it is: a date stays a date, a time with a zone stays one. */
+/** Keeps the precision: a date stays a date, a time with a zone keeps a zone. */
 function makeUpDate(text: string, digits: SeededDigits): string {
   const two = (most: number, least = 0): string => String(least + digits.below(most - least)).padStart(2, '0');
   const day = `${1950 + digits.below(75)}-${two(13, 1)}-${two(29, 1)}`;
@@ -65,7 +65,7 @@ function makeUpCharacter(char: string, digits: SeededDigits): string {
   return /\p{Lu}/u.test(char) ? letter.toUpperCase() : letter;
 }
 
-/** As many digits before and after the point. */
+/** The same number of digits before and after the point. */
 function makeUpNumber(value: number, digits: SeededDigits): number {
   const [whole = '0', fraction = ''] = String(Math.abs(value)).split('.');
   if (!/^\d+$/.test(whole) || !/^\d*$/.test(fraction)) return 0;
@@ -75,7 +75,7 @@ function makeUpNumber(value: number, digits: SeededDigits): number {
   return value < 0 ? -number : number;
 }
 
-/** Numbers that follow from a seed alone. */
+/** Pseudo-random numbers from a seed. */
 class SeededDigits {
   readonly #seed: string;
   #block = Buffer.alloc(0);
@@ -86,7 +86,7 @@ class SeededDigits {
     this.#seed = seed;
   }
 
-  /** A whole number from 0 to one below `most`, which is at most 2^32. */
+  /** A whole number from 0 to below `most`, which is at most 2^32. */
   below(most: number): number {
     if (this.#at + 4 > this.#block.length) {
       this.#block = Buffer.from(hash('sha512', `sluice-synthetic\n${this.#seed}\n${this.#blocks}`, 'hex'), 'hex');

@@ -35,7 +35,7 @@ describe('SMTP', () => {
 
   it.each([
     [200, { accepted: 1, rejected: 1 }, { kind: 'delivered' }],
-    [200, { accepted: 0 }, { kind: 'retry', reason: 'the answer does not say what became of the message' }],
+    [200, { accepted: 0 }, { kind: 'retry', reason: 'the response has no result for the message' }],
     [401, { code: 535 }, { kind: 'retry', reason: 'SMTP 535', refusesAccess: true }],
     [503, { code: 451, enhanced: '4.7.1' }, { kind: 'retry', reason: 'SMTP 451 4.7.1' }],
     [422, { code: 550, enhanced: '5.1.1' }, { kind: 'reject', reason: 'SMTP 550 5.1.1' }],

@@ -29,7 +29,7 @@ const settings = {
   host: address(
     requiredText(
       { label: 'Server', placeholder: 'smtp.example.com', example: 'smtp.example.com' },
-      matching(/^([\w-]{1,63}\.)*[\w-]{1,63}$|^\[[\da-f:.]+\]$/i, 'must be the name or the address of a server'),
+      matching(/^([\w-]{1,63}\.)*[\w-]{1,63}$|^\[[\da-f:.]+\]$/i, 'must be a server name or IP address'),
     ),
   ),
   security: address(
@@ -40,18 +40,18 @@ const settings = {
         { label: 'TLS (port 465)', value: 'tls' },
         { label: 'None (port 25)', value: 'none' },
       ],
-      sublabel: 'With STARTTLS and TLS nothing is sent before the server has proved its name.',
+      sublabel: "With STARTTLS and TLS, the server's certificate is verified before anything is sent.",
       fallback: 'starttls',
       example: 'starttls',
     }),
   ),
-  port: address(optionalText({ label: 'Port', sublabel: 'Only where it is another one.' }, readPort)),
+  port: address(optionalText({ label: 'Port', sublabel: 'Only needed for a non-standard port.' }, readPort)),
   ...loginSettings(),
   from: requiredText(
     {
       label: 'From',
       placeholder: 'Shop <shop@example.com>',
-      sublabel: 'An address that the server may send for.',
+      sublabel: 'An address that the server may send from.',
       example: 'Shop <shop@example.com>',
     },
     readMailbox,
@@ -60,7 +60,7 @@ const settings = {
     {
       label: 'To',
       placeholder: 'team@example.com, {{visitor.email}}',
-      sublabel: `Up to ${recipientsMax} addresses with commas between them. A placeholder stands for one address.`,
+      sublabel: `Up to ${recipientsMax} addresses separated by commas. A placeholder may fill in one address.`,
       example: 'team@example.com',
     },
     (text, key) => text.split(',').map((one) => templateSetting(one.trim(), key)),
@@ -72,13 +72,17 @@ const settings = {
     templateSetting,
   ),
   html: optionalText(
-    { label: 'HTML', placeholder: '<p>{{event.event}}</p>', sublabel: 'Beside the text. Values are escaped.' },
+    {
+      label: 'HTML',
+      placeholder: '<p>{{event.event}}</p>',
+      sublabel: 'An HTML version in addition to the text. Values are escaped.',
+    },
     (text, key) => compileBodyTemplate(text, key, 'text/html'),
   ),
 };
 
 /**
- * E-mail by a server of the operator's own: every event is one message. A repeated one has the same Message-ID.
+ * E-mail through the operator's own server: every event is one message. A retry has the same Message-ID.
  * https://www.rfc-editor.org/rfc/rfc5321
  */
 export const smtp = defineDestination({
@@ -87,10 +91,10 @@ export const smtp = defineDestination({
   settings,
   exampleSuccess: { status: 200, body: '{"accepted":1,"rejected":0}' },
   facts: {
-    sends: 'What the templates make of an event, as an e-mail',
+    sends: 'What the templates produce from an event, as an e-mail',
     limits: { events: 1, bytes: messageBytesMax },
     deduplicatesBy: undefined,
-    errors: 'a reply code, one event a message; a message that some recipients get counts as delivered',
+    errors: 'a reply code, one event a message; a message that reaches some recipients counts as delivered',
     sources: [
       'https://www.rfc-editor.org/rfc/rfc5321',
       'https://www.rfc-editor.org/rfc/rfc5322',
@@ -99,7 +103,7 @@ export const smtp = defineDestination({
     ],
     checked: '2026-11-27',
     version: 'unversioned',
-    skips: { identify: 'a message says what happened; a mapping that gives the identify a name sends it' },
+    skips: { identify: 'messages are about actions; to send an identify, give it a name in a mapping' },
   },
   loadPlatform: async () => (await import('./platform.ts')).smtpPlatform,
   prepare,
@@ -140,7 +144,7 @@ type Recipients = SettingsOf<typeof settings>['to'];
 
 function recipientsOf(templates: Recipients, values: Subject): readonly string[] {
   const found = new Set(templates.map((template) => template.renderText(values).trim()).filter((one) => one !== ''));
-  if (found.size === 0) throw new UnfitEventError('there is no recipient');
+  if (found.size === 0) throw new UnfitEventError('the message has no recipient');
   for (const one of found) if (!isAddress(one)) throw new UnfitEventError('a recipient is not an e-mail address');
   return [...found];
 }
@@ -163,7 +167,7 @@ function readMailbox(text: string, key: string): string {
   const [, name = '', inBrackets] = /^([^<>"\p{Cc}]*)<([^<>]+)>$/u.exec(text.trim()) ?? [];
   const bare = inBrackets ?? text.trim();
   if (!isAddress(bare))
-    throw new SettingError(key, 'must be an e-mail address, or a name with one: Shop <shop@example.com>');
+    throw new SettingError(key, 'must be an e-mail address, optionally with a name: Shop <shop@example.com>');
   return name.trim() === '' ? bare : `${name.trim()} <${bare}>`;
 }
 
@@ -175,7 +179,7 @@ function readPort(text: string, key: string): number {
   return port;
 }
 
-/** What a reply of the server means stands in the status; its codes become the reason. */
+/** The status classifies the server's reply; its codes become the reason. */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const said = jsonAnswer(answer);
   const { code, enhanced } = said ?? {};
@@ -187,7 +191,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return events.map(() => outcome);
 }
 
-const unreadable: Outcome = { kind: 'retry', reason: 'the answer does not say what became of the message' };
+const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for the message' };
 
 function outcomeOf(status: number, reason: string): Outcome {
   if (status === 401) return { kind: 'retry', reason, refusesAccess: true };

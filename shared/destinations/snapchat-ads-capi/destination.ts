@@ -21,26 +21,25 @@ const settings = {
   }),
   accessToken: requiredSecret({
     label: 'Conversions API token',
-    sublabel: 'Long-lived token from Ads Manager, Business Details.',
+    sublabel: 'A long-lived token from Ads Manager, Business Details.',
     example: 'example',
   }),
   actionSource: choice({
     label: 'Action source',
     options: snapchatActionSources,
-    sublabel: 'Where events happen. Those of an app on a phone are MOBILE_APP also where this is WEB.',
+    sublabel: 'Where events happen. Phone app events are always MOBILE_APP, also if this is WEB.',
     fallback: 'WEB',
     example: 'WEB',
   }),
   appId: optionalText({
     label: 'Snap app ID',
     placeholder: '00000000-0000-0000-0000-000000000000',
-    sublabel:
-      'Events of an app go to this Snap app. Without it they go to the pixel, with the name of the package as the app.',
+    sublabel: 'App events go to this Snap app. If empty, they go to the pixel, with the package name as the app.',
   }),
   otherEvents: choice({
     label: 'Other events',
     options: unnamedEvents,
-    sublabel: 'What events that Snap has no name for are sent as; none leaves them out.',
+    sublabel: 'The custom event for events that Snap has no name for; none skips them.',
     fallback: 'none',
     example: 'CUSTOM_EVENT_1',
   }),
@@ -51,19 +50,19 @@ const settings = {
 
 /**
  * Snapchat Ads, Conversions API version 3: `POST /v3/{pixel}/events`, up to 2,000 events.
- * https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI. The token goes in the address, as published.
- * The event's own id is `event_id`, which deduplicates against the pixel in the browser. An event with `limited_data_use`
- * goes out with the option LDU.
+ * https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI. The token is sent in the address, as
+ * documented. The event id is `event_id`, which deduplicates against the browser pixel. An event with
+ * `limited_data_use` is sent with the option LDU.
  */
 export const snapchatAdsCapi = defineDestination({
   id: 'SnapchatAdsCapi',
   label: 'Snapchat Conversions API',
   settings,
   facts: {
-    sends: 'Events Snap has a name for, others under one of its five custom names',
+    sends: 'Events that Snap has a name for, others under one of its five custom names',
     limits: { events: 2_000, ageDays: 37 },
     deduplicatesBy: 'event_id',
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     limitedUse: "data_processing_options: ['LDU'], with country and state",
     sources: ['https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI'],
     checked: '2026-11-22',

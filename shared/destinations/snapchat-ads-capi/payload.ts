@@ -13,7 +13,7 @@ import { ownParameters } from '../sdk/own-properties.ts';
 import { hashPerson, knownPerson, hashedMatchingId } from '../sdk/person.ts';
 import { platformEventNames } from '../sdk/platform-events.ts';
 
-/** Snap's five names for events that it has no name for. */
+/** Snap's five custom event names. */
 export const snapchatCustomEvents = [
   'CUSTOM_EVENT_1',
   'CUSTOM_EVENT_2',
@@ -22,18 +22,18 @@ export const snapchatCustomEvents = [
   'CUSTOM_EVENT_5',
 ] as const;
 
-/** Where events happen, and the app that those of apps are of. */
+/** The action source, and the app of app events. */
 export const snapchatActionSources = ['WEB', 'OFFLINE', 'MOBILE_APP'] as const;
 export type SnapchatSource = { readonly actionSource: string; readonly appId: string | undefined };
 
 const daysMax = 37;
 
-/** One of Snap's event names; it takes no others. */
+/** A Snap event name; Snap accepts no others. */
 export const snapchatName = platformEventNames('SnapchatAdsCapi');
 
 /**
- * An event of Snap's Conversions API, https://developers.snap.com/api/marketing-api/Conversions-API/Parameters. Throws
- * UnfitEventError where it is too old or the API's minimum of a person is missing.
+ * An event of Snap's Conversions API, https://developers.snap.com/api/marketing-api/Conversions-API/Parameters.
+ * Throws UnfitEventError where it is too old or lacks the identifiers that the API requires.
  */
 export function snapchatEvent(event: SentEvent, name: string, source: SnapchatSource, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
@@ -56,14 +56,14 @@ function actionSourceOf(event: SentEvent, source: SnapchatSource): string {
   return namedActionSource(event, snapchatActionSources) ?? standard;
 }
 
-/** The Snap app that an event is of: Snap takes its events at an address of their own. Undefined for those of a pixel. */
+/** The Snap app of an event: app events have their own address at Snap. Undefined for pixel events. */
 export const snapAppOf = (event: SentEvent, source: SnapchatSource): string | undefined =>
   source.appId !== undefined && actionSourceOf(event, source) === 'MOBILE_APP' ? source.appId.trim() : undefined;
 
-/** What the app and its device are. Snap knows the app by an id of its own, else by the name of its package. */
+/** App and device. Snap identifies the app by its Snap app id, else by package name. */
 function appData(event: SentEvent, appId: string | undefined): JsonObject {
   const id = appId ?? textOf(event.context['app_namespace']);
-  if (id === undefined) throw new UnfitEventError('an event of an app needs the id of the app');
+  if (id === undefined) throw new UnfitEventError('an app event needs the app id');
   return {
     app_id: id,
     advertiser_tracking_enabled: deviceOf(event).allowsTracking === false ? 0 : 1,
@@ -104,7 +104,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** Of the goods, else of the event. */
+/** From the products, else from the event. */
 function categoriesOf(event: SentEvent, items: readonly CommerceItem[]): readonly string[] {
   const ofItems = items.flatMap(({ category }) => category ?? []);
   if (ofItems.length > 0) return ofItems;
@@ -126,7 +126,7 @@ function customData(event: SentEvent): JsonObject | undefined {
   });
 }
 
-/** Parameters of Snap's that stand in custom data under the name they come by. */
+/** Snap parameters that are sent in custom data with their original names. */
 const parameters = [
   'sign_up_method',
   'delivery_category',

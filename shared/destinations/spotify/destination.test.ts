@@ -47,5 +47,5 @@ test('Spotify: its own names only; a purchase needs an amount, an event a person
     false,
   ]);
   expect(() => requestOf(spotify, [sampleShopper({ properties: {} })])).toThrow('value and currency of a purchase');
-  expect(() => requestOf(spotify, [sampleStranger('Lead')])).toThrow('nothing of a person');
+  expect(() => requestOf(spotify, [sampleStranger('Lead')])).toThrow('no identifier');
 });

@@ -25,7 +25,7 @@ const settings = {
   }),
   accessToken: token({
     label: 'Access token',
-    sublabel: 'Generated beside the connection ID; it does not end, and three may be in use.',
+    sublabel: 'Next to the connection ID. It does not expire; up to three may be in use.',
     example: 'example',
   }),
   actionSource: choice({
@@ -37,9 +37,9 @@ const settings = {
   }),
   optOutTargeting: toggle({
     label: 'Attribution only',
-    sublabel: 'Events are not used to reach the same people again.',
+    sublabel: 'Events are not used for retargeting.',
   }),
-  // How many one request may carry is not published: few share the fate of a bad one.
+  // The platform publishes no batch limit. Batches are small, because one bad event fails the whole batch.
   batchSize: batchSize({ max: 100, fallback: 20 }),
   deduplicationProperty: deduplicationProperty(),
   defaultCurrency: defaultCurrency('USD'),
@@ -47,20 +47,21 @@ const settings = {
 };
 
 /**
- * Spotify Ads, Conversions API: `POST /capi-direct/events/`. https://developer.spotify.com/documentation/ads-api; names and
- * fields: https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference.
- * It has no events of other names than its own and `CUSTOM_EVENT_1` to `_5`: others are skipped. The event's own id is
- * `event_id`, which deduplicates against the pixel.
+ * Spotify Ads, Conversions API: `POST /capi-direct/events/`. https://developer.spotify.com/documentation/ads-api;
+ * names and fields:
+ * https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference.
+ * It accepts its own event names and `CUSTOM_EVENT_1` to `_5` only: others are skipped. The event id is `event_id`,
+ * which deduplicates against the pixel.
  */
 export const spotify = defineDestination({
   id: 'Spotify',
   label: 'Spotify Ads Conversions API',
   settings,
   facts: {
-    sends: 'Events that it has a name for',
+    sends: 'Events that the platform has a name for',
     limits: { events: 100 },
     deduplicatesBy: 'event_id',
-    errors: 'status, of the whole request',
+    errors: 'status of the whole request',
     limitedUse: 'opt_out_targeting: true',
     sources: [
       'https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference',
@@ -99,7 +100,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 const actionSources = ['WEB', 'APP', 'OFFLINE'] as const;
 
-/** An event of an app is one of that also where the destination's others are of the web. */
+/** An app event is always sent as one, also where the destination is set to web. */
 function sourceOf(event: SentEvent, standard: string): string {
   return namedActionSource(event, actionSources) ?? (standard === 'WEB' && isOfApp(event) ? 'APP' : standard);
 }
@@ -109,12 +110,12 @@ function conversion(event: SentEvent, nowMs: number): JsonObject {
   if (name === undefined) throw new UnfitEventError('Spotify has no such event');
   const { value, currency, items } = commerceOf(event);
   if (name === 'PURCHASE' && (value === undefined || currency === undefined)) {
-    throw new UnfitEventError('Spotify needs value and currency of a purchase');
+    throw new UnfitEventError('Spotify needs the value and currency of a purchase');
   }
   return {
     event_name: name,
     event_id: event.deduplicationId,
-    // It must lie in the past: a clock that is ahead is taken for ours.
+    // The time must be in the past, so a future time (a client clock that is ahead) is replaced by the current time.
     event_time: new Date(Math.min(event.timeMs, nowMs)).toISOString(),
     event_source_url: browserContext(event).url,
     event_details: present({
@@ -135,6 +136,6 @@ function userData(event: SentEvent): JsonObject {
     ip_address: browserContext(event).ip,
     device_id: deviceOf(event).advertisingId,
   });
-  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Spotify could match');
+  if (matched === undefined) throw new UnfitEventError('the event has no identifier that Spotify could match');
   return matched;
 }

@@ -21,30 +21,30 @@ const settings = {
   pixelId: requiredText({
     label: 'Universal pixel ID',
     placeholder: 'sqQHa3Ob1234567890abcd',
-    sublabel: 'The unique identifier in the pixel of your account.',
+    sublabel: "The unique identifier in your account's pixel.",
     example: 'sqQHa3Ob1234567890abcd',
   }),
   contactData: toggle({
     label: 'Contact data',
     sublabel:
-      'E-mail address, phone number and name go with events. StackAdapt takes them in the URL only, which proxies may log.',
+      'Sends e-mail address, phone number and name with events. StackAdapt accepts them in the URL only, which proxies may log.',
   }),
   baseUrl: baseUrl('https://tags.srv.stackadapt.com'),
 };
 
 /**
- * StackAdapt, universal pixel from a server: `GET /saq_pxl`, one event a request, without authentication, as StackAdapt's
- * own integration in https://github.com/segmentio/action-destinations (destinations/stackadapt) sends it; what it says of
- * the event stands in `args`, which conversion rules look at. The visitor is known by address and browser, in the
- * parameters and in the headers; e-mail address and name, which would stand in the URL, where a setting allows it. It takes no time: an event
- * counts when it arrives.
+ * StackAdapt, universal pixel from a server: `GET /saq_pxl`, one event a request, without authentication, as
+ * StackAdapt's own integration in https://github.com/segmentio/action-destinations (destinations/stackadapt) sends
+ * it. Event properties go into `args`, which conversion rules can match. The visitor is identified by IP address and
+ * browser, in the parameters and the headers; e-mail address and name, which would be in the URL, are sent only if a
+ * setting permits it. There is no field for the event time: an event counts at the time of arrival.
  */
 export const stackAdaptApi = defineDestination({
   id: 'StackAdaptAPI',
   label: 'StackAdapt pixel API',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 1 },
     deduplicatesBy: undefined,
     errors: 'status',

@@ -16,7 +16,7 @@ const settings = {
     {
       label: 'Account ID',
       placeholder: '1234567',
-      sublabel: 'The number of your account in Realize; that of a network works too.',
+      sublabel: 'The number of your account in Realize. A network account works too.',
       example: '1234567',
     },
     matching(/^\d{1,19}$/, 'must be a number'),
@@ -28,19 +28,19 @@ const settings = {
 
 /**
  * Taboola, server-to-server conversions in bulk: `POST /{account}/log/3/bulk-s2s-action`, up to 1,000, without
- * authentication, answered with 204. https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions. An event
- * names the click it followed (`tblci` of the landing page): one without says nothing to Taboola. Names must be those of
- * the conversions in Realize, upper and lower case included; Taboola knows a repeated order by its `orderid`.
+ * authentication, answered with 204. https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions. Events
+ * need the id of the click (`tblci` of the landing page), which Taboola attributes by. Names must match the
+ * conversions in Realize, case-sensitively; Taboola deduplicates orders by `orderid`.
  */
 export const taboola = defineDestination({
   id: 'Taboola',
   label: 'Taboola server-to-server conversions',
   settings,
   facts: {
-    sends: 'Every event with the id of a click',
+    sends: 'Every event that has a click id',
     limits: { events: 1_000 },
     deduplicatesBy: 'orderid',
-    errors: 'status, of the whole request',
+    errors: 'status of the whole request',
     sources: ['https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions'],
     checked: '2026-11-22',
     version: { name: '3', ends: undefined },
@@ -63,7 +63,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-// The event names that Realize proposes; others go as they are.
+// Event names that Realize proposes; others are sent unchanged.
 const standardName = platformEventNames('Taboola');
 
 function action(event: SentEvent): JsonObject {

@@ -50,5 +50,5 @@ test.each([
 });
 
 test('The Trade Desk: nothing to match is unfit', () => {
-  expect(() => requestOf(theTradeDesk, [sampleStranger()])).toThrow('The Trade Desk needs an id');
+  expect(() => requestOf(theTradeDesk, [sampleStranger()])).toThrow('The Trade Desk needs a device id');
 });

@@ -18,7 +18,7 @@ import { integrationOptions } from '../sdk/integration-options.ts';
 
 const customValues = ['td1', 'td2', 'td3', 'td4', 'td5', 'td6', 'td7', 'td8', 'td9', 'td10'];
 
-/** At RudderStack. */
+/** Names at RudderStack. */
 const names = ['THE_TRADE_DESK', 'THE_TRADE_DESK_REAL_TIME_CONVERSIONS'] as const;
 
 const settings = {
@@ -26,10 +26,10 @@ const settings = {
   trackerId: requiredText({
     label: 'Tracking tag ID',
     placeholder: 'xyz5678',
-    sublabel: 'Of the tracking tag that conversions belong to.',
+    sublabel: 'The tracking tag of the conversions.',
     example: 'xyz5678',
   }),
-  // How many one request may carry is not published: few share the fate of a bad one.
+  // The platform publishes no batch limit. Batches are small, because one bad event fails the whole batch.
   batchSize: batchSize({ max: 100, fallback: 10 }),
   defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://insight.adsrvr.org'),
@@ -38,20 +38,20 @@ const settings = {
 /**
  * The Trade Desk, real-time conversion events: `POST /track/realtimeconversion`, without authentication.
  * https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi, as
- * https://github.com/rudderlabs/rudder-transformer (the_trade_desk_real_time_conversions) sends it. An event is matched by
- * an id of The Trade Desk or of the device (`adid` with `adid_type`), by the click (`ttd_click_id`), or by address and
- * browser. It takes no time, and knows a repeated purchase by its `order_id`.
+ * https://github.com/rudderlabs/rudder-transformer (the_trade_desk_real_time_conversions) sends it. An event is
+ * matched by an id of The Trade Desk or of the device (`adid` with `adid_type`), by the click (`ttd_click_id`), or by
+ * IP address and browser. There is no field for the event time. The Trade Desk deduplicates purchases by `order_id`.
  */
 export const theTradeDesk = defineDestination({
   id: 'TheTradeDesk',
   label: 'The Trade Desk real-time conversions',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 100 },
     deduplicatesBy: 'order_id',
-    errors: 'status, of the whole request',
-    limitedUse: "data_processing_option: {policies: ['LDU']} with the US state, without which the event is stopped",
+    errors: 'status of the whole request',
+    limitedUse: "data_processing_option: {policies: ['LDU']} with the US state; an event without a state is skipped",
     sources: [
       'https://github.com/rudderlabs/rudder-transformer',
       'https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi',
@@ -69,7 +69,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const source = { adv: given.advertiserId.trim(), tracker_id: given.trackerId.trim() };
   return {
     batchEventsMax: given.batchSize,
-    // It takes a limit for a state only: without one such an event is skipped.
+    // Limited use requires a state: an event without one is skipped.
     accepts: (event) => acceptsCustomerEvents(event) && mayBeSent(sentEvent(event)),
     buildRequest(events) {
       const data = events.map((event) => ({ ...source, ...conversion(sentEvent(event, given)) }));
@@ -78,7 +78,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-// Any other name goes as it is: The Trade Desk takes names of the advertiser's own.
+// Any other name is sent unchanged: The Trade Desk accepts custom names.
 const standardName = platformEventNames('TheTradeDesk');
 
 function mayBeSent(event: SentEvent): boolean {
@@ -90,7 +90,7 @@ function conversion(event: SentEvent): JsonObject {
   const { value, currency, orderId, items } = commerceOf(event);
   const match = present({ ...advertisingId(event), imp: browserId(event, ['ttd_click_id', 'ttdclid']), client_ip: ip });
   if (match === undefined) {
-    throw new UnfitEventError('The Trade Desk needs an id of the device or of the click, or an IP address');
+    throw new UnfitEventError('The Trade Desk needs a device id, a click id or an IP address');
   }
   return {
     event_name: standardName(event) ?? event.name,
@@ -115,7 +115,10 @@ function conversion(event: SentEvent): JsonObject {
   };
 }
 
-/** Consent strings of GDPR and others, as The Trade Desk takes them: of the property of that name, or the sender's options. */
+/**
+ * Consent strings (GDPR and others) in The Trade Desk's form: from the property of that name, or the sender's
+ * options.
+ */
 function privacySettings(event: SentEvent): readonly unknown[] | undefined {
   const given = event.properties['privacy_settings'] ?? integrationOptions(event, names)['privacy_settings'];
   return Array.isArray(given) && given.every(isJsonObject) ? given.slice(0, privacySettingsMax) : undefined;
@@ -123,7 +126,7 @@ function privacySettings(event: SentEvent): readonly unknown[] | undefined {
 
 const privacySettingsMax = 10;
 
-/** Ids that The Trade Desk matches, by the names that sources give them. */
+/** The ids that The Trade Desk matches, by their names in sources. */
 const idTypes: readonly (readonly [string, readonly string[]])[] = [
   ['TDID', ['tdid', 'ttd_tdid']],
   ['UID2', ['uid2', 'uid2_token']],

@@ -94,7 +94,7 @@ describe('TikTok', () => {
   });
 
   it('unfit: a visitor that cannot be matched', () => {
-    expect(() => sent(withoutId(sampleStranger()))).toThrow('the event says nothing of a person');
+    expect(() => sent(withoutId(sampleStranger()))).toThrow('the event has no identifier');
     expect(tiktok.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 

@@ -11,37 +11,37 @@ import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.
 
 const standardUrl = 'https://business-api.tiktok.com';
 const eventSources = ['web', 'offline', 'crm', 'app'] as const;
-// TikTok takes 1,000. It may refuse all for one without naming it: fewer events share the fate of a bad one.
+// TikTok accepts 1,000. It may refuse a whole request because of one event without naming it, so batches are smaller.
 const batchEventsMax = 100;
 
 const settings = {
   pixelCode: requiredText({
     label: 'Event source ID',
     placeholder: 'C1A2B3C4D5E6F7',
-    sublabel: 'Pixel code of the web, ID of an offline or CRM event set, or TikTok app ID.',
+    sublabel: 'Pixel code (web), ID of an offline or CRM event set, or TikTok app ID.',
     example: 'C1A2B3C4D5E6F7',
   }),
   appId: optionalText({
     label: 'TikTok app ID',
     placeholder: '7012345678901234567',
-    sublabel: 'Where the ID above is a pixel: events of apps go to this app. Without it they go to the pixel.',
+    sublabel: 'If the ID above is a pixel, app events go to this app. If empty, they go to the pixel.',
   }),
   accessToken: token({
     label: 'Access token',
-    sublabel: 'Generated in TikTok Events Manager.',
+    sublabel: 'From TikTok Events Manager.',
     example: 'example',
   }),
   eventSource: choice({
     label: 'Event source',
     options: eventSources,
-    sublabel: 'What the ID above is one of.',
+    sublabel: 'The type of the ID above.',
     fallback: 'web',
     example: 'web',
   }),
   testEventCode: optionalText({
     label: 'Test event code',
     placeholder: 'TEST12345',
-    sublabel: 'While it is set events appear in the Test Events tool only.',
+    sublabel: 'If set, events appear in the Test Events tool only.',
   }),
   deduplicationProperty: deduplicationProperty(),
   defaultCurrency: defaultCurrency('USD'),
@@ -51,8 +51,8 @@ const settings = {
 /**
  * TikTok Events API 2.0: `POST /open_api/v1.3/event/track/`, events of one event source.
  * https://business-api.tiktok.com/portal/docs?id=1771100865818625 (report events),
- * https://business-api.tiktok.com/portal/docs?id=1771101303285761 (parameters of web events). The event's own id is
- * `event_id`, which deduplicates against the pixel in the browser. `limited_data_use` goes out under that name.
+ * https://business-api.tiktok.com/portal/docs?id=1771101303285761 (parameters of web events). The event id is
+ * `event_id`, which deduplicates against the browser pixel. `limited_data_use` is sent under the same name.
  */
 export const tiktok = defineDestination({
   id: 'TikTok',
@@ -60,10 +60,10 @@ export const tiktok = defineDestination({
   settings,
   exampleSuccess: { status: 200, body: '{"code":0,"message":"OK"}' },
   facts: {
-    sends: "Every event but the service's own, as a conversion",
+    sends: 'Every customer event, as a conversion',
     limits: { events: 1_000 },
     deduplicatesBy: 'event_id',
-    errors: 'a code in a 200, for the whole request; a wrong row by its place in the message',
+    errors: 'a code in a 200 for the whole request; an invalid row by its index in the message',
     limitedUse: 'limited_data_use: true',
     sources: ['https://business-api.tiktok.com/portal/docs?id=1771100865818625'],
     checked: '2026-11-22',
@@ -83,7 +83,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
-    // The source stands at the request.
+    // The source is declared once a request.
     groupOf: sourceOf,
     buildRequest(events) {
       const [first] = events;
@@ -100,8 +100,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /**
- * TikTok answers 200 whatever it thinks: the `code` of the body tells. Where it names the event it refuses
- * (`Batch.3.properties…`), that one is refused and the others, of which it took none, are tried again.
+ * TikTok always responds 200, with a `code` in the body. Where it names the invalid event (`Batch.3.properties…`),
+ * that event is refused and the others, none of which were accepted, are retried.
  */
 function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[] {
   const body = jsonAnswer(answer);
@@ -114,14 +114,14 @@ function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[]
   );
 }
 
-// A 200 alone says nothing. TikTok knows events by their ids, so they may come again.
-const noCode: Outcome = { kind: 'retry', reason: 'the answer has no code' };
+// A 200 without a code does not confirm anything. TikTok deduplicates, so the events may be retried.
+const noCode: Outcome = { kind: 'retry', reason: 'the response has no code' };
 const invalidParameter = 40_002;
 
-/** No permission for the event source, and a token that is missing, expired, or wrong or revoked. */
+/** No permission for the event source; a token that is missing, expired, invalid or revoked. */
 const ofAccess: ReadonlySet<number> = new Set([40_001, 40_102, 40_104, 40_105]);
 
-// 0 is success, 20001 success in part; 40100 says that too much is asked; from 50000 on it is TikTok's own trouble.
+// 0 is success, 20001 partial success; 40100 is throttling; codes from 50000 are errors of TikTok.
 function outcomeOfCode(code: number): Outcome {
   if (code === 0 || code === 20_001) return { kind: 'delivered' };
   const reason = `code ${code}`;

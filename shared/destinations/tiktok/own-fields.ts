@@ -5,8 +5,8 @@ import { present } from '../sdk/json.ts';
 import { ownParameters } from '../sdk/own-properties.ts';
 
 /**
- * What TikTok has for journeys and vehicles, under the names that properties come by. Places go with them only: elsewhere
- * they may be those of a person. https://business-api.tiktok.com/portal/docs?id=1771101151059969
+ * TikTok's travel and vehicle parameters, by property name. Locations are sent only with these events: elsewhere they
+ * may belong to a person. https://business-api.tiktok.com/portal/docs?id=1771101151059969
  */
 export function tiktokOwnFields(event: SentEvent): JsonObject {
   const journey = { ...ownParameters(event, ofJourneys), ...listsOf(event) };
@@ -67,7 +67,7 @@ function listsOf({ properties }: SentEvent): JsonObject {
   return Object.fromEntries(given);
 }
 
-/** Of a vehicle that is named: its model and year, how far it was driven, and what its buyer would pay. */
+/** For an event that names a vehicle: model, year, mileage and preferred price. */
 function ranges(event: SentEvent): JsonObject {
   const { properties } = event;
   if (properties['make'] === undefined && properties['vin'] === undefined) return {};

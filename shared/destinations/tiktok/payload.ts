@@ -16,8 +16,8 @@ import { createEventNames } from '../sdk/standard-events.ts';
 import { tiktokOwnFields } from './own-fields.ts';
 
 /**
- * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters; other
- * names are custom events. Throws UnfitEventError where nothing tells TikTok whose event it is.
+ * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters;
+ * other names are custom events. Throws UnfitEventError where the event has no identifier for TikTok.
  */
 export function tiktokEvent(event: SentEvent, source: string): JsonObject {
   if (source === 'app') return appEvent(event);
@@ -65,11 +65,11 @@ const appName = createEventNames({
   ],
 });
 
-/** An event of an app. Throws UnfitEventError where the app or the device is not known. */
+/** An app event. Throws UnfitEventError where the app or the device is unknown. */
 function appEvent(event: SentEvent): JsonObject {
   const { context } = event;
   const id = textOf(context['app_id']) ?? textOf(context['app_namespace']);
-  if (id === undefined) throw new UnfitEventError('an event of an app needs the id of the app (context.app.namespace)');
+  if (id === undefined) throw new UnfitEventError('an app event needs the app id (context.app.namespace)');
   return {
     event: appName(event) ?? event.name,
     event_time: secondsOf(event),
@@ -93,7 +93,7 @@ function deviceUser(event: SentEvent): JsonObject {
   };
 }
 
-/** Apple's App Tracking Transparency, which came with iOS 14. */
+/** Apple's App Tracking Transparency, introduced with iOS 14. */
 function trackingStatus(event: SentEvent): string {
   const { platform, allowsTracking } = deviceOf(event);
   const version = numberOf(/^\d+/.exec(String(event.context['os_version']))?.[0]);
@@ -114,7 +114,7 @@ function user(event: SentEvent): JsonObject {
     ttp: browserId(event, ['ttp', '_ttp']),
     ip,
   });
-  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that TikTok could match');
+  if (matched === undefined) throw new UnfitEventError('the event has no identifier that TikTok could match');
   return {
     ...matched,
     ...present({
@@ -123,7 +123,7 @@ function user(event: SentEvent): JsonObject {
       first_name: hashed.firstName,
       last_name: hashed.lastName,
       zip_code: hashed.zip,
-      // Places are taken in the clear.
+      // Locations are sent unhashed.
       city: plain(person.city, normaliseLetters),
       state: plain(person.state, normaliseState),
       country: plain(person.country, countryCode),
@@ -153,7 +153,7 @@ function properties(event: SentEvent): JsonObject | undefined {
   });
 }
 
-/** Parameters of TikTok's that stand in the properties under the name they come by. */
+/** TikTok parameters that are sent in the properties with their original names. */
 const parameters = [
   'description',
   'query',

@@ -44,6 +44,6 @@ describe('ViantCAPI', () => {
   });
 
   it('unfit: a visitor that Viant cannot match', () => {
-    expect(() => prepared.buildRequest([sampleStranger()], 0)).toThrow('nothing of a person');
+    expect(() => prepared.buildRequest([sampleStranger()], 0)).toThrow('no identifier');
   });
 });

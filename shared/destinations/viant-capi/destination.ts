@@ -33,20 +33,20 @@ const settings = {
 };
 
 /**
- * Viant, conversions: `POST /v1/conversions` with a token of `/v1/oauth2/authenticate`, a list of one object a conversion.
- * https://docs.api.viantinc.com/reference/onboard-onlineoffline-conversion-data is for customers only: the form is that of
- * https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/ and of the server tag of stape-io. The event's
- * own id is `transactionId`, which Viant takes once.
+ * Viant, conversions: `POST /v1/conversions` with a token from `/v1/oauth2/authenticate`, a list with one object a
+ * conversion. https://docs.api.viantinc.com/reference/onboard-onlineoffline-conversion-data is for customers only:
+ * the format follows https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/ and the server tag of
+ * stape-io. The event id is `transactionId`, by which Viant deduplicates.
  */
 export const viantCapi = defineDestination({
   id: 'ViantCAPI',
   label: 'Viant Conversions API',
   settings,
   facts: {
-    sends: "Every event but the service's own, as a conversion",
+    sends: 'Every customer event, as a conversion',
     limits: { events: batchEventsMax, bytes: bodyBytesMax },
     deduplicatesBy: 'transactionId',
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     sources: ['https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/'],
     checked: '2026-11-22',
     version: { name: 'v1', ends: undefined },
@@ -67,7 +67,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const whose = { accountId: Number(given.accountId), advertisers: [Number(given.advertiserId)] };
   return {
     batchEventsMax,
-    // Viant has no words for limited use: such an event is not sent.
+    // Viant has no limited use, so such an event is skipped.
     accepts: (event) => acceptsCustomerEvents(event) && !isLimited(sentEvent(event)),
     buildRequest(events) {
       const body = events.map((event) => ({ ...whose, salesData: salesData(sentEvent(event, given)) }));
@@ -110,6 +110,6 @@ function identifiersOf(event: SentEvent): readonly JsonObject[] {
     mobile_id: deviceOf(event).advertisingId,
   };
   const identifiers = Object.entries(known).flatMap(([type, value]) => (value === undefined ? [] : [{ type, value }]));
-  if (identifiers.length === 0) throw new UnfitEventError('the event says nothing of a person that Viant could match');
+  if (identifiers.length === 0) throw new UnfitEventError('the event has no identifier that Viant could match');
   return identifiers;
 }

@@ -18,17 +18,17 @@ const settings = {
   pixelId: requiredText({
     label: 'Pixel ID',
     placeholder: 'AbC123',
-    sublabel: 'Of the advertiser, from Vibe, Pixels.',
+    sublabel: "The advertiser's pixel, from Vibe, Pixels.",
     example: 'AbC123',
   }),
   partner: requiredText(
     {
       label: 'Partner name',
       placeholder: 'example',
-      sublabel: 'The last part of the address that Vibe gave you: …/s2s-conversion/events/example.',
+      sublabel: 'The last segment of the address from Vibe: …/s2s-conversion/events/example.',
       example: 'example',
     },
-    matching(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, - and _'),
+    matching(/^[A-Za-z0-9_-]{1,64}$/, 'must contain only letters, digits, - and _'),
   ),
   ...adSettings,
   baseUrl: baseUrl('https://t.vibe.co'),
@@ -37,16 +37,16 @@ const settings = {
 /**
  * Vibe, server-to-server conversions: `POST /s2s-conversion/events/{partner}`, one event a request, without
  * authentication, at most 7 days old, as Vibe's own integration in https://github.com/segmentio/action-destinations
- * (destinations/vibe-conversions) sends it. Vibe hands out the partner's name. A visitor is known by an IPv4 address; an
- * event without one, and one of none of its six kinds, is not for Vibe. The event's own id is `eid`, by which Vibe knows
- * a repeated one.
+ * (destinations/vibe-conversions) sends it. Vibe assigns the partner name. A visitor is identified by an IPv4
+ * address; events without one, and events of none of Vibe's six kinds, are not sent. The event id is `eid`, by which
+ * Vibe deduplicates.
  */
 export const vibe = defineDestination({
   id: 'Vibe',
   label: 'Vibe conversions',
   settings,
   facts: {
-    sends: 'Events that it has a name for, with an IPv4 address',
+    sends: 'Events that the platform has a name for, with an IPv4 address',
     limits: { events: 1, ageDays: 7 },
     deduplicatesBy: 'eid',
     errors: 'status',
@@ -74,7 +74,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       checkAge(event, nowMs, daysMax);
       const { url: page, userAgent } = browserContext(event);
       const { value, currency, orderId } = commerceOf(event);
-      // Amounts are in US dollars; those of another currency would be read as such.
+      // Amounts are in US dollars; an amount in another currency would be read as dollars.
       const data = present({
         purchase_id: orderId,
         price_usd: currency === undefined || currency === 'USD' ? value : undefined,

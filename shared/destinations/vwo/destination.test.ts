@@ -50,5 +50,5 @@ test('VWO: an identify tells the properties of the visitor, an SDK key the envir
 });
 
 test('VWO: a visitor VWO does not know is unfit', () => {
-  expect(() => requestOf(vwo, [sampleShopper()])).toThrow('no VWO id of the visitor (vwo_uuid)');
+  expect(() => requestOf(vwo, [sampleShopper()])).toThrow('no VWO visitor id (vwo_uuid)');
 });

@@ -26,34 +26,34 @@ const settings = {
   ),
   sdkKey: optionalSecret({
     label: 'SDK key',
-    sublabel: 'Of the environment, where events belong to feature experiments.',
+    sublabel: 'From the environment, if events belong to feature experiments.',
     example: 'example-sdk-key',
   }),
   eventPrefix: optionalText(
     {
       label: 'Prefix of event names',
       placeholder: 'segment.',
-      sublabel: 'Metrics made for events of Segment listen to names that begin with segment.',
+      sublabel: 'Metrics that were created for Segment events use names that start with segment.',
     },
-    matching(/^[\w.-]{1,40}$/, 'must be letters, digits, dots, _ and -'),
+    matching(/^[\w.-]{1,40}$/, 'must contain only letters, digits, dots, _ and -'),
   ),
   region: region(regions),
   baseUrl: optionalBaseUrl(regions[0].url),
 };
 
 /**
- * VWO: an event by `POST /events/t?en={name}&a={account}`, an $identify as the event `vwo_syncVisitorProp`; one a request,
- * with the address and the browser of the visitor, as VWO's own integration in
- * https://github.com/segmentio/action-destinations (destinations/vwo) sends them. An event must be registered in VWO by
- * its name. A visitor is known by the id that VWO gave the browser (`vwo_uuid`, the cookie `_vwo_uuid`), without which an
- * event is refused. `msgId`, of visitor and second, is what VWO knows a repeated event by.
+ * VWO: an event with `POST /events/t?en={name}&a={account}`, an $identify as the event `vwo_syncVisitorProp`; one a
+ * request, with the visitor's IP address and browser, as VWO's own integration in
+ * https://github.com/segmentio/action-destinations (destinations/vwo) sends them. An event's name must be registered
+ * in VWO. A visitor is identified by the id that VWO set in the browser (`vwo_uuid`, the cookie `_vwo_uuid`), without
+ * which an event is refused. VWO deduplicates by `msgId`, which consists of visitor and second.
  */
 export const vwo = defineDestination({
   id: 'VWO',
   label: 'VWO',
   settings,
   facts: {
-    sends: 'Every event of a visitor it knows; $identify as properties',
+    sends: 'Every event of a visitor known to VWO; $identify as properties',
     limits: { events: 1 },
     deduplicatesBy: 'msgId',
     errors: 'status',
@@ -62,7 +62,7 @@ export const vwo = defineDestination({
     ],
     checked: '2026-11-22',
     version: 'unversioned',
-    skips: { group: 'VWO has visitors only', alias: 'VWO knows a visitor by the id of its own script' },
+    skips: { group: 'VWO has no groups', alias: 'VWO identifies a visitor by the id of its own script' },
     namesElsewhere: ['VWO Cloud Mode (Actions)'],
   },
   loadPlatform: async () => (await import('./platform.ts')).vwoPlatform,
@@ -79,7 +79,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const outbound = onlyEvent(events);
       const event = sentEvent(outbound);
       const visitor = browserId(event, uuidNames);
-      if (visitor === undefined) throw new UnfitEventError('the event has no VWO id of the visitor (vwo_uuid)');
+      if (visitor === undefined) throw new UnfitEventError('the event has no VWO visitor id (vwo_uuid)');
       const name = isIdentify(outbound) ? syncEvent : `${given.eventPrefix ?? ''}${event.name}`;
       const url = `${base}/events/t?en=${encodeURIComponent(name.toWellFormed())}&a=${given.accountId}`;
       const body = { d: message(outbound, { name, visitor, sdkKey: given.sdkKey?.trim() }) };
@@ -118,7 +118,7 @@ function message(outbound: OutboundEvent, { name, visitor, sdkKey }: Parts): Jso
   };
 }
 
-/** Texts, numbers and flags: VWO takes no others. */
+/** Texts, numbers and booleans: VWO accepts no others. */
 function plainValues(members: JsonObject): JsonObject {
   const entries = Object.entries(members)
     .filter(([name, value]) => !uuidNames.includes(name) && ['string', 'number', 'boolean'].includes(typeof value))

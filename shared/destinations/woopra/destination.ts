@@ -23,7 +23,7 @@ const settings = {
     {
       label: 'Project',
       placeholder: 'example.com',
-      sublabel: 'The domain of the project as it is named in Woopra.',
+      sublabel: "The project's domain in Woopra.",
       example: 'example.com',
     },
     matching(/^[a-z0-9][a-z0-9._-]{0,252}$/i, 'must be a domain name'),
@@ -33,11 +33,12 @@ const settings = {
 };
 
 /**
- * Woopra: an event by `track/ce/`, an identify by `track/identify/`. https://docs.woopra.com/reference/intro-http-tracking
+ * Woopra: an event with `track/ce/`, an identify with `track/identify/`.
+ * https://docs.woopra.com/reference/intro-http-tracking
  *
- * The parameters are those of the documentation; they go in the body, as Woopra's own libraries send them
- * (https://github.com/Woopra/Woopra-iOS), so that no personal data stands in a URL. Older documentation names the
- * project `host`, newer `project`: both are sent. A mapping's properties named `cv_…` are the visitor's.
+ * The documented parameters are sent in the body, as Woopra's own libraries do
+ * (https://github.com/Woopra/Woopra-iOS), so that no personal data is in a URL. Older documentation names the project
+ * `host`, newer `project`: both are sent. Mapped properties named `cv_…` are set on the visitor.
  */
 export const woopra = defineDestination({
   id: 'Woopra',
@@ -51,7 +52,7 @@ export const woopra = defineDestination({
     sources: ['https://docs.woopra.com/reference/track-ce'],
     checked: '2026-11-22',
     version: 'unversioned',
-    skips: { group: 'Woopra has visitors only', alias: 'Woopra knows a visitor by the ids that each event carries' },
+    skips: { group: 'Woopra has no groups', alias: 'Woopra merges visitors by the ids in each event' },
   },
   loadPlatform: async () => (await import('./platform.ts')).woopraPlatform,
   prepare,
@@ -78,7 +79,10 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** Who it is: by the customer's id and, without a mapping, the e-mail address; always by a device id that stays. */
+/**
+ * The visitor's identifiers: the customer's id, the e-mail address unless a mapping matches, and always a stable
+ * device id.
+ */
 function visitorOf(outbound: OutboundEvent, nowMs: number): JsonObject {
   const { timeMs, visitor } = sentEvent(outbound);
   const context = contextOf(outbound);
@@ -87,7 +91,7 @@ function visitorOf(outbound: OutboundEvent, nowMs: number): JsonObject {
     cookie: cookieOf(visitor.id),
     cv_id: textOf(visitor.external_id)?.slice(0, idCharactersMax),
     ...(outbound.mapped === undefined ? { cv_email: textOf(visitor.email)?.slice(0, idCharactersMax) } : {}),
-    // Woopra takes no time to come; a clock may be some minutes ahead.
+    // Woopra accepts no future times, and a client clock may be some minutes ahead.
     timestamp: Math.min(timeMs, nowMs),
     ip: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     referer: textOf(context['referrer'])?.slice(0, valueCharactersMax),
@@ -100,12 +104,12 @@ function trackOf(outbound: OutboundEvent): JsonObject {
   const sent = sentEvent(outbound);
   const { name, properties } = sent;
   const event = standardName(sent) ?? lowerName(name);
-  if (event === '') throw new UnfitEventError('the event has no name that Woopra could take');
+  if (event === '') throw new UnfitEventError('the event has no name that Woopra accepts');
   const { current_url: url, title } = contextOf(outbound);
   return { event, ...prefixed('ce_', { url, title, ...properties }) };
 }
 
-/** Flat properties under lower-case names, as Woopra has them; a list as one text. */
+/** Flat properties with lower-case names, as Woopra requires; a list becomes one text. */
 function prefixed(prefix: string, properties: JsonObject, depth = 0): JsonObject {
   const entries = Object.entries(properties).flatMap(([key, value]): readonly (readonly [string, unknown])[] => {
     const lower = lowerName(key);
@@ -138,7 +142,7 @@ function cookieOf(visitorId: string): string {
   return fits ? visitorId : hash('sha256', visitorId, 'hex').slice(0, cookieCharactersMax);
 }
 
-/** Woopra reads browser and device from the request. */
+/** Woopra derives browser and device from the request. */
 function browserHeader(outbound: OutboundEvent): Record<string, string> {
   const userAgent = textOf(contextOf(outbound)['user_agent']);
   return userAgent !== undefined && isHeaderValue(userAgent) ? { 'user-agent': userAgent } : {};

@@ -20,34 +20,33 @@ const batchEventsMax = 500;
 
 const settings = {
   pixelId: requiredText(
-    { label: 'Pixel ID', placeholder: 'o8z6j', sublabel: 'Events Manager, base tag.', example: 'o8z6j' },
+    { label: 'Pixel ID', placeholder: 'o8z6j', sublabel: 'From Events Manager, base tag.', example: 'o8z6j' },
     matching(/^[a-z0-9]{1,20}$/, 'must be letters and digits'),
   ),
   eventId: requiredText(
     {
       label: 'Event ID',
       placeholder: 'tw-o8z6j-o87ne',
-      sublabel: 'Of an event made in Events Manager for the Conversions API.',
+      sublabel: 'From an event created in Events Manager for the Conversions API.',
       example: 'tw-o8z6j-o87ne',
     },
-    matching(/^(tw-[a-z0-9]+-)?[a-z0-9]{1,20}$/, 'must be one such as tw-o8z6j-o87ne'),
+    matching(/^(tw-[a-z0-9]+-)?[a-z0-9]{1,20}$/, 'must be an event ID such as tw-o8z6j-o87ne'),
   ),
   eventNames: eventList(),
   otherConversions: otherConversions(/^(tw-[a-z0-9]+-)?[a-z0-9]{1,20}$/, 'Signed Up = tw-o8z6j-o87nf'),
-  consumerKey: token({ label: 'API key', sublabel: 'Of an app with access to the Ads API.', example: 'example-key' }),
+  consumerKey: token({ label: 'API key', sublabel: 'From an app with access to the Ads API.', example: 'example-key' }),
   consumerSecret: token({ label: 'API key secret', example: 'example-key-secret' }),
-  accessToken: token({ label: 'Access token', sublabel: 'Of a user of the ad account.', example: 'example-token' }),
+  accessToken: token({ label: 'Access token', sublabel: 'From a user of the ad account.', example: 'example-token' }),
   accessTokenSecret: token({ label: 'Access token secret', example: 'example-token-secret' }),
   ...adSettings,
   baseUrl: baseUrl(standardUrl),
 };
 
 /**
- * X Ads, web conversions: `POST /12/measurement/conversions/{pixel}`, signed with OAuth 1.0a; up to 500 events, of which
- * one that is wrong has all refused. https://docs.x.com/x-ads-api/measurement/web-conversions and
- * https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions. X knows a conversion by the id of an
- * event of Events Manager in the place of a name. The event's own id is `conversion_id`, which
- * deduplicates against the pixel.
+ * X Ads, web conversions: `POST /12/measurement/conversions/{pixel}`, signed with OAuth 1.0a; up to 500 events, and
+ * one invalid event makes X refuse all. https://docs.x.com/x-ads-api/measurement/web-conversions and
+ * https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions. X identifies a conversion by the
+ * id of an Events Manager event, not by name. The event id is `conversion_id`, which deduplicates against the pixel.
  */
 export const xAds = defineDestination({
   id: 'XAds',
@@ -57,7 +56,7 @@ export const xAds = defineDestination({
     sends: 'The events that are conversions of Events Manager',
     limits: { events: batchEventsMax, rate: '100,000 requests in 15 minutes' },
     deduplicatesBy: 'conversion_id',
-    errors: 'status, for the whole request',
+    errors: 'status of the whole request',
     sources: [
       'https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions',
       'https://docs.x.com/x-ads-api/measurement/web-conversions',
@@ -76,7 +75,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const idOf = (event: OutboundEvent) => conversionIdOf(event, own, given.otherConversions);
   return {
     batchEventsMax,
-    // X has no words for limited use: such an event is not sent.
+    // X has no limited use, so such an event is skipped.
     accepts: (event) => idOf(event) !== undefined && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
       const conversions = events.map((event) => conversionOf(sentEvent(event, given), idOf(event) ?? given.eventId));
@@ -112,7 +111,7 @@ function conversionOf(event: SentEvent, eventId: string): JsonObject {
   };
 }
 
-/** One object an identifier. Address and User-Agent match only with another, and with each other. */
+/** One object an identifier. IP address and User-Agent match only together or with another identifier. */
 function identifiersOf(event: SentEvent): readonly JsonObject[] {
   const person = knownPerson(event);
   const email = hashPerson(person).email;

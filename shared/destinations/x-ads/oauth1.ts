@@ -9,10 +9,10 @@ export type OAuth1Credentials = {
 
 export type OAuth1Request = {
   readonly method: string;
-  /** Its query belongs to what is signed; a body of JSON does not. */
+  /** Its query is part of the signature; a JSON body is not. */
   readonly url: string;
   readonly credentials: OAuth1Credentials;
-  /** What tells the request from others of the same moment: the same attempt has the same nonce. */
+  /** Distinguishes simultaneous requests; the same attempt has the same nonce. */
   readonly nonceOf: string;
   readonly nowMs: number;
 };
@@ -40,7 +40,7 @@ export function oauth1Header({ method, url, credentials, nonceOf, nowMs }: OAuth
   return `OAuth ${signed.map(([name, value]) => `${name}="${encode(value)}"`).join(', ')}`;
 }
 
-/** Percent-encoding of RFC 3986, which leaves fewer characters as they are than encodeURIComponent. */
+/** RFC 3986 percent-encoding, which encodes more characters than encodeURIComponent. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -55,6 +55,6 @@ test('Yelp: test mode, action source, unknown visitor, no name', () => {
     test_event: true,
     events: [{ action_source: 'app' }],
   });
-  expect(() => requestOf(yelpCapi, [withoutId(sampleStranger())])).toThrow('nothing of a person');
-  expect(() => requestOf(yelpCapi, [sampleShopper({ event: '日本' })])).toThrow('no name that Yelp could take');
+  expect(() => requestOf(yelpCapi, [withoutId(sampleStranger())])).toThrow('no identifier');
+  expect(() => requestOf(yelpCapi, [sampleShopper({ event: '日本' })])).toThrow('no name that Yelp accepts');
 });

@@ -22,7 +22,7 @@ const nameCharactersMax = 100;
 const settings = {
   apiKey: token({
     label: 'API key',
-    sublabel: 'Of your Yelp Fusion app. Yelp enables the Conversions API for the app on request.',
+    sublabel: 'From your Yelp Fusion app. Yelp enables the Conversions API for the app on request.',
     example: 'example',
   }),
   actionSource: choice({
@@ -32,7 +32,7 @@ const settings = {
     fallback: 'website',
     example: 'website',
   }),
-  testMode: toggle({ label: 'Test mode', sublabel: 'Events are checked and not recorded.' }),
+  testMode: toggle({ label: 'Test mode', sublabel: 'Events are validated but not recorded.' }),
   batchSize: batchSize({
     max: 1_000,
     fallback: 500,
@@ -43,20 +43,21 @@ const settings = {
 };
 
 /**
- * Yelp Ads, Conversions API: `POST /v3/conversion/events`, up to 1,000 events. https://docs.developer.yelp.com/docs/conversions-api,
- * as https://github.com/stape-io/yelp-tag and https://docs.treasure.ai/int/yelp-conversions-api-export-integration.md have
- * it. Yelp takes 50,000 events a day and answers 429 beyond. Names other than its own get its prefix `custom_`. The event's
- * own id, with its name, is what Yelp knows a repeated event by.
+ * Yelp Ads, Conversions API: `POST /v3/conversion/events`, up to 1,000 events.
+ * https://docs.developer.yelp.com/docs/conversions-api, as in https://github.com/stape-io/yelp-tag and
+ * https://docs.treasure.ai/int/yelp-conversions-api-export-integration.md. Yelp accepts 50,000 events a day and
+ * responds 429 beyond that. Names other than its own get the prefix `custom_`. Yelp deduplicates by event id and
+ * name.
  */
 export const yelpCapi = defineDestination({
   id: 'YelpCAPI',
   label: 'Yelp Conversions API',
   settings,
   facts: {
-    sends: 'Every event but those of the service',
+    sends: 'Every customer event',
     limits: { events: 1_000, rate: '100 requests a second, 50,000 events a day' },
     deduplicatesBy: 'event_id',
-    errors: 'status, of the whole request',
+    errors: 'status of the whole request',
     sources: ['https://docs.developer.yelp.com/docs/conversions-api', 'https://github.com/stape-io/yelp-tag'],
     checked: '2026-11-22',
     version: { name: 'v3', ends: undefined },
@@ -106,14 +107,14 @@ function conversion(event: SentEvent, standardSource: string): JsonObject {
   };
 }
 
-/** Letters, digits, `_` and `-` behind the prefix. */
+/** Letters, digits, `_` and `-` after the prefix. */
 function customName(name: string): string {
   const plain = name
     .slice(0, nameCharactersMax)
     .toLowerCase()
     .replaceAll(/[^a-z0-9_-]+/g, '_')
     .replaceAll(/^_|_$/g, '');
-  if (plain === '') throw new UnfitEventError('the event has no name that Yelp could take');
+  if (plain === '') throw new UnfitEventError('the event has no name that Yelp accepts');
   return plain.startsWith('custom_') ? plain : `custom_${plain}`;
 }
 
@@ -127,7 +128,7 @@ function userData(event: SentEvent): JsonObject {
     external_id: listOf(hashedMatchingId(event)),
     client_ip_address: ip,
   });
-  if (matched === undefined) throw new UnfitEventError('the event says nothing of a person that Yelp could match');
+  if (matched === undefined) throw new UnfitEventError('the event has no identifier that Yelp could match');
   return {
     ...matched,
     ...present({

@@ -55,7 +55,7 @@ test('Zendesk: an anonymous visitor has a profile of its own, and no user', () =
 });
 
 test('Zendesk: names and settings it does not take', () => {
-  expect(() => requestOf(zendesk, [sampleShopper({ event: '!?' })])).toThrow('no name that Zendesk could take');
+  expect(() => requestOf(zendesk, [sampleShopper({ event: '!?' })])).toThrow('no name that Zendesk accepts');
   const prepare = (more: object) => () => zendesk.prepare({ ...zendesk.exampleSettings, ...more });
   expect(prepare({ source: 'Zendesk' })).toThrow('settings.source');
   expect(prepare({ subdomain: 'a.b' })).toThrow('settings.subdomain must be a subdomain');

@@ -49,19 +49,19 @@ const settings = {
   email: requiredText({
     label: 'E-mail address of an agent',
     placeholder: 'agent@example.com',
-    sublabel: 'Whose API token it is.',
+    sublabel: 'The agent who owns the API token.',
     example: 'agent@example.com',
   }),
   apiToken: token({
     label: 'API token',
-    sublabel: 'Admin Center, Apps and integrations, APIs.',
+    sublabel: 'From Admin Center, Apps and integrations, APIs.',
     example: 'example-token',
   }),
   source: optionalText(
     {
       label: 'Source name',
       placeholder: sourceFallback,
-      sublabel: 'Under which Zendesk shows events and profiles; not zendesk.',
+      sublabel: 'The source that Zendesk shows for events and profiles; not zendesk.',
     },
     matching(/^(?!zendesk$)[a-z0-9_-]{1,40}$/i, 'must be 1 to 40 letters, digits, _ or -, and not zendesk'),
   ),
@@ -69,7 +69,7 @@ const settings = {
     {
       label: 'User fields',
       placeholder: 'plan, company_name',
-      sublabel: 'Keys of user fields in Zendesk that take the traits of the same names, separated by commas.',
+      sublabel: 'Keys of Zendesk user fields to fill from the traits of the same names, separated by commas.',
     },
     readNames,
   ),
@@ -79,12 +79,12 @@ const settings = {
       { label: 'Leave the name out', value: 'none' },
       { label: 'Name them by their e-mail address', value: 'email' },
     ],
-    sublabel: 'Zendesk creates no user without a name; with the address, it replaces the name of a user it has.',
+    sublabel: 'Zendesk creates no user without a name. Using the e-mail address replaces the name of an existing user.',
     fallback: 'none',
   }),
   verifiedUsers: toggle({
     label: 'Verified users',
-    sublabel: 'Users of $identify are marked as verified, and get no e-mail that asks them to confirm.',
+    sublabel: 'Marks users of $identify as verified, so that they receive no confirmation e-mail.',
   }),
   organizations: choice({
     label: 'Groups',
@@ -92,7 +92,7 @@ const settings = {
       { label: 'Skip', value: 'skip' },
       { label: 'Are organisations', value: 'upsert' },
     ],
-    sublabel: 'An organisation is created or updated by the id of its group, and the user who joined belongs to it.',
+    sublabel: 'Creates or updates an organisation by its group ID, and adds the user to it.',
     fallback: 'skip',
     example: 'upsert',
   }),
@@ -100,7 +100,7 @@ const settings = {
     {
       label: 'Organisation fields',
       placeholder: 'plan, employees',
-      sublabel: 'Keys of organisation fields that take the traits of the same names, separated by commas.',
+      sublabel: 'Keys of organisation fields to fill from the traits of the same names, separated by commas.',
     },
     readNames,
   ),
@@ -108,19 +108,19 @@ const settings = {
 };
 
 /**
- * Zendesk: the user of an $identify by `POST /api/v2/users/create_or_update`
- * (https://developer.zendesk.com/api-reference/ticketing/users/users/#create-or-update-user), an event on the timeline of
- * its profile by `POST /api/v2/user_profiles/events`
- * (https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/); one a request. A person is known by
- * the customer's id and the e-mail address. Zendesk answers 429 with Retry-After where it is asked too much, and
- * recognises no repeated event.
+ * Zendesk: the user of an $identify with `POST /api/v2/users/create_or_update`
+ * (https://developer.zendesk.com/api-reference/ticketing/users/users/#create-or-update-user), an event on the user's
+ * profile timeline with `POST /api/v2/user_profiles/events`
+ * (https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/); one a request. A person is
+ * identified by the customer's id and the e-mail address. Zendesk responds 429 with Retry-After when it throttles,
+ * and does not deduplicate.
  */
 export const zendesk = defineDestination({
   id: 'Zendesk',
   label: 'Zendesk',
   settings,
   facts: {
-    sends: 'Every event, to the timeline of a profile; $identify is a user, $group an organisation',
+    sends: "Every event, on a profile's timeline; $identify creates or updates a user, $group an organisation",
     limits: { events: 1 },
     deduplicatesBy: undefined,
     errors: 'status',
@@ -133,7 +133,7 @@ export const zendesk = defineDestination({
     notCarried: ['tickets', 'removal of a user from an organisation'],
     skips: {
       group: 'the destination is not set to write organisations',
-      alias: 'users are known by their external id and e-mail address',
+      alias: 'users are identified by external id and e-mail address',
     },
   },
   loadPlatform: async () => (await import('./platform.ts')).zendeskPlatform,
@@ -192,7 +192,7 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
   const name = textOf([firstName, lastName].filter((part) => part !== undefined).join(' '));
   const fields = Object.fromEntries((given.userFields ?? []).map((key) => [key, traits[key]]));
   return {
-    // The call overwrites: what is no name would stand in the place of one that an agent wrote.
+    // The call overwrites: a value that is not a name would replace the name that an agent entered.
     ...present({
       name: name ?? (given.unknownName === 'email' ? (email ?? externalId) : undefined),
       email,
@@ -208,7 +208,7 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
 function organizationOf(event: OutboundEvent, given: Given): JsonObject {
   const group = groupIn(propertiesOf(event), 'organization');
   const name = textOf(group?.traits['name']);
-  if (group === undefined || name === undefined) throw new UnfitEventError('an organisation needs its id and its name');
+  if (group === undefined || name === undefined) throw new UnfitEventError('an organisation needs an id and a name');
   const fields = (given.organizationFields ?? []).map((key) => [key, group.traits[key]] as const);
   return { name, external_id: group.id, ...present({ organization_fields: present(Object.fromEntries(fields)) }) };
 }
@@ -228,7 +228,7 @@ function profileEvent(event: OutboundEvent, { externalId, email, visitorId }: Co
     .replaceAll(/[^a-z0-9_-]+/g, '_')
     .replaceAll(/^_|_$/g, '')
     .slice(0, typeCharactersMax);
-  if (type === '') throw new UnfitEventError('the event has no name that Zendesk could take');
+  if (type === '') throw new UnfitEventError('the event has no name that Zendesk accepts');
   const identifiers = [
     { type: 'external_id', value: externalId },
     { type: 'email', value: email },

@@ -48,7 +48,7 @@ const settings = {
         { label: 'Japan', value: 'jp' },
         { label: 'China', value: 'com.cn' },
       ],
-      sublabel: 'Where your organisation lives.',
+      sublabel: 'The region of your organisation.',
       fallback: 'com',
       example: 'eu',
     }),
@@ -56,46 +56,49 @@ const settings = {
   module: choice({
     label: 'Module',
     options: ['Leads', 'Contacts'],
-    sublabel: 'What people become.',
+    sublabel: 'The module that stores people.',
     fallback: 'Leads',
     example: 'Leads',
   }),
   clientId: requiredText({
     label: 'Client ID',
     placeholder: '1000.…',
-    sublabel: 'Of a client in the API console.',
+    sublabel: 'From a client in the API console.',
     example: '1000.EXAMPLE',
   }),
   clientSecret: token({ label: 'Client secret', example: 'example-secret' }),
   refreshToken: token({
     label: 'Refresh token',
     placeholder: '1000.…',
-    sublabel: 'With the scope ZohoCRM.modules.ALL, or that of the module.',
+    sublabel: 'With the scope ZohoCRM.modules.ALL, or the scope of the module.',
     example: '1000.example-refresh',
   }),
   fields: pairList({
     label: 'Fields',
     placeholder: 'plan = Plan, city = City',
-    sublabel: 'Visitor properties to set beside name, phone and company, each with the API name of its field.',
+    sublabel: 'Visitor properties beside name, phone and company, each with the API name of its field.',
     example: 'plan=Plan',
     value: apiName,
   }),
   duplicateCheckFields: nameList({
     label: 'Duplicate check fields',
     placeholder: 'Email, Phone',
-    sublabel: 'API names of the fields that Zoho CRM finds the record to update by, in this order. Without any: Email.',
+    sublabel: 'API names of the fields by which Zoho CRM finds the record to update, in this order. Defaults to Email.',
   }),
   unknownName: choice({
     label: 'People without a last name',
     options: [
-      { label: 'Leave it out', value: 'none' },
-      { label: 'Their e-mail address', value: 'email' },
+      { label: 'Leave the last name out', value: 'none' },
+      { label: 'Use the e-mail address', value: 'email' },
     ],
     sublabel:
-      'Zoho CRM adds no record without a last name, and updates those it has; with the address, it replaces the last name of those.',
+      'Zoho CRM creates no record without a last name, but updates existing ones. Using the e-mail address replaces the last name of existing records.',
     fallback: 'none',
   }),
-  runWorkflows: toggle({ label: 'Run workflows', sublabel: 'What Zoho CRM does by itself when a record changes.' }),
+  runWorkflows: toggle({
+    label: 'Run workflows',
+    sublabel: 'The automation that Zoho CRM runs when a record changes.',
+  }),
   baseUrl: optionalBaseUrl(dataCentres.com.url),
   tokenUrl: address(
     optionalText({ label: 'Token URL', placeholder: `${dataCentres.com.accounts}/oauth/v2/token` }, readWebUrl),
@@ -103,16 +106,16 @@ const settings = {
 };
 
 /**
- * Zoho CRM: people of $identify as leads or contacts, by `POST /crm/v8/{module}/upsert` with the e-mail address to tell
- * them by, up to 100 records, answered one by one. https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html.
- * Another event is sent where a mapping gives the fields of its record, by their API names.
+ * Zoho CRM: people of $identify as leads or contacts, with `POST /crm/v8/{module}/upsert` by e-mail address, up to
+ * 100 records, with a result for each row. https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html. Other
+ * events are sent if a mapping produces the fields of the record, by API name.
  */
 export const zohoCrm = defineDestination({
   id: 'ZohoCRM',
   label: 'Zoho CRM',
   settings,
   facts: {
-    sends: '$identify as a lead or a contact; other events as a mapping says',
+    sends: '$identify as a lead or contact; other events through a mapping',
     limits: { events: batchEventsMax },
     deduplicatesBy: 'Email',
     errors: 'row by row, with a code',
@@ -154,7 +157,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const checked = duplicateCheckFields.length === 0 ? ['Email'] : duplicateCheckFields;
   const url = `${moduleUrl(given)}/upsert`;
   const oauth = oauthOf(given);
-  // None of these is run for an empty list; without one, all are.
+  // An empty list runs no automation; without the list Zoho runs all.
   const trigger = runWorkflows ? undefined : [];
   return {
     batchEventsMax,
@@ -190,14 +193,15 @@ function personOf(event: OutboundEvent, { fields, unknownName }: Given): JsonObj
     ...Object.fromEntries(own),
     Email: email,
     First_Name: lastName === undefined && isOneWord ? undefined : firstName,
-    // The call overwrites: a text that is no name would replace one that a person wrote. Of one word it is all there is.
+    // The call overwrites: a text that is not a name would replace the name that a person entered. A name of one word
+    // is the last name.
     Last_Name: lastName ?? (isOneWord ? firstName : unknownName === 'email' ? email : undefined),
     Phone: phone,
     Company: textOf(traits['company_name']),
   };
 }
 
-/** Trouble that passes, in Zoho's words. */
+/** Zoho's codes for temporary errors. */
 const passing: ReadonlySet<unknown> = new Set(['INTERNAL_ERROR', 'TOO_MANY_REQUESTS', 'RECORD_IN_PROGRESS']);
 
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {

@@ -5,7 +5,7 @@ import { ask, erasureDelete, erasureGet, inTurn, noIdentifier } from '../sdk/era
 import type { ErasureEnd, PreparedErasure } from '../sdk/erasure.ts';
 import { textOf } from '../sdk/event.ts';
 
-/** Records go to the recycle bin, where they stay for 60 days. */
+/** Records go to the recycle bin, which keeps them for 60 days. */
 const inBin: ErasureEnd = { kind: 'requested', reference: 'recycle bin' };
 
 /**
