@@ -51,7 +51,7 @@ const eventBody = Type.Object({
 
 export type DataGovernanceEventBody = Static<typeof eventBody>;
 
-/** The tracking plan: the events there should be, and what each carries. */
+/** The tracking plan: the expected events, and the properties of each. */
 export const dataGovernanceEvents = defineCollection({
   name: 'dataGovernanceEvents',
   noun: 'data governance event',
@@ -72,7 +72,7 @@ const ruleBody = Type.Object({
   severity: Type.Enum([...planSeverities], {
     description: 'Info is counted. A Warning stands on the overview. An Error stands there first and raises an alert.',
   }),
-  /** The event it looks at; null is every event. */
+  /** The event that the rule checks; null is every event. */
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
   property: Type.String({
     minLength: 1,

@@ -1,8 +1,9 @@
 import { words } from './words.ts';
 
 /**
- * Kinds that `POST /rest/v1/destinations` may create once a build offers them. The names are data, so that a process that
- * only reads configuration does not load the kinds. `registry.test.ts` fails when an offered kind is missing here.
+ * Kinds that `POST /rest/v1/destinations` may create if the build offers them. The names are data, so that a process
+ * that only reads configuration does not load the kinds. `registry.test.ts` fails when an offered kind is missing
+ * here.
  */
 export const creatableDestinationTypes: readonly string[] = words(`
   AWSKinesis AWSLambda AWSSNS AWSSQS ActiveCampaignApi Admitad AdobeAnalytics AmazonDSP AmazonEventBridge Amplitude
@@ -16,11 +17,11 @@ export const creatableDestinationTypes: readonly string[] = words(`
   ZoomInfo
 `);
 
-/** Kinds that can be read and never created. */
+/** Kinds that can be read but never created. */
 export const readOnlyDestinationTypes: readonly string[] = words(`
   AWSEventBridge AWSS3 AzureBlob DatabricksWarehouse DomoWarehouse FacebookAudience GoogleAudience
   GoogleBigQuery GoogleBigQueryWarehouse GoogleStorage LiveRampWarehouse MNTNAudience VibeAudience
 `);
 
-/** Every kind a destination may be of. */
+/** Every type a destination may have. */
 export const destinationTypes: readonly string[] = [...creatableDestinationTypes, ...readOnlyDestinationTypes];

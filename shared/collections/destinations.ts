@@ -10,7 +10,7 @@ import {
 } from '../contracts/config/define-collection.ts';
 import { destinationTypes } from './destination-types.ts';
 
-/** A destination's settings: keys and values as its kind describes them. */
+/** A destination's settings: keys and values as described by its kind. */
 export const destinationSettings = Type.Record(Type.String(), Type.Unknown());
 
 const body = Type.Object({
@@ -18,7 +18,7 @@ const body = Type.Object({
   type: Type.Enum([...destinationTypes]),
   status: enabledStatus,
   settings: nullable(destinationSettings),
-  // An empty list limits nothing: a form that is cleared sends one, and to send nothing there is Disabled.
+  // An empty list excludes nothing, because a cleared form sends one. To send nothing, disable the destination.
   limitedToSourceIds: Type.Union([idList(), Type.Null()], {
     description:
       'The only sources whose events go to the destination. Null or an empty list: every source. To stop all, set status to Disabled.',

@@ -14,7 +14,7 @@ import {
 } from '../experiments/experiment-bodies.ts';
 import { defineCollection, references, textOf } from '../contracts/config/define-collection.ts';
 
-/** Experiments: how visitors are compared, and what a page shows them. */
+/** Experiments: the variants of visitors, and the page changes of each variant. */
 export const experiments = defineCollection({
   name: 'experiments',
   allowlisted: false,

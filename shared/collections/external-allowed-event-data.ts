@@ -3,10 +3,10 @@ import type { Static } from 'typebox';
 import { defineCollection, descriptionField } from '../contracts/config/define-collection.ts';
 
 const body = Type.Object({
-  /** Name of the event; `*` stands for every event. */
+  /** Name of the event; `*` means every event. */
   name: Type.String({ minLength: 1, maxLength: 1_000 }),
   description: descriptionField,
-  /** Properties of it that may leave to destinations. */
+  /** Properties of the event that destinations may receive. */
   properties: Type.Array(Type.String({ minLength: 1, maxLength: 250 }), {
     maxItems: 1_000,
     uniqueItems: true,
@@ -17,8 +17,8 @@ const body = Type.Object({
 type ExternalAllowedEventDataBody = Static<typeof body>;
 
 /**
- * Which properties of events may leave to destinations. Without an entry all of them do; with one, those alone that are
- * listed for the event or for `*`.
+ * Event properties that destinations may receive. Without entries all properties are allowed; with entries only the
+ * properties listed for the event or for `*`.
  */
 export const externalAllowedEventData = defineCollection({
   name: 'externalAllowedEventData',

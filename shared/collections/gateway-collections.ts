@@ -5,7 +5,7 @@ import { replaySettings } from './replay-settings.ts';
 import { sources } from './sources.ts';
 import { tagManagerTags, tagManagerTriggers, tagManagerVariables, tagManagers } from './tag-managers.ts';
 
-/** The collections that gateways run. Nothing of destinations is among them. */
+/** The collections that gateways load. None of them contains destinations. */
 export const gatewayCollections = [
   sources,
   consentSettings,
@@ -16,7 +16,7 @@ export const gatewayCollections = [
   tagManagerVariables,
 ] as const;
 
-/** The part of an account's configuration that gateways get, of which the CONFIG bucket holds `revision`. */
+/** The part of an account's configuration that gateways load; the CONFIG bucket stores it as `revision`. */
 export function gatewayConfigOf(config: AccountConfig, revision: number): Uint8Array {
   const collections = Object.fromEntries(
     gatewayCollections.map(({ name }) => [name, config.collections[name] ?? []] as const),

@@ -15,7 +15,7 @@ const category = Type.Object(
     description: Type.Optional(descriptionField),
     priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
     destinationIds: idList(),
-    /** Where it is true, the category's destinations do not get the event. */
+    /** True keeps events from the category's destinations. */
     logic: nullable(logicSchema),
   },
   { additionalProperties: false },
@@ -30,7 +30,7 @@ const body = Type.Object({
 
 type GlobalDispatchCenterBody = Static<typeof body>;
 
-/** The account-wide rules that stop an event before any destination's own. */
+/** Account-wide rules that exclude events before any destination's own rules. */
 export const globalDispatchCenters = defineCollection({
   name: 'globalDispatchCenters',
   noun: 'global dispatch center',

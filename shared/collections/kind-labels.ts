@@ -3,7 +3,7 @@ import { findDestinationKind } from '../destinations/registry.ts';
 import type { JsonObject } from '../runtime/json.ts';
 import { findSourceKind } from '../sources/registry.ts';
 
-/** Types of sources whose requests are in a format of Sluice or of a library. */
+/** Types of sources whose requests use Sluice's format or a library's. */
 const ownSourceLabels: Readonly<Record<string, string>> = {
   WebSource: 'Web site',
   PixelImage: 'Pixel',
@@ -23,7 +23,7 @@ const ownSourceLabels: Readonly<Record<string, string>> = {
   Webhook: 'Webhook with any JSON',
 };
 
-/** The name that people know a type of source by; its id where this build does not know it. */
+/** The display name of a source type; its id where this build does not know the type. */
 export function sourceLabel(type: string): string {
   return ownSourceLabels[type] ?? findSourceKind(type)?.label ?? type;
 }
@@ -33,14 +33,14 @@ export function destinationLabel(type: string): string {
   return findDestinationKind(type)?.descriptor.label ?? type;
 }
 
-/** The name of the type of a source or a destination; undefined for what is neither. */
+/** The display name of the type of a source or a destination; undefined for other entities. */
 export function kindLabel(collection: string, type: unknown): string | undefined {
   if (typeof type !== 'string') return undefined;
   if (collection === 'destinations') return destinationLabel(type);
   return collection === 'sources' ? sourceLabel(type) : undefined;
 }
 
-/** What an entity is called: its name, else that of its type; empty where it has neither. */
+/** Display name of an entity: its name, else its type's name; empty where it has neither. */
 export function entityName(collection: string, entity: JsonObject): string {
   return textOf(entity['name']) || (kindLabel(collection, entity['type']) ?? '');
 }

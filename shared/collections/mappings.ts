@@ -16,13 +16,13 @@ const propertyMapping = Type.Object(
   { additionalProperties: false },
 );
 
-/** The priority of the last place. */
+/** The default priority, which is the last one. */
 export const mappingPriorityMax = 1_000_000;
 
 const body = Type.Object({
   name: nullable(Type.String({ minLength: 1, maxLength: 250 })),
   destinationId: Type.String({ minLength: 1, maxLength: 64 }),
-  /** Rules of a destination are tried in this order, lowest first; the first that matches decides. */
+  /** A destination's rules are tried in this order, lowest first; the first match applies. */
   priority: Type.Integer({ minimum: -mappingPriorityMax, maximum: mappingPriorityMax }),
   isEnabled: Type.Boolean(),
   logic: nullable(logicSchema),

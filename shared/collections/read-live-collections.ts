@@ -5,7 +5,7 @@ import { isJsonObject } from '../runtime/json.ts';
 import type { Collection } from '../contracts/config/define-collection.ts';
 import type { CollectionName, Registered } from './registry.ts';
 
-/** A word may be one that a newer build has added, so of words that a schema lists only their being text is certain. */
+/** A newer build may have added a word, so a listed word is only required to be text. */
 type Tolerant<Value> = Value extends string
   ? string
   : Value extends number | boolean | null | undefined
@@ -18,30 +18,30 @@ type Tolerant<Value> = Value extends string
 
 type BodyOf<Of extends Registered> = Of['reading'] extends 'exact' ? Static<Of['body']> : Tolerant<Static<Of['body']>>;
 
-/** The collections of a live version, each typed by the schema it is declared with. */
+/** The collections of a live version, typed by their schemas. */
 export type LiveCollections = {
   readonly [Of in Registered as Of['name']]: readonly (BodyOf<Of> & { readonly id: string })[];
 };
 
 /**
- * The live collections of an account: their types have been checked, and are not checked again. `Name` are the collections
- * that were read.
+ * The live collections of an account. Their types are checked already. `Name` lists the collections that were read.
  */
 export type LiveConfig<Name extends CollectionName = CollectionName> = AccountConfig<Pick<LiveCollections, Name>> & {
-  /** Published entities that could not be read. A restriction that depends on one has to refuse. */
+  /** Published entities that could not be read. A restriction that depends on one must refuse. */
   readonly unreadable: readonly UnreadableEntity[];
 };
 
 /**
- * Reads the collections of a published configuration. While an upgrade rolls it may be of an older or a newer build, and
- * nothing that build accepted may be lost for a reason of form:
+ * Reads the collections of a published configuration. During a rolling upgrade an older or a newer build may have
+ * written it, and nothing that build accepted may be lost for formal reasons:
  *
- * - a collection it lacks is empty, one this build does not know is left alone;
- * - a field it lacks has the default of its collection; fields this build does not know stay where they are;
- * - limits and words are not judged again: they were when the entity was stored. In collections that are read exactly
- *   they are, see `Collection.reading`;
- * - an entity with a field of another type is left out, and listed, unless the field is one by which nothing is
- *   restricted (`Collection.harmless`): then it has its default, and is listed too.
+ * - a missing collection is empty, an unknown one is ignored;
+ * - a missing field gets its collection's default; unknown fields are kept;
+ * - limits and words are not checked again: they were checked when the entity was stored. Collections that are read
+ * exactly
+ * are the exception, see `Collection.reading`;
+ * - an entity with a field of the wrong type is left out and listed, unless the field restricts nothing
+ * (`Collection.harmless`): then it gets its default, and is listed too.
  */
 export function readLiveCollections<Name extends CollectionName>(
   config: AccountConfig,
@@ -52,7 +52,7 @@ export function readLiveCollections<Name extends CollectionName>(
     collection.name,
     (config.collections[collection.name] ?? []).flatMap(readerOf(collection)(unreadable)),
   ]);
-  // Each list was read by the schema that the type is made of.
+  // Each list was validated by the schema that defines the type.
   return { ...config, collections: Object.fromEntries(read) as Pick<LiveCollections, Name>, unreadable };
 }
 
@@ -63,7 +63,7 @@ function createReader({ name, body, defaults, reading, harmless }: Collection): 
   const fits = (entity: SnapshotEntity): boolean => whole.Check(entity);
   const isHarmless = new Set(harmless);
   return (unreadable) => (entity) => {
-    // Nearly every one: it stays the object it was parsed to.
+    // Nearly every entity is valid, and stays the parsed object.
     if (fits(entity)) return [entity];
     const given: SnapshotEntity = { ...defaults, ...entity };
     if (fits(given)) return [given];
@@ -85,7 +85,7 @@ function fieldOf({ keyword, instancePath, params }: SchemaError): string {
   return Array.isArray(missing) && missing.length > 0 ? String(missing[0]) : '';
 }
 
-/** Keywords that say of what type something is, and where its parts are. */
+/** Keywords that define a type and its parts. */
 const shape = ['type', 'properties', 'required', 'items', 'anyOf', 'patternProperties', 'const'] as const;
 
 // Schemas compile once a process, when the first configuration is read.
@@ -99,7 +99,7 @@ function readerOf(collection: Collection): ReadEntity {
   return made;
 }
 
-/** A schema without what limits it: what is left is what a type of TypeScript can say. */
+/** A schema without limits: what remains is what a TypeScript type can express. */
 function shapeOf(schema: TSchema): TSchema {
   const node = schema as Readonly<Record<string, unknown>>;
   if (Array.isArray(node['enum'])) return { type: [...new Set(node['enum'].map((word) => typeof word))][0] };

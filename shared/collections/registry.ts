@@ -12,7 +12,7 @@ import { replaySettings } from './replay-settings.ts';
 import { sources } from './sources.ts';
 import { tagManagerTags, tagManagerTriggers, tagManagerVariables, tagManagers } from './tag-managers.ts';
 
-/** Every collection a version holds, in the order in which a diff names them. */
+/** Every collection of a version, in the order of a diff. */
 const registered = [
   destinations,
   sources,
@@ -39,7 +39,7 @@ export type CollectionName = Registered['name'];
 /** A collection for code that treats all collections alike. */
 export type AnyCollection = Collection<CollectionName>;
 
-/** The entities of a version or a draft by their collection, as they are stored. */
+/** The stored entities of a version or a draft by collection. */
 export type Snapshot = Readonly<Record<CollectionName, readonly SnapshotEntity[]>>;
 
 export const collectionNames: readonly CollectionName[] = registered.map(({ name }) => name);
@@ -55,7 +55,7 @@ export function isCollectionName(name: string): name is CollectionName {
   return byName.has(name);
 }
 
-/** The collection of a name: one of CollectionName, or what a reference names. */
+/** The collection of a name: a CollectionName, or the target of a reference. */
 export function collectionOf(name: string): AnyCollection {
   const collection = byName.get(name);
   if (collection === undefined) throw new Error(`${name} is no collection`);

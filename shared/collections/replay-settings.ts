@@ -17,7 +17,10 @@ const body = Type.Object({
 
 type ReplaySettingBody = Static<typeof body>;
 
-/** How a browser library is to record sessions: served with the settings document. The service itself records none. */
+/**
+ * Settings for session recording in a browser library, served with the settings document. Sluice itself does not
+ * record sessions.
+ */
 export const replaySettings = defineCollection({
   name: 'replaySettings',
   noun: 'replay setting',

@@ -1,6 +1,6 @@
 import { words } from './words.ts';
 
-/** Every kind a source may be of. */
+/** Every type a source may have. */
 export const sourceTypes: readonly string[] = words(`
   AlchemerWebhook AndroidNativeApi Branch CSharpApi CalComWebhooks CalendlyWebhook CallRail CallTrackingMetrics
   DotNetApi FacebookLeadAds FormsortWebhooks Formstack GoLangApi HTTPApiSource Healthie Heyflow
@@ -10,8 +10,8 @@ export const sourceTypes: readonly string[] = words(`
 `);
 
 /**
- * Types whose visitor is at the other end of the connection: the address and the User-Agent of a request are the visitor's.
- * For every other type they are a server's, the customer's or a provider's.
+ * Types whose requests come directly from the visitor, so that the request's IP address and User-Agent are the
+ * visitor's. For all other types they belong to a server of the customer or of a provider.
  */
 export const visitorSourceTypes: ReadonlySet<string> = new Set(
   words(`

@@ -5,7 +5,7 @@ import { sourceTypes } from './source-types.ts';
 
 const listItemsMax = 1_000;
 
-/** Characters of a source's secrets, as they are given and as they are sealed, which makes them longer by a third. */
+/** Maximum characters of a source's secrets, given and sealed; sealing makes them a third longer. */
 export const secretCharactersMax = { signingSecret: 1_000, accessToken: 2_000 } as const;
 
 const body = Type.Object({

@@ -1,9 +1,9 @@
 import { readOnlyDestinationTypes } from './destination-types.ts';
 
-/** A kind that is known by name and cannot be created. */
+/** A kind that is known by name but cannot be created. */
 export type UnavailableDestinationType = {
   readonly id: string;
-  /** Why, as shown to users. */
+  /** The reason, as shown to users. */
   readonly reason: string;
 };
 
@@ -15,7 +15,7 @@ const otherIds: Readonly<Record<string, string>> = {
   AWSEventBridge: 'It can be read where it exists. AmazonEventBridge sends events to a bus.',
 };
 
-/** Why a kind is not to be expected. Looked for on the platform's own pages and in open implementations, 2026-11-22. */
+/** Why a kind is not offered. Searched on the platform's own pages and in open-source implementations, 2026-11-22. */
 const reasons: Readonly<Record<string, string>> = {
   ArtsAI: 'No public format of its events was found.',
   Audiohook: 'No public format of its events was found.',
@@ -30,13 +30,13 @@ const reasons: Readonly<Record<string, string>> = {
   ZoomInfo: 'It provides data, and no interface that takes events was found.',
 };
 
-/** Every kind that is known by name and not offered by this build, in order, with the reason. */
+/** Every known kind that this build does not offer, in order, with the reason. */
 export const unavailableDestinationTypes: readonly UnavailableDestinationType[] = [
   ...Object.entries(reasons).map(([id, reason]) => ({ id, reason })),
   ...readOnlyDestinationTypes.map((id) => ({ id, reason: otherIds[id] ?? readOnly })),
 ].toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
-/** Why a kind cannot be created; undefined where it can, or is not known by name. */
+/** Why a kind cannot be created; undefined where it can be, or is not known by name. */
 export function whyUnavailable(type: string): string | undefined {
   return unavailableDestinationTypes.find(({ id }) => id === type)?.reason;
 }

@@ -16,20 +16,20 @@ export const configMetrics = {
 type Effect = 'shut' | 'defaulted';
 
 /**
- * Knows which entities of the configurations in force this build cannot read. A level and not a sum: a document is read
- * again at every start and after every reconnect, and none of those is an entity more.
+ * Tracks which entities of the current configurations this build cannot read. A gauge, not a counter: a document is
+ * read again after every start and reconnect, which must not count an entity twice.
  */
 export type UnreadableEntities = {
   /**
-   * Takes the account's configuration in force, or its removal. Unreadable fields are logged, one line each, by name and
-   * never by content.
+   * Records the account's current configuration, or its removal. Unreadable fields are logged, one line each, by name
+   * and without content.
    */
   note(change: Omit<ConfigChange<Pick<LiveConfig, 'unreadable'>>, 'bytes' | 'upTo'>): void;
   count(effect: Effect): number;
 };
 
 export function createUnreadableEntities(logger: Logger): UnreadableEntities {
-  // Accounts whose configuration was read whole are not in it.
+  // Accounts whose whole configuration was readable are left out.
   const byAccount = new Map<string, Readonly<Record<Effect, number>>>();
   return {
     note({ accountId, config, revision }) {
@@ -54,7 +54,7 @@ export function showUnreadable(page: MetricsPage, { count }: Pick<UnreadableEnti
   });
 }
 
-/** Entities, each once however many of its fields are listed. */
+/** Unreadable entities, each counted once for any number of fields. */
 function entitiesOf(unreadable: LiveConfig['unreadable'], isDefaulted: boolean): number {
   const listed = unreadable.filter((entity) => entity.isDefaulted === isDefaulted);
   return new Set(listed.map(({ collection, id }) => `${collection}/${id}`)).size;

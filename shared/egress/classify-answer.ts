@@ -4,8 +4,8 @@ import type { Outcome } from './outcome.ts';
 const delivered: Outcome = { kind: 'delivered' };
 
 /**
- * Outcome that an answer's status means for every event of the request, by RFC 9110 for the codes worth a retry.
- * Unauthorized and Forbidden concern the destination's key, not the events.
+ * The outcome of a response's status for every event of the request; retryable codes follow RFC 9110. Unauthorized
+ * and Forbidden concern the destination's key, not the events.
  */
 export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   const { status } = answer;
@@ -17,25 +17,25 @@ export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   return afterMs === undefined ? { kind: 'retry', reason } : { kind: 'retry', reason, afterMs };
 }
 
-// Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests, and the server's own errors. A redirect is
-// never followed: requests go only to the address that the destination's owner configured.
+// Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests, and server errors. Redirects are never
+// followed: requests go only to the address that the destination's owner configured.
 const worthAnotherAttempt: ReadonlySet<number> = new Set([408, 421, 423, 425, 429]);
 const isWorthAnotherAttempt = (status: number): boolean => worthAnotherAttempt.has(status) || status >= 500;
 
 /**
- * How long a Retry-After header asks to wait, in ms: a number of seconds or a date (RFC 9110, section 10.2.3). Some servers send
- * fractions, and proxies add a header of their own: the longest wait counts. Undefined when nothing is readable; never
+ * The delay of a Retry-After header in ms: a number of seconds or a date (RFC 9110, section 10.2.3). Some servers
+ * send fractions, and proxies may add a header: the longest delay counts. Undefined if no value is valid; never
  * negative.
  */
 export function readRetryAfter(value: string | undefined, nowMs: number): number | undefined {
-  // The comma of a date separates no values.
+  // A comma within a date is not a separator.
   const waits = (value ?? '').split(/,(?![^,]*GMT)/).map((each) => readWait(each.trim(), nowMs));
   return longest(waits);
 }
 
 function readWait(text: string, nowMs: number): number | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1_000);
-  // Date.parse takes nearly anything; an HTTP date begins with the day's name.
+  // Date.parse accepts nearly anything; an HTTP date starts with the weekday.
   if (!/^[A-Za-z]{3}/.test(text)) return undefined;
   const dateMs = Date.parse(text);
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
@@ -44,8 +44,9 @@ function readWait(text: string, nowMs: number): number | undefined {
 const resetNames = ['ratelimit-reset', 'x-ratelimit-reset', 'x-rate-limit-reset'] as const;
 
 /**
- * When the quota of a refused request is renewed, in ms from now: `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and the
- * headers before it, which hold seconds to wait, or a time since the epoch.
+ * When the quota of a throttled request is renewed, in ms from now. Reads `RateLimit`
+ * (draft-ietf-httpapi-ratelimit-headers) and older headers, which contain a delay in seconds or a time since the
+ * epoch.
  */
 function readReset({ status, headers }: OutboundAnswer, nowMs: number): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
@@ -61,7 +62,7 @@ function readReset({ status, headers }: OutboundAnswer, nowMs: number): number |
   );
 }
 
-/** Larger numbers are times since the epoch: thirty years are no wait. */
+/** Larger numbers are times since the epoch: no delay is thirty years. */
 const epochSecondsMin = 1e9;
 const epochMsMin = 1e12;
 

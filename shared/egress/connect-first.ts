@@ -13,8 +13,8 @@ const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 6
 export type Connected = (...result: [error: Error, socket: null] | [error: null, socket: Socket]) => void;
 
 /**
- * Connects to the first of several addresses that answers. Attempts run side by side, so a dead address takes no time from a
- * slow one. Returns a function that ends all attempts; `done` is then not called.
+ * Connects to the first of several addresses that responds. Attempts run in parallel, so a dead address does not
+ * delay the others. Returns a function that ends all attempts; `done` is then not called.
  */
 export function connectFirst(addresses: readonly LookupAddress[], port: number, done: Connected): () => void {
   const waiting = alternateFamilies(addresses).slice(0, addressesMax);
@@ -37,7 +37,7 @@ export function connectFirst(addresses: readonly LookupAddress[], port: number, 
     const socket = connect({ ...socketOptions, host: address.address, port });
     attempts.add(socket);
     const failed = (error: Error): void => {
-      // Another attempt has won, or all were ended.
+      // Another attempt succeeded, or all were ended.
       if (!attempts.delete(socket)) return;
       if (failure === undefined || hasNoRoute(failure)) failure = error;
       socket.destroy();
@@ -63,7 +63,7 @@ function alternateFamilies(addresses: readonly LookupAddress[]): LookupAddress[]
   return own.flatMap((address, index) => [address, ...other.slice(index, index + 1)]).concat(other.slice(own.length));
 }
 
-/** This machine cannot reach the address family. The error of another address says more. */
+/** This machine cannot reach the address family. Another address's error is more useful. */
 function hasNoRoute(error: Error): boolean {
   return 'code' in error && (error.code === 'ENETUNREACH' || error.code === 'EADDRNOTAVAIL');
 }

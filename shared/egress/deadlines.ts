@@ -1,7 +1,7 @@
 /** An item with a deadline. */
 export type Timed = { expire(): void };
 
-/** Node of the list of items, in order of their start. */
+/** Node of the list of items, in start order. */
 export type Deadline = {
   timed: Timed | undefined;
   /** By performance.now(). */
@@ -11,9 +11,9 @@ export type Deadline = {
 };
 
 /**
- * One fixed deadline for many items, with a single timer: the item that started first is due first. A timer for each would
- * cost more than the rest of a request. A list, not a Map: a Map with constant additions and deletions is copied every few
- * of them, and each old copy keeps its entries, and the next copy, alive until the old heap is collected.
+ * One fixed deadline for many items, with a single timer: items expire in start order. A timer for each would cost
+ * more than the rest of a request. A linked list, not a Map: under constant additions and deletions a Map is copied
+ * again and again, and old copies keep their entries alive until a full garbage collection.
  */
 export class Deadlines {
   readonly #timeoutMs: number;

@@ -14,7 +14,7 @@ const ranges = (meaning: string) =>
   });
 
 export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
-  /** Ranges where destinations may be although they are not public. */
+  /** Non-public ranges that destinations may use. */
   allowed: fromEnv(
     {
       EGRESS_ALLOW: ranges(
@@ -23,7 +23,7 @@ export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
     },
     (env) => readRanges(env.EGRESS_ALLOW) ?? [],
   ),
-  /** Ranges where no destination may be, even if allowed. */
+  /** Ranges that no destination may use, even if allowed. */
   denied: fromEnv(
     {
       EGRESS_DENY: ranges(
@@ -36,11 +36,11 @@ export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
 
 export type EgressRanges = ReturnType<typeof readEgressRanges>;
 
-/** Decides which addresses a destination may have. */
+/** Decides which addresses a destination may connect to. */
 export type EgressRules = {
   /**
-   * Whether a connection to this address and port is allowed. Text that is not an address is refused. `ports` are those below
-   * 1024 where servers of a protocol other than HTTP listen: a request of HTTP never reaches them.
+   * Whether a connection to this address and port is allowed. Text that is not an address is refused. `ports` are
+   * ports below 1024 of a protocol other than HTTP: HTTP requests never use them.
    */
   allows(address: string, port: number, ports?: readonly number[]): boolean;
 };
@@ -49,15 +49,15 @@ export class EgressError extends Error {
   readonly code = 'egress_denied';
 }
 
-// An address of the public range that answers only inside one cloud: its metadata and agent channel.
+// A public address that responds only within one cloud: its metadata and agent channel.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
 // All allocated IPv6 addresses. The rest includes mapped IPv4 addresses: ::7f00:1 is 127.0.0.1.
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Public unicast addresses only, on port 80, 443 or an unprivileged one: nothing on this machine, in the local network
- * or of a cloud's metadata (ranges of RFC 6890). `allowedRanges` are open too, on every port unless they name one, except
- * addresses that are also in `deniedRanges`. Both are lists that `readRanges` has accepted.
+ * Allows public unicast addresses only, on port 80, 443 or an unprivileged port: never this machine, the local
+ * network or cloud metadata (ranges of RFC 6890). `allowedRanges` are allowed too, on every port unless they name
+ * one, except addresses that are also in `deniedRanges`. Both are lists accepted by `readRanges`.
  */
 export function createEgressRules(allowedRanges: readonly string[], deniedRanges: readonly string[] = []): EgressRules {
   const opened = createRangeCheck(allowedRanges);

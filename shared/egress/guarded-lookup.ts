@@ -8,18 +8,18 @@ import { EgressError } from './egress-rules.ts';
 import { createNameResolver } from './resolve-name.ts';
 import type { ResolveName } from './resolve-name.ts';
 
-/** How long an answer of the name server is reused, in ms. */
+/** How long a DNS answer is reused, in ms. */
 const keptMs = 30_000;
-/** How long an answer is used while the name server is queried again, or does not answer, in ms. */
+/** How long an expired answer is used while the name server is queried again or does not respond, in ms. */
 const staleMaxMs = 600_000;
 const namesKeptMax = 10_000;
 
 type Kept = { addresses: Promise<readonly LookupAddress[]>; askedAtMs: number; answeredAtMs: number };
 
 /**
- * Looks up names for outgoing connections and gives only addresses the rules allow. Answers are kept for a while and
- * one name is looked up once at a time. A known name keeps its last answer until there is a new one, so that a name server
- * that hangs delays no request.
+ * Resolves names for outgoing connections and returns only allowed addresses. Answers are cached, and each name has
+ * one lookup at a time. A known name keeps its last answer until there is a new one, so that a hanging name server
+ * delays no request.
  */
 export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = createNameResolver()) {
   const kept = new Map<string, Kept>();
@@ -42,7 +42,7 @@ export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName
     );
     return entry.addresses;
   };
-  /** Rejects where no address is allowed, which depends on the port as well. */
+  /** Rejects if no address is allowed; this depends on the port too. */
   return async (hostname: string, port: number): Promise<readonly LookupAddress[]> => {
     const found = await addressesOf(hostname);
     const allowed = found.filter(({ address }) => rules.allows(address, port));
@@ -65,7 +65,7 @@ export function createGuardedConnector(
   lookup: ReturnType<typeof createGuardedLookup>,
   connectTimeoutMs: number,
 ): buildConnector.connector {
-  // No timeout of its own: lookup, connection and TLS handshake share connectTimeoutMs.
+  // No timeout here: lookup, connection and TLS handshake share connectTimeoutMs.
   const secure = buildConnector({ timeout: 0 });
   return (options, callback) => {
     const port = portOf(options);

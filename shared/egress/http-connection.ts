@@ -5,14 +5,14 @@ import { AnswerError, AnswerReader } from './read-answer.ts';
 import type { ReadAnswer } from './read-answer.ts';
 import type { WrittenRequest } from './write-request.ts';
 
-/** The destination was silent for too long, before or within its answer. */
+/** The destination sent nothing for too long, before or within its response. */
 export class SilenceError extends Error {
   readonly code = 'ANSWER_TIMEOUT';
 }
 
 /** Owner of a connection. Called once a request, `ended` or `broke`; `broke` also for an idle connection. */
 export type ConnectionOwner = {
-  /** The answer is complete. A connection with `idleMs` may be reused for that long; one without has closed. */
+  /** The response is complete. A connection with `idleMs` may be reused for that long; one without is closed. */
   ended(connection: HttpConnection, answer: OutboundAnswer, idleMs: number): void;
   broke(connection: HttpConnection, error: unknown): void;
 };
@@ -28,24 +28,24 @@ export class HttpConnection implements Timed {
   #isOver = false;
   #receivedAtMs = 0;
   #silence: Deadline | undefined;
-  /** Time until which it may wait for another request, by performance.now(). */
+  /** Time until which it may stay idle, by performance.now(). */
   idleUntilMs = Infinity;
   /** Its index in the connections of its origin. */
   slot = -1;
 
-  /** `silences` has the time a destination may be silent for. */
+  /** `silences` measures how long a destination may send nothing. */
   constructor(socket: Socket, owner: ConnectionOwner, silences: Deadlines) {
     this.#socket = socket;
     this.#owner = owner;
     this.#silences = silences;
-    // The connector keeps its own.
+    // The connector keeps its own cache.
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('end', () => this.#closed());
     socket.on('error', (error) => this.#break(error));
     socket.on('close', () => this.#closed());
   }
 
-  /** Sends a request; no other one may be under way. */
+  /** Sends a request; no other request may be in flight. */
   send({ parts, closes }: WrittenRequest): void {
     this.#isBusy = true;
     this.#closes = closes;
@@ -64,7 +64,7 @@ export class HttpConnection implements Timed {
     this.#socket.destroy();
   }
 
-  /** It was silent for long enough, unless something has come meanwhile. */
+  /** Whether the silence is over the limit, and nothing arrived in the meantime. */
   expire(): void {
     const receivedAtMs = this.#receivedAtMs;
     if (receivedAtMs === 0) {

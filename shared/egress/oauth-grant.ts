@@ -1,6 +1,6 @@
 /**
- * How an access token is obtained: plain data, which a kind makes of its settings. The sender asks for the token and
- * writes it into the request (`shared/egress/oauth`).
+ * How to obtain an access token: plain data that a kind derives from its settings. The sender requests the token and
+ * adds it to the request (`shared/egress/oauth`).
  */
 export type OAuthGrant = {
   /** The platform's token endpoint. */
@@ -8,7 +8,7 @@ export type OAuthGrant = {
   readonly by: OAuthProof;
   /** The client's credentials; a service account proves its identity by its signature. */
   readonly client?: OAuthClient;
-  /** Scopes with spaces between them. */
+  /** Scopes separated by spaces. */
   readonly scope?: string;
   /** Parameters that the platform requires beside the standard ones. */
   readonly parameters?: Readonly<Record<string, string>>;
@@ -32,13 +32,13 @@ export type OAuthProof =
 export type OAuthClient = {
   readonly id: string;
   readonly secret: string;
-  /** Where the platform looks for the two: RFC 6749, section 2.3.1. */
+  /** Where the platform expects client id and secret: RFC 6749, section 2.3.1. */
   readonly sentIn: 'body' | 'basic';
 };
 
-/** A token of this grant in the Authorization header, which a request needs before it can be sent. */
+/** The grant whose token goes into the Authorization header before the request can be sent. */
 export type OAuthNeed = {
   readonly grant: OAuthGrant;
-  /** The word before the token; defaults to `Bearer`. */
+  /** The scheme in front of the token; defaults to `Bearer`. */
   readonly scheme?: string;
 };

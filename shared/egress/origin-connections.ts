@@ -5,12 +5,12 @@ import { HttpConnection } from './http-connection.ts';
 import type { ConnectionOwner } from './http-connection.ts';
 import type { WrittenRequest } from './write-request.ts';
 
-/** A request until it ends: with an answer, an error or a timeout. */
+/** A request until it ends: with a response, an error or a timeout. */
 export type Exchange = {
   readonly request: WrittenRequest;
-  /** Whether it is still to be sent: its time is not over, and it was not withdrawn. */
+  /** Whether it still has to be sent: it has not timed out and was not withdrawn. */
   mayBegin(): boolean;
-  /** It no longer waits for other requests. */
+  /** It no longer waits in the queue. */
   begun(): void;
   answered(answer: OutboundAnswer): void;
   failed(error: unknown): void;
@@ -18,11 +18,11 @@ export type Exchange = {
 
 /** One sender's requests and connections at an origin. */
 type Lane = {
-  /** Connections it uses, including those being opened for it. */
+  /** Its connections, including those being opened. */
   inUse: number;
   /** Exchanges for which connections are being opened. */
   connecting: Exchange[];
-  /** In order. */
+  /** In order of arrival. */
   waiting: Exchange[];
 };
 
@@ -31,7 +31,7 @@ type Connect = (connected: (error: Error | null, socket: Socket | null) => void)
 
 export type OriginConnectionsOptions = {
   readonly connect: Connect;
-  /** Connections at a time. Each lane may have one all the same. */
+  /** Maximum connections. Each lane may have one beyond it. */
   readonly connectionsMax: number;
   readonly silences: Deadlines;
   /** No connection is left and no lane waits for one, or no lane is left: a new object replaces this one when needed. */
@@ -51,9 +51,9 @@ export class OriginConnections implements ConnectionOwner {
   readonly #options: OriginConnectionsOptions;
   /** Lanes by sender. */
   readonly #lanes = new Map<object, Lane>();
-  /** Lanes with waiting exchanges, in turn. */
+  /** Lanes with waiting exchanges, in round-robin order. */
   readonly #turns: Lane[] = [];
-  /** Open connections. Not a Set, since connections change often. */
+  /** Open connections. An array, not a Set, because connections change often. */
   readonly #connections: HttpConnection[] = [];
   /** The exchange on each connection, by its slot; undefined for an idle one. */
   readonly #underWay: (UnderWay | undefined)[] = [];
@@ -129,7 +129,7 @@ export class OriginConnections implements ConnectionOwner {
     return lane;
   }
 
-  /** Whether the exchange was started; else it has to wait. */
+  /** Whether the exchange was started; otherwise it waits. */
   #start(lane: Lane, exchange: Exchange): boolean {
     const nowMs = performance.now();
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
@@ -151,7 +151,7 @@ export class OriginConnections implements ConnectionOwner {
     connection.send(exchange.request);
   }
 
-  /** Opens a connection for an exchange. If that has ended by then, others use the connection. */
+  /** Opens a connection for an exchange. If the exchange has ended by then, others use the connection. */
   #connect(lane: Lane, exchange: Exchange): void {
     lane.inUse += 1;
     this.#connecting += 1;

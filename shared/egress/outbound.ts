@@ -11,15 +11,18 @@ export type OutboundRequest = {
   /** The sender adds the Authorization header: only it can ask for a token. */
   readonly oauth?: OAuthNeed;
   /**
-   * Sent once this one was accepted, for platforms that need several calls for one event. A retry sends all of them again,
-   * so each must be harmless when repeated.
+   * Sent after this one was accepted, for platforms that need several calls for one event. A retry sends all of them
+   * again, so each must be idempotent.
    */
   readonly next?: OutboundRequest;
-  /** The same, made of the answer: for platforms whose later calls name ids that they gave. Undefined: nothing follows. */
+  /**
+   * The same, built from the response: for platforms whose later calls use ids from earlier responses. Undefined: no
+   * further call.
+   */
   readonly nextOf?: (answer: OutboundAnswer) => OutboundRequest | undefined;
 };
 
-/** The platform's answer; `body` is bounded by the sender and may be cut. */
+/** The platform's response; the sender limits `body`, which may be truncated. */
 export type OutboundAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

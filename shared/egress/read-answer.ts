@@ -11,20 +11,20 @@ export class AnswerError extends Error {
   }
 }
 
-/** An answer that is complete, or read as far as it is kept. */
+/** A response that is complete, or read up to the limit. */
 export type ReadAnswer = {
   readonly answer: OutboundAnswer;
-  /** How long the connection may wait for another request, in ms; 0: it must not be reused. */
+  /** How long the connection may stay idle, in ms; 0: it must not be reused. */
   readonly idleMs: number;
 };
 
-/** Bytes of an answer that are kept. */
+/** Maximum bytes of a response that are kept. */
 const keptBytesMax = 64 * 1024;
-/** Bytes of an answer that are read and dropped, so that the connection may be used again, before it is cut. */
+/** Maximum bytes of a response that are read and dropped to reuse the connection, before it is closed. */
 const readBytesMax = 1024 * 1024;
 /** Limit of the head, of the trailers, and of the line before a chunk. */
 const headBytesMax = 16 * 1024;
-/** How long a connection waits for another request if the server names no time, in ms. */
+/** How long a connection may stay idle if the server names no time, in ms. */
 const idleByDefaultMs = 4_000;
 const idleMaxMs = 600_000;
 /** Margin before the server's own timeout: a request in flight when it closes is lost. */
@@ -50,9 +50,9 @@ type AnswerHead = {
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'whole';
 
 /**
- * Reads the answers of one connection, one after the other (RFC 9112), each of bounded size. Once a status was read it counts,
- * whatever is wrong with the rest: the receiver has the event, and would get it again. Where the end of an answer is uncertain
- * the connection is not used again: the bytes after it may belong to another answer.
+ * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. Once a status was read it
+ * counts, whatever is wrong with the rest: the receiver has the event, and a retry would deliver it twice. If the end
+ * of a response is uncertain, the connection is not reused: the bytes after it may belong to another response.
  */
 export class AnswerReader {
   #state: State = 'head';
@@ -68,7 +68,7 @@ export class AnswerReader {
   #bytes = 0;
   #headBytes = 0;
 
-  /** Reads bytes. Returns the answer once it is complete, or too long to read further. Throws AnswerError. */
+  /** Reads bytes. Returns the response once it is complete, or too long to read further. Throws AnswerError. */
   push(data: Buffer): ReadAnswer | undefined {
     let bytes = data;
     if (this.#pending.length > 0) {
@@ -98,14 +98,14 @@ export class AnswerReader {
     return this.#state === 'whole' ? this.#finish(at === bytes.length) : undefined;
   }
 
-  /** Of a head that is too long the status is kept. */
+  /** For a head that is too long, the status is kept. */
   #tooLong(text: string): AnswerError {
     const status = statusOf(text);
     if (this.#state === 'head' && status >= 200) this.#head = { status, fields: '', framing: noBody, idleMs: 0 };
     return malformed('a head or a line is too long');
   }
 
-  /** The server has closed the connection. Returns the answer if that ends it. Throws AnswerError. */
+  /** The server closed the connection. Returns the response if that ends it. Throws AnswerError. */
   end(): ReadAnswer {
     if (this.#state === 'close') return this.#finish(false);
     throw new AnswerError('ANSWER_CUT_SHORT', 'reading an answer: the connection was closed before its end');
@@ -199,7 +199,7 @@ export class AnswerReader {
     this.#chunks = [];
     this.#bytes = 0;
     this.#headBytes = 0;
-    // Bytes after an answer were not requested.
+    // Bytes after a response were not requested.
     return { answer, idleMs: isExact ? head.idleMs : 0 };
   }
 }
@@ -213,7 +213,7 @@ const lengthValue = /^\d{1,15}$/;
 const carriageReturn = 0x0d;
 const lineFeed = 0x0a;
 
-/** The end of a head, the empty line after it included; undefined if it is not there yet. Lines may end without CR (RFC 9112, 2.2). */
+/** The end of a head, including the empty line; undefined if incomplete. Lines may end without CR (RFC 9112, 2.2). */
 function endOfHead(bytes: Buffer, from: number): number | undefined {
   for (let at = bytes.indexOf(lineFeed, from); at >= 0; at = bytes.indexOf(lineFeed, at + 1)) {
     if (bytes[at + 1] === lineFeed) return at + 2;
@@ -222,14 +222,14 @@ function endOfHead(bytes: Buffer, from: number): number | undefined {
   return undefined;
 }
 
-/** 0 where no status line is there. */
+/** 0 without a status line. */
 const statusOf = (text: string): number => Number(statusLine.exec(text)?.[2] ?? 0);
 
 function readHead(text: string): AnswerHead {
   const [line, version, code] = statusLine.exec(text) ?? [];
   if (line === undefined) throw malformed('it does not begin with a status');
   const status = Number(code);
-  // No request asks for another protocol.
+  // No request asks to switch protocols.
   if (status === 101) throw malformed('the server changes the protocol');
   let length: string | undefined;
   let coding: string | undefined;
@@ -265,7 +265,7 @@ function readHead(text: string): AnswerHead {
   if (version === '0' && coding !== undefined) keepsOpen = false;
   const isChunkedTwice = coding !== undefined && coding.indexOf('chunked') !== coding.lastIndexOf('chunked');
   const isUnclear = isFaulty || isChunkedTwice || !hasLength || (length !== undefined && coding !== undefined);
-  // Where the end of the body is ambiguous, it is not read.
+  // A body with an ambiguous end is not read.
   const hasEnd = coding !== undefined || (hasLength && (length !== undefined || !isFaulty));
   const framing = hasEnd ? framingOf(status, length, coding) : noBody;
   return { status, fields, framing, idleMs: keepsOpen && framing.kind !== 'close' && !isUnclear ? idleMs : 0 };
@@ -279,7 +279,7 @@ function framingOf(status: number, length: string | undefined, coding: string | 
   if (coding !== undefined) {
     const codings = coding.split(',').map((each) => each.trim());
     if (codings.at(-1) === 'chunked') return { kind: 'chunked' };
-    // No coding at all by its old name (RFC 2616, section 3.6).
+    // The old name for no coding (RFC 2616, section 3.6).
     if (coding !== 'identity') return { kind: 'close' };
   }
   return length === undefined ? { kind: 'close' } : { kind: 'length', bytes: Number(length) };
@@ -294,14 +294,14 @@ function readConnection(value: string, before: boolean): boolean {
   return before || said.includes('keep-alive');
 }
 
-/** How long a connection may wait according to the server, in ms; undefined if it names no time. */
+/** The server's keep-alive timeout in ms; undefined if it names none. */
 function readKeepAlive(value: string): number | undefined {
   const [, seconds] = /(?:^|[,;]|\s)timeout\s*=\s*(\d{1,9})/i.exec(value) ?? [];
   if (seconds === undefined) return undefined;
   return Math.max(0, Math.min(idleMaxMs, Number(seconds) * 1_000 - idleMarginMs));
 }
 
-/** Stands for the name of a line that is no header. */
+/** Placeholder name for a line that is not a header. */
 const notAField = '';
 
 function* eachField(fields: string): Generator<readonly [name: string, value: string]> {
@@ -334,7 +334,7 @@ class Answer implements OutboundAnswer {
     return Object.fromEntries(headers);
   }
 
-  /** Decompressed if the server compresses although no request accepts it; empty if that fails. */
+  /** Decompressed if the server compresses although no request accepts it; empty if decompression fails. */
   get body(): string {
     const bytes = Buffer.concat(this.#chunks);
     const [, coding = ''] = /^content-encoding:[\t ]*([^\r]*?)[\t ]*\r$/im.exec(this.#fields) ?? [];

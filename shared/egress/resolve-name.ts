@@ -13,9 +13,9 @@ export type NameResolverOptions = {
 const tries = 2;
 
 /**
- * Resolves a name by querying name servers without a thread: any number of names may hang, and none waits for another. The
- * platform's own resolver, with four threads for the whole process, is used only where it is quick: for names without a
- * dot, and for names that no name server has but the hosts file may have. Rejects like `node:dns`; ETIMEOUT after three
+ * Resolves a name by querying name servers without a thread, so that hanging lookups do not delay others. The
+ * system's own resolver, with four threads for the whole process, is used only where it is quick: for names without a
+ * dot, and for names that no name server knows but the hosts file may. Rejects like `node:dns`; ETIMEOUT after three
  * seconds by default.
  */
 export function createNameResolver({ servers, tryMs = 1_000 }: NameResolverOptions = {}): ResolveName {
@@ -36,7 +36,7 @@ function addressesOf(result: PromiseSettledResult<readonly string[]>, family: 4 
   return result.status === 'rejected' ? [] : result.value.map((address) => ({ address, family }));
 }
 
-/** Errors which show at once that the name has no address, or that no name server can be queried. */
+/** Errors that show immediately that the name has no address, or that no name server can be queried. */
 const answers: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED']);
 
 function isAnswer(failure: unknown): boolean {

@@ -1,14 +1,14 @@
 import type { OutboundRequest } from './outbound.ts';
 import type { SendResult, Sender } from './sender.ts';
 
-/** The last request that was sent, its result, and how many were sent. */
+/** The last request that was sent, its result, and the number of requests sent. */
 export type SentInTurn = {
   readonly request: OutboundRequest;
   readonly result: SendResult;
   readonly requests: number;
 };
 
-/** Sends a request and then each that follows it, up to the first that is not accepted. */
+/** Sends a request and its follow-up requests, up to the first that is not accepted. */
 export async function sendInTurn(
   sender: Pick<Sender, 'send'>,
   first: OutboundRequest,

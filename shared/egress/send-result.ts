@@ -5,15 +5,15 @@ import { SilenceError } from './http-connection.ts';
 import { InvalidRequestError } from './write-request.ts';
 
 /**
- * Why there is no answer: the rules forbid the address, the request cannot be sent as it is, the destination was too slow,
- * the connection was not made or broke, or the request was withdrawn before any byte of it was sent.
+ * Why there is no response: the egress rules forbid the address, the request is invalid, the destination was too
+ * slow, the connection failed or broke, or the request was withdrawn before any byte was sent.
  */
 export type SendFailure = 'blocked' | 'invalid' | 'timeout' | 'connection' | 'withdrawn';
 
 export type SendResult =
   | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
   /**
-   * No answer; `permanent` when another attempt would end the same way. `reason` is for people. `refusesAccess`: nothing
+   * No response; `permanent` when a retry would end the same way. `reason` is for people. `refusesAccess`: nothing
    * was sent, because the platform issues no token to the destination.
    */
   | {

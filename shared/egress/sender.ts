@@ -12,7 +12,7 @@ import { InvalidRequestError, writeRequest } from './write-request.ts';
 import type { WrittenRequest } from './write-request.ts';
 
 export type SenderLimits = {
-  /** To one origin, shared by the senders of a group, each of which may have one all the same. */
+  /** Maximum connections to one origin, shared by the senders of a group, each of which may have one beyond it. */
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
@@ -24,9 +24,12 @@ export type { SendFailure, SendResult } from './send-result.ts';
 
 /** Sends requests over kept connections. Redirects are not followed. */
 export type Sender = {
-  /** `mayBegin` is asked before the first byte is sent, which may be long after the call: false withdraws the request. */
+  /**
+   * `mayBegin` is called before the first byte is sent, which may be long after the call: false withdraws the
+   * request.
+   */
   send(request: OutboundRequest, mayBegin?: () => boolean): Promise<SendResult>;
-  /** Ends its requests in flight with their connections, and all connections that no other sender shares. */
+  /** Ends its in-flight requests with their connections, and all connections that no other sender shares. */
   close(): Promise<void>;
 };
 
@@ -119,7 +122,7 @@ type SendingOptions = {
   readonly settle: (result: SendResult) => void;
 };
 
-/** One request until it settles, once. Its timeout starts when it no longer waits for other requests. */
+/** One request until it settles, once. Its timeout starts when it leaves the queue. */
 class Sending implements Exchange, Timed {
   readonly request: WrittenRequest;
   readonly #options: SendingOptions;
@@ -169,7 +172,7 @@ type ParsedUrl = {
   readonly protocol: string;
   readonly hostname: string;
   readonly host: string;
-  /** Empty for that of the protocol. */
+  /** Empty for the protocol's default port. */
   readonly port: string;
   readonly path: string;
 };
@@ -179,7 +182,10 @@ const kept = new Map<string, ParsedUrl | undefined>();
 
 const isHttp = ({ protocol }: ParsedUrl): boolean => protocol === 'http:' || protocol === 'https:';
 
-/** Parses a URL of any protocol; undefined if it is invalid or names no host. A destination's URL is nearly always the same, so answers are kept. */
+/**
+ * Parses a URL of any protocol; undefined if it is invalid or has no host. A destination's URL is nearly always the
+ * same, so results are cached.
+ */
 export function parseUrl(text: string): ParsedUrl | undefined {
   if (kept.has(text)) return kept.get(text);
   if (kept.size >= keptMax) kept.clear();

@@ -1,11 +1,11 @@
 import type { OutboundRequest } from './outbound.ts';
 
-/** The request cannot be sent as it is, now or later. The message names the problem and contains no value. */
+/** The request is permanently invalid. The message names the problem and contains no value. */
 export class InvalidRequestError extends Error {
   readonly code = 'invalid_request';
 }
 
-/** A request as it goes over a connection. */
+/** A request in the form that goes over a connection. */
 export type WrittenRequest = {
   /** Parts to send, in order. Text is UTF-8. */
   readonly parts: readonly (string | Buffer)[];
@@ -18,7 +18,7 @@ type Target = { readonly host: string; readonly path: string };
 
 const token = /^[\w!#$%&'*+\-.^`|~]+$/;
 const asciiValue = /^[\t\x20-\x7e]*$/;
-// RFC 9110, section 5.5: bytes above those of ASCII are allowed, and mean nothing in particular.
+// RFC 9110, section 5.5: bytes above ASCII are allowed and have no defined meaning.
 const anyValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** How the writer treats a header of the request. */
@@ -37,15 +37,15 @@ const ownUse: Readonly<Record<string, HeaderUse>> = {
   trailer: 'refused',
 };
 
-/** A longer body, in UTF-16 units, is not copied into one part with its head: two writes cost less. */
+/** A longer body, in UTF-16 units, is not copied into one part with its head: two writes are cheaper. */
 const joinedMax = 16 * 1_024;
 
 const usesKeptMax = 1_000;
 const uses = new Map<string, HeaderUse>();
 
 /**
- * Writes an HTTP/1.1 request (RFC 9112). Throws InvalidRequestError for a header that cannot be written, or that is not the
- * request's to set.
+ * Writes an HTTP/1.1 request (RFC 9112). Throws InvalidRequestError for an invalid header, or one that the request
+ * may not set.
  */
 export function writeRequest(request: OutboundRequest, { host, path }: Target): WrittenRequest {
   const { method, headers } = request;
@@ -109,7 +109,7 @@ function closesAfter(value: string): boolean {
   return said === 'close';
 }
 
-/** Nearly all requests have the same few names: each is classified once. */
+/** Nearly all requests use the same few names, so classifications are cached. */
 function useOf(name: string): HeaderUse {
   const known = uses.get(name);
   if (known !== undefined) return known;

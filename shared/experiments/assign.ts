@@ -5,20 +5,20 @@ import type { Page, PageContext } from './page.ts';
 import { readPage } from './page.ts';
 import type { Work } from '../routing/values/work.ts';
 
-/** Variant ids a visitor was assigned to for good, by experiment id. */
+/** Variant ids the visitor was permanently assigned to, by experiment id. */
 export type Assignments = ReadonlyMap<string, string>;
 
 export type AssignmentRequest = {
   readonly experimentKey: string;
   readonly visitorId: string;
-  /** False reads the assignment and records no impression. */
+  /** False returns the assignment without recording an impression. */
   readonly trackImpression: boolean;
   readonly context: PageContext | undefined;
 };
 
 export type NotAssignedReason = 'unknown' | 'completed' | 'paused' | 'notEligible' | 'outsideAllocation';
 
-/** How a visitor came by a variant: just now, kept from before, or by a rollout to all. */
+/** The origin of a visitor's variant: assigned now, kept from before, or rolled out to all. */
 export type AssignmentOrigin = 'new' | 'sticky' | 'rollout';
 
 export type Placement =
@@ -31,7 +31,7 @@ export type AssignmentDecision =
       readonly experiment: PlannedExperiment;
       readonly variant: ExperimentVariant;
       readonly origin: AssignmentOrigin;
-      /** The assignment to store with the visitor; one that is stored already takes precedence. */
+      /** The assignment to store with the visitor; an existing one takes precedence. */
       readonly store: { readonly experimentId: string; readonly variantId: string } | undefined;
       /** Whether this call records an impression. */
       readonly impressionDue: boolean;
@@ -39,8 +39,8 @@ export type AssignmentDecision =
   | { readonly assigned: false; readonly reason: NotAssignedReason };
 
 /**
- * Decides a call for an assignment. A first assignment is to be stored whether or not an impression is tracked, since
- * the caller may show the variant either way. Throws OverBudgetError where `work` does not allow for looking at the page.
+ * Decides an assignment. A first assignment must be stored whether or not an impression is recorded, since the caller
+ * may show the variant either way. Throws OverBudgetError if checking the page would exceed `work`.
  */
 export function assign(
   plan: ExperimentPlan,
@@ -64,8 +64,8 @@ export function assign(
 }
 
 /**
- * Where a visitor stands in an experiment, on a page. What the page rules out is ruled out for this call only: an
- * assignment made before stays. A sticky variant that is gone counts for nothing.
+ * A visitor's status in an experiment on a page. A page that rules the experiment out does so for this call only: an
+ * earlier assignment stays. A sticky variant that no longer exists is ignored.
  */
 function placeVisitor(
   experiment: PlannedExperiment,
@@ -84,27 +84,27 @@ function placeVisitor(
   if (allocationBucket(id, visitorId) >= experiment.allocationEnd)
     return { assigned: false, reason: 'outsideAllocation' };
   const variant = variantAt(experiment.ranges, variantBucket(id, visitorId));
-  // Only without a control, which no published experiment is.
+  // Only without a control, which every published experiment has.
   if (variant === undefined) return { assigned: false, reason: 'outsideAllocation' };
   return { assigned: true, variant, origin: 'new' };
 }
 
-/** What it takes to place a visitor where nothing is asked of the page, beside the hashing of its id. */
+/** The cost of assigning a visitor without page checks, beside hashing its id. */
 const unitsOfPlacement = 50;
 
-/** A variant that counts for a visitor. */
+/** A visitor's active variant. */
 type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
 
 export type Personalization = {
-  /** The properties a page is to have. Where two variants give one of the same name, the later of `by` wins. */
+  /** The properties to set on a page. Where two variants set the same name, the later of `by` wins. */
   readonly properties: Readonly<Record<string, string>>;
   readonly by: readonly PersonalizedBy[];
 };
 
 /**
- * The visitor's variants and their properties: of running personalizations, which are always on, of assignments made
- * before, and of variants rolled out to all. It makes no assignment. A test wins over a personalization, then the
- * greater id. Throws as `assign` does.
+ * The visitor's variants and their properties: from running personalizations, which are always on, from earlier
+ * assignments, and from variants rolled out to all. Makes no assignment. A test wins over a personalization, then the
+ * greater id. Throws like `assign`.
  */
 export function personalizeVisitor(
   plan: ExperimentPlan,

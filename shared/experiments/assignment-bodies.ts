@@ -92,7 +92,7 @@ type ServedExperiments = {
   readonly flagsPath?: string;
   /** Members of each operation beside the common ones. */
   readonly members: JsonObject;
-  /** Failures only they have, by status. */
+  /** Additional errors, by status. */
   readonly failures: Readonly<Record<number, string>>;
 };
 

@@ -1,22 +1,25 @@
 import { murmur3 } from '../runtime/murmur3.ts';
 
-/** The whole is cut into this many buckets, so one bucket is a hundredth of a percent. */
+/** The number of buckets; one bucket is a hundredth of a percent. */
 export const bucketsInAll = 10_000;
 
 /**
- * The bucket a visitor falls in when an experiment's traffic is allocated; below the allocation means inside.
- * The algorithm, with test vectors, is published in BUCKETING.md beside this file: a change here moves visitors.
+ * The visitor's bucket for traffic allocation; visitors with a bucket below the allocation take part. The algorithm,
+ * with test vectors, is published in BUCKETING.md beside this file: a change here moves visitors.
  */
 export function allocationBucket(experimentId: string, visitorId: string): number {
   return bucketOf(`${experimentId}:allocation:${visitorId}`);
 }
 
-/** The bucket that chooses a visitor's variant; another text is hashed, so that it does not depend on the allocation. */
+/**
+ * The bucket that chooses the visitor's variant. It hashes another text, so that it does not depend on the
+ * allocation.
+ */
 export function variantBucket(experimentId: string, visitorId: string): number {
   return bucketOf(`${experimentId}:variant:${visitorId}`);
 }
 
-/** Buckets of a percentage of at most two decimals: 12.5 is 1250. */
+/** Buckets of a percentage with up to two decimals: 12.5 is 1250. */
 export function bucketsOfPercent(percent: number): number {
   return Math.round(percent * 100);
 }
@@ -24,14 +27,14 @@ export function bucketsOfPercent(percent: number): number {
 export type Weighted = {
   readonly id: string;
   readonly isControl: boolean;
-  /** Percent of the visitors inside; a control takes what the others leave, whatever its own weight. */
+  /** Percent of the participating visitors; a control receives the rest, whatever its own weight. */
   readonly weight: number | null;
 };
 
-/** A variant has the buckets from the end of the one before it up to its own end, which is outside. */
+/** A variant's buckets run from the end of the previous variant to its own end, exclusive. */
 export type VariantRange<Variant extends Weighted> = { readonly variant: Variant; readonly end: number };
 
-/** Variants with their ranges of buckets: by id, the control last up to the end of all. */
+/** Variants with their bucket ranges: by id, with the control last, up to the end. */
 export function rangeVariants<Variant extends Weighted>(variants: readonly Variant[]): VariantRange<Variant>[] {
   const ordered = variants.toSorted((a, b) => Number(a.isControl) - Number(b.isControl) || (a.id < b.id ? -1 : 1));
   let end = 0;
@@ -41,7 +44,7 @@ export function rangeVariants<Variant extends Weighted>(variants: readonly Varia
   });
 }
 
-/** The variant whose range holds the bucket; undefined only where there is no control to take the rest. */
+/** The variant whose range contains the bucket; undefined only without a control for the rest. */
 export function variantAt<Variant extends Weighted>(
   ranges: readonly VariantRange<Variant>[],
   bucket: number,

@@ -7,7 +7,7 @@ import { patternCharsMax } from './url-pattern.ts';
 export const experimentTypes = ['ab', 'multivariate', 'personalization'] as const;
 export type ExperimentType = (typeof experimentTypes)[number];
 
-/** A draft has not started and is in no version; the others are where its lifecycle took it. */
+/** A draft has not started and is in no version; the other states are set by the lifecycle. */
 export const experimentStatuses = ['Draft', 'Running', 'Paused', 'Completed'] as const;
 export type ExperimentStatus = (typeof experimentStatuses)[number];
 
@@ -17,29 +17,29 @@ const percentField = Type.Number({ minimum: 0, maximum: 100 });
 
 export const experimentKeyPattern = '^[A-Za-z0-9_-]{1,100}$';
 
-/** An experiment as it is stored. */
+/** A stored experiment. */
 export const experimentBody = Type.Object({
   name: nameField,
-  /** The key by which a client requests it; fixed once created, and unique in its account. */
+  /** The key by which clients request the experiment; immutable and unique in its account. */
   key: Type.String({ pattern: experimentKeyPattern }),
   description: descriptionField,
   type: Type.Enum([...experimentTypes]),
   status: Type.Enum([...experimentStatuses]),
-  /** Percent of the visitors that take part. */
+  /** Percent of all visitors that take part. */
   trafficAllocation: percentField,
-  /** Pages it may run on; none means all. */
+  /** Pages the experiment may run on; none means all. */
   urlPatterns: Type.Array(Type.String({ minLength: 1, maxLength: patternCharsMax }), { maxItems: 50 }),
-  /** Conditions on the page's query, all of which must hold. */
+  /** Conditions on the page's query, all required. */
   queryRules: Type.Array(queryRule, { maxItems: 20 }),
   /** The event that counts as a conversion. */
   primaryMetric: nullable(
     Type.Object({ event: Type.String({ minLength: 1, maxLength: 1_000 }) }, { additionalProperties: false }),
   ),
-  /** The variant every visitor gets once the experiment is completed. */
+  /** The variant that every visitor gets after completion. */
   rolloutVariantId: nullable(idField),
-  /** The winning variant, for reports: it changes nothing for visitors. */
+  /** The winning variant, for reports only: visitors are not affected. */
   winnerVariantId: nullable(idField),
-  /** When it was started, and when it was completed. */
+  /** Start and completion times. */
   startedAt: nullable(instant),
   stoppedAt: nullable(instant),
 });
@@ -65,13 +65,13 @@ export const experimentFixed = ['key', 'type'] as const;
 /** Fields of an experiment that only its lifecycle sets. */
 export const experimentReadOnly = ['status', 'rolloutVariantId', 'winnerVariantId', 'startedAt', 'stoppedAt'] as const;
 
-/** One variant of an experiment as it is stored. */
+/** A stored variant of an experiment. */
 export const experimentVariantBody = Type.Object({
   experimentId: idField,
   name: nameField,
   description: descriptionField,
   isControl: Type.Boolean(),
-  /** Percent of the visitors that take part; the control gets what the others leave, whatever it has here. */
+  /** Percent of the participating visitors; the control receives the rest, whatever its own value. */
   weight: nullable(percentField),
   /** The target of the redirect: an http or https address, or a path on the same host. */
   redirect: nullable(Type.String({ minLength: 1, maxLength: 2_048 })),
@@ -95,14 +95,14 @@ export const experimentVariantDefaults = {
 /** Fields of a variant that never change. */
 export const experimentVariantFixed = ['experimentId'] as const;
 
-/** An account's settings for experiments as they are stored. */
+/** An account's stored settings for experiments. */
 export const experimentSettingsBody = Type.Object({
   name: nullable(nameField),
-  /** False takes every experiment of the account off. */
+  /** False disables every experiment of the account. */
   isEnabled: Type.Boolean(),
-  /** The token with which a browser requests assignments; no secret. */
+  /** The token with which a browser requests assignments; not a secret. */
   token: Type.String({ pattern: '^exp_[A-Za-z0-9]{16,64}$' }),
-  /** Domains whose pages may ask; null means all. Apart from the setting of that name on a source. */
+  /** Domains whose pages may send requests; null means all. Independent of the setting of that name on a source. */
   whitelistDomains: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 1_000 })),
 });
 

@@ -11,10 +11,10 @@ import type { QueryRule } from './query-rule.ts';
 import { compileQueryRule } from './query-rule.ts';
 import { compileUrlPattern } from './url-pattern.ts';
 
-/** An experiment of a version that cannot run, and why. */
+/** An experiment in a version that cannot run, with the reason. */
 export type UnplannedExperiment = { readonly experimentId: string; readonly problem: string };
 
-/** An account's live version, as far as experiments are concerned. */
+/** The experiments part of an account's live version. */
 export type ExperimentsConfig = Pick<AccountConfig, 'accountId' | 'versionId'> &
   TokensConfig & {
     readonly collections: {
@@ -30,15 +30,15 @@ export type ExperimentPlan = {
   readonly versionId: string;
   readonly tokens: ExperimentTokens;
   readonly byKey: ReadonlyMap<string, PlannedExperiment>;
-  /** In the order in which the properties of a later one win: personalizations first, then by id. */
+  /** In override order, later properties win: personalizations first, then by id. */
   readonly inOrder: readonly PlannedExperiment[];
-  /** Empty in a healthy system: publishing checks experiments by the same rules. */
+  /** Empty in a healthy system: publishing applies the same checks. */
   readonly unplanned: readonly UnplannedExperiment[];
 };
 
 /**
- * Compiles the experiments of an account's version: none where the settings take experiments off. An experiment that
- * cannot run is left out, and listed.
+ * Compiles the experiments of an account's version: none if the settings disable experiments. An experiment that
+ * cannot run is left out and listed.
  */
 export function compileExperimentPlan(config: ExperimentsConfig): ExperimentPlan {
   const { experimentSettings, experimentVariants } = config.collections;
@@ -102,31 +102,31 @@ function byPrecedence(a: PlannedExperiment, b: PlannedExperiment): number {
   return rank(a) - rank(b) || (a.id < b.id ? -1 : 1);
 }
 
-/** An experiment that was started, ready to place visitors. */
+/** A started experiment, ready to assign visitors. */
 export type PlannedExperiment = {
   readonly id: string;
   readonly key: string;
   readonly name: string;
   readonly type: ExperimentType;
   readonly status: Exclude<ExperimentStatus, 'Draft'>;
-  /** Visitors whose allocation bucket is below it take part. */
+  /** Visitors whose allocation bucket is below this value take part. */
   readonly allocationEnd: number;
   readonly ranges: readonly VariantRange<ExperimentVariant>[];
   readonly variants: ReadonlyMap<string, ExperimentVariant>;
-  /** The variant of every visitor, once the experiment is completed. */
+  /** The variant of every visitor after completion. */
   readonly rollout: ExperimentVariant | undefined;
   readonly isEligible: Eligibility;
   /** Name of the event that counts as a conversion. */
   readonly metricEvent: string | undefined;
 };
 
-/** The outcome of compiling an experiment of a version, which should hold no draft. */
+/** The outcome of compiling an experiment in a version, which should not contain drafts. */
 type Planned =
   | { readonly kind: 'planned'; readonly experiment: PlannedExperiment }
   | { readonly kind: 'unplanned'; readonly problem: string }
   | { readonly kind: 'draft' };
 
-/** Compiles an experiment with its variants, as they were published. */
+/** Compiles an experiment with its variants, as published. */
 function planExperiment(
   body: ExperimentBody & { readonly id: string },
   variants: readonly ExperimentVariant[],
@@ -162,13 +162,16 @@ function tryCompileEligibility(...rules: Parameters<typeof compileEligibility>):
   }
 }
 
-/** Says whether an experiment may run on a page. Throws OverBudgetError where the page's work does not allow for it. */
+/**
+ * Returns whether an experiment may run on a page. Throws OverBudgetError if the check exceeds the page's cost
+ * budget.
+ */
 type Eligibility = (page: Page) => boolean;
 
 /**
- * Compiles where an experiment may run: on a page that one of the URL patterns matches (none: on all) and for whose
- * query every rule holds. A page without an address or query is not judged by it.
- * Throws PlanError naming the field for a pattern or a rule that cannot run.
+ * Compiles an experiment's page conditions: one of the URL patterns must match (no pattern matches all), and every
+ * query rule must hold. A page without an address or query skips the corresponding check. Throws PlanError naming the
+ * field for an invalid pattern or rule.
  */
 export function compileEligibility(urlPatterns: readonly string[], queryRules: readonly QueryRule[]): Eligibility {
   const patterns = urlPatterns.map((pattern, index) => compileUrlPattern(pattern, `urlPatterns[${String(index)}]`));

@@ -6,11 +6,11 @@ import type { AccountConfig } from '../contracts/config/account-config.ts';
 import { hashSourceKey } from '../contracts/config/account-config.ts';
 import type { ExperimentSettingsBody } from './experiment-bodies.ts';
 
-/** The meaning of an account's token, and the pages and addresses that may use it. */
+/** The account and limits of a token. */
 export type ExperimentToken = {
-  /** Domains whose pages may ask; undefined means all. */
+  /** Allowed page domains; undefined means all. */
   readonly domains: AllowedDomains | undefined;
-  /** Addresses that may ask; undefined means all. */
+  /** Allowed IP addresses; undefined means all. */
   readonly addresses: AddressRanges | undefined;
 } & (
   | { readonly kind: 'experiments' }
@@ -32,7 +32,7 @@ type Source = {
   readonly whitelistIps: readonly string[] | null;
 };
 
-/** The input of tokens: the keys of an account, and its live version. A source that cannot be read admits no request. */
+/** The input of tokens: an account's keys and its live version. An unreadable source allows no request. */
 export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   readonly collections: {
     readonly sources: readonly Source[];
@@ -40,7 +40,7 @@ export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   };
 };
 
-/** The tokens that a published version takes for experiments: its own, and the keys of sources that are enabled. */
+/** The tokens that a published version accepts for experiments: its own, and the keys of enabled sources. */
 export function planTokens({ collections, sourceKeys }: TokensConfig): ExperimentTokens {
   const sources = new Map(collections.sources.map((source) => [source.id, source]));
   const tokens = new Map<string, ExperimentToken>();

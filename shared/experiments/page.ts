@@ -10,36 +10,36 @@ export const pageContext = Type.Object({
 
 export type PageContext = Static<typeof pageContext>;
 
-/** Where a page is, in parts that patterns speak of; a path alone has neither scheme nor host. */
+/** A page's address in the parts that patterns match; a path alone has neither scheme nor host. */
 export type PageAddress = {
   /** Such as `https`. */
   readonly scheme: string;
-  /** With its port where that is not the scheme's own. */
+  /** With the port unless it is the scheme's default. */
   readonly host: string;
-  /** Percent-decoded where that leaves it readable as a path. */
+  /** Percent-decoded where the result is still a valid path. */
   readonly path: string;
   /** With its question mark; empty without a query. */
   readonly query: string;
 };
 
-/** The page of a visitor for eligibility: an undefined part is not checked. */
+/** The page for the eligibility check; undefined parts are not checked. */
 export type Page = {
   readonly address: PageAddress | undefined;
   /** Values of each query parameter, in order. */
   readonly parameters: ReadonlyMap<string, readonly string[]> | undefined;
-  /** The counter of its cost; undefined: not counted. */
+  /** The cost counter; undefined: not counted. */
   readonly work?: Work | undefined;
 };
 
 /** The page of a caller that sends none: every experiment may run on it. */
 export const anyPage: Page = { address: undefined, parameters: undefined };
 
-/** To take a character of an address apart costs as much as to compare several. */
+/** Parsing one character of an address costs as much as several comparisons. */
 const unitsOfCharacterRead = 4;
 
 /**
- * Reads a context once, for any number of experiments. The context's search wins over the query of its url. Throws
- * OverBudgetError where `work` does not allow for its length.
+ * Reads a context once for any number of experiments. The context's search overrides the query of its url. Throws
+ * OverBudgetError where its length exceeds `work`.
  */
 export function readPage(context: PageContext | undefined, work?: Work): Page {
   const url = context?.url ?? '';
@@ -47,7 +47,7 @@ export function readPage(context: PageContext | undefined, work?: Work): Page {
   if (url === '' && search === undefined) return { ...anyPage, work };
   work?.spend(unitsOfCharacterRead * (url.length + (search?.length ?? 0)));
   const address = url === '' ? undefined : readAddress(url);
-  // A caller without a query of its own may send an empty search beside a url that has one.
+  // A caller without a query of its own may send an empty search together with a url that has one.
   const query = search === undefined || search === '' ? (address?.query ?? '') : search;
   return { address, parameters: readParameters(query), work };
 }
@@ -63,12 +63,12 @@ export function decodePath(text: string): string {
 
 function readAddress(url: string): PageAddress {
   if (URL.canParse(url)) return addressOf(new URL(url));
-  // `/path` tells neither scheme nor host, `//host/path` no scheme.
+  // `/path` has neither scheme nor host, `//host/path` no scheme.
   if (url.startsWith('/') && URL.canParse(url, 'http://host')) {
     const address = addressOf(new URL(url, 'http://host'));
     return { ...address, scheme: '', host: url.startsWith('//') ? address.host : '' };
   }
-  // A text that is no address has no part that a pattern could match.
+  // Text that is not an address has no part that a pattern could match.
   return { scheme: '', host: '', path: '', query: '' };
 }
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { PlanError } from '../routing/values/plan-error.ts';
 import { compileRegex } from '../routing/values/regex.ts';
 
-/** A condition on one parameter of a page's query; names and values compare with case. */
+/** A condition on one query parameter of a page; names and values are case-sensitive. */
 export const queryRule = Type.Object(
   {
     parameter: Type.String({ minLength: 1, maxLength: 250 }),
@@ -16,16 +16,16 @@ export const queryRule = Type.Object(
 
 export type QueryRule = Static<typeof queryRule>;
 
-/** Says whether the rule holds for the values the parameter has on a page: none when it is absent. */
+/** Returns whether the rule holds for the parameter's values on a page; empty when it is absent. */
 export type QueryCheck = (values: readonly string[]) => boolean;
 
-/** How much of a parameter's value a regular expression looks at: anybody may send one, as often as they like. */
+/** Maximum length of a parameter's value for a regular expression, because anyone may send a long one. */
 export const regexInputCharsMax = 1_000;
 
 /**
- * Compiles a rule. A parameter may stand in a query several times: equals, contains and regex hold when one of its
- * values fits, not_equals when none is equal, so also when there are none. Throws PlanError naming the field for a
- * value that is missing, idle, or no expression of RE2 syntax.
+ * Compiles a rule. A parameter may occur several times: equals, contains and regex hold if one of its values matches;
+ * not_equals holds if none is equal, including when there are none. Throws PlanError naming the field for a value
+ * that is missing, unused, or not an RE2 expression.
  */
 export function compileQueryRule(rule: QueryRule, field: string): QueryCheck {
   switch (rule.operator) {

@@ -6,20 +6,20 @@ import { createSearchAutomaton } from '../routing/values/search-automaton.ts';
 import { decodePath } from './page.ts';
 import type { PageAddress } from './page.ts';
 
-/** Says whether a page is one the pattern means. Throws OverBudgetError where `work` does not allow for looking at it. */
+/** Returns whether a page matches the pattern. Throws OverBudgetError if matching would exceed `work`. */
 export type UrlPattern = (address: PageAddress, work?: Work) => boolean;
 
 /**
- * Compiles a URL pattern. `*` stands for any characters within a segment, `**` for any characters at all; either may
- * stand for none. A pattern names as much of an address as it cares about:
+ * Compiles a URL pattern. `*` matches any characters within a segment, `**` any characters; both may match nothing. A
+ * pattern contains only the parts of an address that matter:
  *
  * - `/pricing/*` is a path, on any host;
- * - `example.com/pricing/*` is a host and a path, in any scheme;
- * - `https://example.com/pricing/*` is all of it.
+ * - `example.com/pricing/*` is a host and a path, with any scheme;
+ * - `https://example.com/pricing/*` is a full address.
  *
- * A query counts only for a pattern that holds a `?`, and a fragment never does. A slash at the end of a path makes no
- * difference. Hosts match without case, paths with it. Matching takes time linear in the address, whatever the pattern.
- * Throws PlanError naming the field for a pattern that could match no page.
+ * The query is compared only if the pattern contains a `?`; the fragment never is. A trailing slash in a path makes
+ * no difference. Hosts are case-insensitive, paths are case-sensitive. Matching takes time linear in the address,
+ * whatever the pattern. Throws PlanError naming the field for a pattern that could match no page.
  */
 export function compileUrlPattern(pattern: string, field: string): UrlPattern {
   if (pattern === '' || pattern.length > patternCharsMax) {
@@ -42,10 +42,10 @@ export function compileUrlPattern(pattern: string, field: string): UrlPattern {
   };
 }
 
-/** With the length of an address, what a match can cost. */
+/** Determines the cost of a match, together with the address length. */
 export const patternCharsMax = 500;
 
-/** How much of an address a pattern names. */
+/** The parts of an address that a pattern contains. */
 type Scope = 'path' | 'host' | 'url';
 
 function scopeOf(pattern: string): Scope {
@@ -64,7 +64,7 @@ function subjectOf({ scheme, host, path }: PageAddress, scope: Scope): string {
   }
 }
 
-// Brings a pattern into the form in which the parts of an address are: see PageAddress.
+// Normalises a pattern like the parts of an address: see PageAddress.
 function normalize(pattern: string, scope: Scope, withQuery: boolean): string {
   const hostStart = scope === 'url' ? pattern.indexOf('://') + 3 : 0;
   const hostEnd = scope === 'path' ? 0 : endOfHost(pattern, hostStart);

@@ -58,13 +58,13 @@ export function checkExperimentSettings({ whitelistDomains }: ExperimentSettings
     : [{ field: 'whitelistDomains', problem: 'must hold domain names, such as example.com' }];
 }
 
-/** Problems of an experiment's variants taken together; a draft may still lack some. */
+/** Problems of an experiment's variants as a whole; a draft may still lack some. */
 export function checkVariants(experiment: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
   const problems: FieldProblem[] = experiment.status === 'Draft' ? [] : missingVariants(experiment, variants);
   if (variants.filter(({ isControl }) => isControl).length > 1) {
     problems.push({ field: 'isControl', problem: 'must be true for one variant of an experiment only' });
   }
-  // The control's own weight counts too: given, it is the least that the control is meant to get.
+  // The control's own weight counts too: if set, it is the control's minimum.
   const given = variants.reduce((sum, { weight }) => sum + bucketsOfPercent(weight ?? 0), 0);
   if (given > bucketsInAll) {
     problems.push({ field: 'weight', problem: `weights must sum to at most 100, not ${String(given / 100)}` });
@@ -82,8 +82,8 @@ export function checkStart(experiment: ExperimentBody, variants: readonly Experi
 }
 
 /**
- * Why a variant of an experiment that has started cannot become `after`, or cannot go when that is undefined: visitors
- * are assigned to it, and results are compared with the control they were collected beside.
+ * Why a variant of a started experiment cannot be changed to `after`, or deleted when that is undefined: visitors are
+ * assigned to it, and results are compared with the control's from the same period.
  */
 export function checkVariantChange(
   experiment: ExperimentBody,
@@ -98,7 +98,7 @@ export function checkVariantChange(
 
 function missingVariants({ type }: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  // A personalization compares nothing, so its control may be all it has.
+  // A personalization compares nothing, so a control alone is enough.
   const least = type === 'personalization' ? 1 : 2;
   if (variants.length < least) {
     problems.push({ field: 'variants', problem: `must be at least ${String(least)} to start` });

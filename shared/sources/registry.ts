@@ -17,7 +17,7 @@ import { typeform } from './providers/typeform.ts';
 import { whatConverts } from './providers/what-converts.ts';
 import type { SourceKind } from './sdk/source-kind.ts';
 
-/** The kinds of source whose requests we understand. Each is a file, and one line in this list. */
+/** The source kinds with a known request format. Each is a file, and one line in this list. */
 export const sourceKinds: readonly SourceKind[] = [
   alchemer,
   branch,
@@ -40,7 +40,7 @@ export const sourceKinds: readonly SourceKind[] = [
 
 const byType = new Map(sourceKinds.map((kind) => [kind.type, kind]));
 
-/** The kind of a source by its type; undefined for a type whose requests are ours or anybody's. */
+/** The kind of a source type; undefined for types with our own or an arbitrary format. */
 export function findSourceKind(type: string): SourceKind | undefined {
   return byType.get(type);
 }

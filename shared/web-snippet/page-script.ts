@@ -1,13 +1,14 @@
 // Large: one script, which imports nothing.
 /*
- * What `/sluice.js` is: the script of a page that tracks. It is minified on its own by the build, so it imports types alone, and
- * what it uses of a browser is declared here. Loaded as
+ * The source of `/sluice.js`: the tracking script of a page. The build minifies it on its own, so it imports types
+ * only and declares the browser APIs that it uses. Loaded as
  *
- *   <script>window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}</script>
- *   <script async src="https://…/sluice.js?v=…" data-key="src_live_…"></script>
+ * <script>window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}</script>
+ * <script async src="https://…/sluice.js?v=…" data-key="src_live_…"></script>
  *
- * it offers sluice('track', name, properties), sluice('page', properties), sluice('identify', externalId, properties, {userHash}),
- * sluice('consent', {purpose: true}) and sluice('reset'); calls made before it was loaded are made up for.
+ * it provides sluice('track', name, properties), sluice('page', properties), sluice('identify', externalId,
+ * properties, {userHash}), sluice('consent', {purpose: true}) and sluice('reset'); calls made before it loads are
+ * queued and replayed.
  */
 
 import type { Handover } from './tag-script.ts';
@@ -18,7 +19,7 @@ type Element = {
   readonly src: string;
   readonly dataset: Readonly<Record<string, string | undefined>>;
   readonly nonce?: string;
-  /** Not of a document. */
+  /** Absent on a document. */
   closest?(selector: string): Element | null;
 };
 type Page = {
@@ -28,7 +29,7 @@ type Page = {
     readonly referrer: string;
     readonly title: string;
     readonly visibilityState: string;
-    /** Whether the page was loaded ahead of a visit that may never come. */
+    /** Whether the page is prerendered for a visit that may never happen. */
     readonly prerendering?: boolean;
     cookie: string;
     readonly head: { append(element: object): void };
@@ -50,7 +51,7 @@ type Page = {
     ): { createScriptURL(url: string): string };
   };
   readonly history: { pushState(...given: unknown[]): void; replaceState(...given: unknown[]): void };
-  /** Of the page's consent platform, as the IAB has it. */
+  /** IAB consent API of the page's consent platform. */
   __tcfapi?(command: 'addEventListener', version: 2, listen: (data: TcfData | null, isDone: boolean) => void): void;
   __gpp?(command: 'addEventListener', listen: (event: { readonly pingData?: GppData } | null) => void): void;
   readonly OptanonActiveGroups?: unknown;
@@ -73,24 +74,27 @@ const page = globalThis as unknown as Page;
 const { document, location, navigator, screen, history } = page;
 
 const heldMax = 500;
-/** Events that the script of tags hears of though they came before it. */
+/** Events that happened before the tag script was loaded, which it receives afterwards. */
 const earlyMax = 50;
 const batchMax = 20;
 const lingerMs = 250;
 const triesMax = 6;
-/** A browser takes 64 KiB of beacons of a page at a time, and a character may be three bytes. */
+/** A browser accepts 64 KiB of beacons of a page at a time, and a character may be three bytes. */
 const beaconCharactersMax = 20_000;
-/** Length of an event's properties as JSON. The gateway refuses events over 64 KiB, so larger properties are left out. */
+/**
+ * Maximum length of an event's properties as JSON. The gateway refuses events over 64 KiB, so larger properties are
+ * left out.
+ */
 const propertiesCharactersMax = 40_000;
-/** Length of a text that describes the page, and of an id. */
+/** Maximum length of a text that describes the page, and of an id. */
 const textCharactersMax = 2_000;
 const idCharactersMax = 400;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
-/** What ad platforms add to addresses, and the cookies of theirs that a page has: names as in shared/contracts/events/click-ids.ts. */
+/** Address parameters and cookies of ad platforms: names as in shared/contracts/events/click-ids.ts. */
 const clickParameters =
   /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref|_?ef_transaction_id|postback_?id|(bw_)?auction_id|rokt_tracking_id|ttd_click_id|(impact|outbrain|taboola)_cid)$/i;
-/** Cookies of consent platforms, by the word of `data-signals`, under which their events carry them. */
+/** Cookies of consent platforms, by `data-signals` word; events carry them under that word. */
 const consentCookies = {
   optanon: 'OptanonConsent',
   cookieconsent: 'CookieConsent',
@@ -103,15 +107,15 @@ const platformCookies = '_fbc _fbp _ttp _epik _scid _uetvid _uetmsclkid _rdt_uui
 function start(script: Element): void {
   const base = script.src.replace(/\/sluice\.js.*$/, '');
   const token = script.dataset['key'];
-  /** Undefined until the gateway has said for what purposes visitors are asked. */
+  /** Undefined until the gateway has returned the purposes that require consent. */
   let purposes: readonly Purpose[] | undefined;
-  /** What the visitor decided on this page or an earlier one. */
+  /** The visitor's decisions on this or an earlier page. */
   let decided = readDecisions();
   let consentToSend = true;
   let externalId: string | undefined;
   let userHash: string | undefined;
   let viewed: string | undefined;
-  /** Rows of a batch, oldest first; they wait for consent, or for a moment. */
+  /** Rows of a batch, oldest first; they wait for consent, or briefly for more rows. */
   let rows: Fields[] = [];
   let sending: Fields[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -124,11 +128,11 @@ function start(script: Element): void {
     Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, decided[name] ?? granted]));
   const isAgreed = (): boolean =>
     purposes !== undefined && (purposes.length === 0 || Object.values(consent()).some((granted) => granted));
-  /** Set while it is still to be said that the visitor no longer agrees to anything. */
+  /** Set while the withdrawal of all consent still has to be sent. */
   let withdrawing = false;
   const maySend = (): boolean => withdrawing || isAgreed();
 
-  /** The visitor's id. None is kept before the visitor may be tracked. */
+  /** The visitor id. Not stored before the visitor may be tracked. */
   const visitorId = (): string => {
     const kept = readCookie(idCookie);
     const id = isId(kept) ? kept : newId();
@@ -156,7 +160,7 @@ function start(script: Element): void {
     sendSoon(lingerMs);
   };
 
-  /** The script of tags hears of events, also of those that came before it was there. */
+  /** Passes events to the tag script, including those from before it was loaded. */
   const hear = (event: string, properties: Fields): void => {
     const onEvent = page.sluice?.tags?.onEvent;
     if (onEvent) onEvent(event, properties);
@@ -173,13 +177,13 @@ function start(script: Element): void {
       events: early,
       decided: () => decided,
       defaults: () => Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, granted])),
-      // What a tag sends fires no other tag, so that none goes round in circles.
+      // Events sent by a tag fire no other tag, to prevent loops.
       track: put,
     };
     const element = document.createElement('script');
     if (nonce) element.nonce = nonce;
     const address = `${base}/sluice-tags.js?v=${version}`;
-    // A page that enforces Trusted Types takes no plain text as the address of a script.
+    // A page that enforces Trusted Types rejects plain text as a script address.
     const types = page.trustedTypes?.createPolicy('sluice', { createScriptURL: (url) => url });
     element.src = types?.createScriptURL(address) ?? address;
     document.head.append(element);
@@ -192,10 +196,10 @@ function start(script: Element): void {
     }, ms);
   };
 
-  /** The next rows as they are sent: who they are of is known by now. */
+  /** The next rows to send: their visitor is known by now. */
   const take = (): Fields[] => {
     const userId = visitorId();
-    // What a consent platform says may have come after the event.
+    // The consent platform may have answered after the event.
     const taken = rows.splice(0, batchMax).map(({ defaultProperties, ...row }) => ({
       ...row,
       defaultProperties: { ...(defaultProperties as Fields), ...signals() },
@@ -227,13 +231,13 @@ function start(script: Element): void {
       const waitS = Number(answer?.headers.get('retry-after')) || Math.random() * 2 ** tries;
       return sendSoon(waitS * 1_000);
     }
-    // What is refused for good, and what was tried often enough, holds up nothing behind it.
+    // Rows that are permanently refused or out of retries do not block later ones.
     tries = 0;
     sending = [];
     if (rows.length > 0) sendSoon(0);
   };
 
-  /** The page goes: what is left goes as beacons. Events have their ids, so what is sent twice counts once. */
+  /** The page is closing: the remaining rows are sent as beacons. Events have ids, so rows sent twice count once. */
   const sendLast = (): void => {
     const refused: Fields[] = [];
     while (maySend() && rows.length > 0) {
@@ -241,13 +245,13 @@ function start(script: Element): void {
       for (let body = bodyOf(taken); body.length > beaconCharactersMax && taken.length > 1; body = bodyOf(taken)) {
         rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
       }
-      // One that is too large for a beacon does not hold up the others.
+      // A row too large for a beacon does not block the others.
       if (!beacon(`${base}/api/v1/batch`, bodyOf(taken))) refused.push(...taken);
     }
     rows.unshift(...refused);
   };
 
-  // An anchor leads within the page, unless it is the route of an application.
+  // An anchor stays within the page, unless it is the route of an application.
   const addressOfPage = (): string => location.href.replace(/#(?!!?\/).*$/, '');
   const viewPage = (): void => {
     const address = addressOfPage();
@@ -275,7 +279,7 @@ function start(script: Element): void {
       withdrawing = before && !isAgreed();
       consentToSend = true;
       page.sluice?.tags?.onConsent?.();
-      // It stands in the first of what is sent: whatever waits was agreed to before, or is now.
+      // Sent with the first row: all waiting rows were consented to before, or are now.
       add('$identify', {}, {});
     },
     reset: () => {
@@ -302,7 +306,7 @@ function start(script: Element): void {
       pushState.apply(history, given);
       viewPage();
     };
-    // An address that is only replaced is no other page, nor is an anchor of it.
+    // Replacing the address, or an anchor on the page, is not a page view.
     history.replaceState = (...given) => {
       replaceState.apply(history, given);
       if (viewed !== undefined) viewed = addressOfPage();
@@ -310,7 +314,7 @@ function start(script: Element): void {
     page.addEventListener('popstate', viewPage);
     page.addEventListener('pageshow', ({ persisted }) => {
       if (persisted !== true) return;
-      // The page comes out of the browser's cache: it is seen once more.
+      // The page returns from the back/forward cache: it is viewed again.
       viewed = undefined;
       viewPage();
     });
@@ -346,15 +350,15 @@ function start(script: Element): void {
   void askSettings();
 }
 
-/** Attributes `data-sluice-…` of a marked element: its event's properties. */
+/** Attributes `data-sluice-…` of a marked element, which become its event's properties. */
 function propertiesOf(dataset: Readonly<Record<string, string | undefined>>): Fields {
   const marks = Object.entries(dataset).filter(([name]) => name.startsWith('sluice') && name !== 'sluice');
   return Object.fromEntries(marks.map(([name, value]) => [name.charAt(6).toLowerCase() + name.slice(7), value]));
 }
 
 /**
- * The properties of a page's call as plain data. A property that cannot be JSON, or is too large, is left out with a warning.
- * The result can always be serialized.
+ * A call's properties as plain data. A property that cannot be JSON, or is too large, is left out with a warning. The
+ * result can always be serialized.
  */
 function plain(given: unknown): Fields {
   const fields: Fields = {};
@@ -393,7 +397,7 @@ const onlyDecisions = (fields: Fields): Record<string, boolean> =>
     Object.entries(fields).filter((entry): entry is [string, boolean] => typeof entry[1] === 'boolean'),
   );
 
-/** Earlier decisions of the visitor; none where the cookie is broken. */
+/** The visitor's earlier decisions; none where the cookie is malformed. */
 function readDecisions(): Record<string, boolean> {
   try {
     return onlyDecisions(plain(JSON.parse(readCookie('sluice_consent') ?? '{}')));
@@ -427,7 +431,7 @@ function surroundings(): Fields {
   return plain(fields);
 }
 
-/** Reads what the page's consent platform says, of the signals that `data-signals` names; they are asked for once they are there. */
+/** Reads the page's consent platform for the signals in `data-signals`; queried once the platform's API exists. */
 function createSignals(words: string): () => Fields {
   const wanted = words.split(/[\s,]+/);
   const said: Fields = {};
@@ -465,7 +469,7 @@ function createSignals(words: string): () => Fields {
   return read;
 }
 
-/** The answer; undefined where fetch rejects or throws. */
+/** The response; undefined where fetch rejects or throws. */
 async function ask(url: string, init?: RequestInit): Promise<Response | undefined> {
   try {
     return await fetch(url, init);
@@ -475,7 +479,7 @@ async function ask(url: string, init?: RequestInit): Promise<Response | undefine
 }
 
 const post = (url: string, body: string): Promise<Response | undefined> =>
-  // A text is sent without asking for leave first, and goes on when the page does.
+  // A plain-text body needs no CORS preflight, and keepalive lets the request finish after the page closes.
   ask(url, { method: 'POST', body, keepalive: body.length < beaconCharactersMax });
 
 function beacon(url: string, body: string): boolean {
@@ -491,7 +495,7 @@ function readCookie(name: string): string | undefined {
     const found = new RegExp(`(?:^|; )${name}=([^;]+)`).exec(document.cookie)?.[1];
     return found === undefined ? undefined : decodeURIComponent(found);
   } catch {
-    // A broken escape, or a frame without cookies.
+    // A malformed escape, or a frame without cookies.
     return undefined;
   }
 }
@@ -505,7 +509,7 @@ function writeCookie(name: string, value: string, ageS: number): void {
   }
 }
 
-/** A random UUID; the browser's own is there on secure pages only. */
+/** A random UUID; the browser's own function exists on secure pages only. */
 const newId = (): string =>
   '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) =>
     (Number(digit) ^ ((crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) & (15 >> (Number(digit) / 4)))).toString(16),
@@ -514,7 +518,7 @@ const newId = (): string =>
 const { currentScript } = document;
 if (currentScript !== null) {
   const begin = (): void => start(currentScript);
-  // Calls wait in the queue of the page until it is visible.
+  // Calls stay queued until the page is visible.
   if (document.prerendering === true) document.addEventListener('prerenderingchange', begin);
   else begin();
 }

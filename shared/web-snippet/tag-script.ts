@@ -1,8 +1,8 @@
 /*
- * What `/sluice-tags.js` is: it runs the container of a tag manager in a page. `/sluice.js` loads it where the source has one,
- * and leaves what it knows of the visitor in `sluice.tags`. The build makes one small script of it and of what it imports. It
- * evaluates no text: a CustomScript becomes a script element, with the nonce of the page's own where there is one, and runs
- * only where the page's policy lets it.
+ * The source of `/sluice-tags.js`: it runs a tag manager's container in a page. `/sluice.js` loads it where the
+ * source has one, and passes the visitor's data in `sluice.tags`. The build bundles it with its imports into one
+ * small script. It evaluates no text: a CustomScript becomes a script element, with the nonce of the page's own
+ * script where there is one, and runs only if the page's policy permits it.
  */
 
 import { holds } from './tags/page-logic.ts';
@@ -24,20 +24,20 @@ type ScriptElement = {
   remove(): void;
 };
 
-/** What `/sluice.js` hands over. */
+/** Data passed by `/sluice.js`. */
 export type Handover = {
   readonly address: string;
   readonly nonce: string | undefined;
   /** Events of the page so far. */
   readonly events: (readonly [name: string, properties: Fields])[];
-  /** What the visitor decided, and what holds for those who have not. */
+  /** The visitor's decisions, and the defaults for undecided visitors. */
   decided(): Readonly<Record<string, boolean>>;
   defaults(): Readonly<Record<string, boolean>>;
   track(name: string, properties: Record<string, unknown>): void;
   /** Called for each further event, and after each decision. */
   onEvent?: (name: string, properties: Fields) => void;
   onConsent?: () => void;
-  /** Set by a script that runs. */
+  /** Set by a running script. */
   ran?: number;
 };
 
@@ -62,7 +62,7 @@ type Page = {
   addEventListener(type: string, listen: () => void, capture?: boolean): void;
 };
 
-/** Something that triggers may wait for. */
+/** A moment that triggers may wait for. */
 type Happening = {
   readonly type: string;
   readonly name?: string;
@@ -96,7 +96,7 @@ function at(value: unknown, path: string): unknown {
 function run({ variables, triggers, tags }: Container): void {
   const fired = new Map<ContainerTrigger, number>();
   const done = new Set<ContainerTag>();
-  /** Tags that wait for a purpose, with what fired them last. */
+  /** Tags that wait for consent, with the event that last fired them. */
   const waiting = new Map<ContainerTag, Happening>();
   const layer: Record<string, unknown> = {};
 
@@ -161,7 +161,7 @@ function run({ variables, triggers, tags }: Container): void {
         return matches(trigger, now);
       } catch (error) {
         warn(trigger.type, error);
-        // A trigger that cannot be evaluated keeps its tags from running.
+        // A trigger that cannot be evaluated does not fire its tags.
         return undefined;
       }
     });
@@ -250,7 +250,7 @@ function listen(
   };
   const dataLayer = (page.dataLayer ??= []);
   const push = dataLayer.push.bind(dataLayer);
-  // As other tag managers do: what was pushed before counts as well.
+  // As in other tag managers, earlier pushes count too.
   for (const item of dataLayer.slice()) pushed(item);
   dataLayer.push = (...items) => {
     const length = push(...items);

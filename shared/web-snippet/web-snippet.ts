@@ -2,25 +2,25 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { compiledPath } from '../runtime/compiled-path.ts';
 
-/** A script of pages, as it is served. */
+/** A page script, as served. */
 export type WebSnippet = {
   readonly script: string;
-  /** The hash of its content, for its address: another hash names another script. */
+  /** The content hash in its address: a changed script has another address. */
   readonly hash: string;
 };
 
-/** Where the build puts the script, small. */
+/** Build output path of the minified script. */
 export const pageScriptPath = compiledPath(new URL('./page-script.ts', import.meta.url)).replace(/\.js$/, '.min');
 
-/** Where it puts the script that runs the container of a tag manager. */
+/** Build output path of the tag script. */
 export const tagScriptPath = compiledPath(new URL('./tag-script.ts', import.meta.url)).replace(/\.js$/, '.min');
 
 const known = new Map<string, WebSnippet>();
 
-/** The script as it was built. */
+/** The built script. */
 export const readWebSnippet = (): WebSnippet => readBuilt(pageScriptPath);
 
-/** The script of tags as it was built. */
+/** The built tag script. */
 export const readTagScript = (): WebSnippet => readBuilt(tagScriptPath);
 
 function readBuilt(path: string): WebSnippet {
@@ -33,10 +33,10 @@ function readBuilt(path: string): WebSnippet {
   return snippet;
 }
 
-/** The part of an address for the scripts served there. */
+/** The address part of the scripts. */
 export const hashOf = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
 
-/** The code of a page that tracks: a queue for calls before the script is loaded, and the script. */
+/** The HTML of a page that tracks: a queue for calls before the script loads, and the script. */
 export function installScript(ingestUrl: string, key: string): string {
   const queue = 'window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}';
   const src = `${ingestUrl.replace(/\/+$/, '')}/sluice.js?v=${readWebSnippet().hash}`;

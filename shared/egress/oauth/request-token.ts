@@ -15,7 +15,7 @@ import type { OAuthGrant } from '../oauth-grant.ts';
 import { decodeJson, isJsonObject } from '../../runtime/json.ts';
 import type { Sender } from '../sender.ts';
 
-/** Result of a token request. Reasons contain no text of the platform and no secret. */
+/** Result of a token request. Reasons contain no text from the platform and no secret. */
 export type TokenAnswer =
   | {
       readonly kind: 'token';
@@ -25,18 +25,18 @@ export type TokenAnswer =
       /** A new refresh token, if the platform issues one with each token. */
       readonly refreshToken: string | undefined;
     }
-  /** The credentials are not accepted, or no longer: a retry is useless until the operator changes them. */
+  /** The credentials are invalid or expired: a retry is useless until the operator changes them. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** No answer decided it. */
+  /** No conclusive response. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 // RFC 6749, section 5.1, recommends `expires_in`; platforms that omit it issue tokens for one hour.
 const standardLifetimeSeconds = 3_600;
 const assertionSeconds = 3_600;
-/** How far the clock here may be ahead of the platform's. */
+/** How far the local clock may be ahead of the platform's. */
 const clockSkewSeconds = 60;
 
-/** Requests a token from a grant's endpoint, through the sender and thus within the rules of egress. */
+/** Requests a token from a grant's endpoint, through the sender and its egress rules. */
 export async function requestToken(
   grant: OAuthGrant,
   refreshToken: string | undefined,
@@ -48,7 +48,7 @@ export async function requestToken(
   const { type, parameters } = askFor(grant, refreshToken, nowMs);
   try {
     const response = await genericTokenEndpointRequest(server, client, authenticationOf(grant), type, parameters, {
-      // The rules of egress decide where requests may go.
+      // The egress rules decide where requests may go.
       [allowInsecureRequests]: true,
       [customFetch]: (url, options) => fetchBySender(sender, url, options.headers, options.body),
     });
@@ -81,7 +81,8 @@ function askFor(grant: OAuthGrant, refreshToken: string | undefined, nowMs: numb
       const issuedAt = Math.floor(nowMs / 1_000) - clockSkewSeconds;
       const assertion = jws.sign({
         header: { alg: 'RS256', typ: 'JWT', ...(by.keyId === undefined ? {} : { kid: by.keyId }) },
-        // The scope belongs to what is signed: https://developers.google.com/identity/protocols/oauth2/service-account
+        // The scope is part of the signed assertion:
+        // https://developers.google.com/identity/protocols/oauth2/service-account
         payload: { iss: by.issuer, scope, aud: grant.tokenUrl, iat: issuedAt, exp: issuedAt + assertionSeconds },
         privateKey: by.privateKey,
       });
@@ -94,7 +95,7 @@ function authenticationOf({ client }: OAuthGrant): ClientAuth {
   // The signed assertion identifies the client.
   if (client === undefined) return () => undefined;
   if (client.sentIn === 'body') return ClientSecretPost(client.secret);
-  // Not encoded: the standard form-encodes both first, which platforms do not decode.
+  // Not encoded: the standard form-encodes id and secret first, which platforms do not decode.
   const authorization = basicAuthorization(client.id, client.secret);
   return (_server, _client, _body, headers) => headers.set('authorization', authorization);
 }
@@ -144,7 +145,7 @@ function failureOf(error: unknown): TokenAnswer {
   return { kind: isRefusal ? 'refused' : 'unavailable', reason: `status ${cause.status}` };
 }
 
-/** Temporary errors of RFC 6749, section 5.2, and of platforms. */
+/** Temporary errors, from RFC 6749, section 5.2, and from platforms. */
 const passing: ReadonlySet<string> = new Set(['temporarily_unavailable', 'server_error', 'slow_down', 'Access Denied']);
 
 function codeOf(error: string): string {

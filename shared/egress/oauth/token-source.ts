@@ -10,7 +10,7 @@ import type { TokenStore } from './token-store.ts';
 
 export type TokenResult =
   | { readonly kind: 'token'; readonly accessToken: string }
-  /** No token now. `isRefused`: the platform rejects the credentials; the operator has to change them. */
+  /** No token at present. `isRefused`: the platform rejects the credentials; the operator has to change them. */
   | { readonly kind: 'none'; readonly reason: string; readonly isRefused: boolean };
 
 /** Provides access tokens: one process requests each token once, before the current one expires. */
@@ -24,16 +24,16 @@ export type TokenSourceOptions = {
   readonly now?: () => number;
 };
 
-/** Grants known at a time. */
+/** Maximum grants in the cache. */
 const grantsMax = 10_000;
 /** A token is replaced this long before it expires, and used until the new one arrives. */
 const renewMs = 5 * 60_000;
 /** A token with less time left may expire during the request. */
 const usableMs = 30_000;
-/** A process that dies while it requests a token delays the others for this long. */
+/** If a process dies while it requests a token, the others wait this long. */
 const askingMs = 20_000;
 const lookEveryMs = 200;
-/** A refusal counts for this long; then one process requests again. */
+/** A refusal is cached for this long; then one process requests again. */
 const refusalMs = 60_000;
 
 /**

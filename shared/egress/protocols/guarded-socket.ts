@@ -10,27 +10,30 @@ import type { Connect } from './protocol.ts';
 
 export type GuardedSocketOptions = {
   readonly rules: EgressRules;
-  /** Ports beside those of HTTP, on public addresses. */
+  /** Allowed ports on public addresses, beside those of HTTP. */
   readonly ports: readonly number[];
-  /** For the lookup, the connection and the TLS handshake together. */
+  /** Limit for lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
   readonly resolveName?: ResolveName | undefined;
-  /** The authorities for certificates; undefined: those of the system. */
+  /** Certificate authorities; undefined: those of the system. */
   readonly trusted?: SecureContext | undefined;
 };
 
-/** Connects as HTTP requests do: the address is checked as written, as resolved and as connected, before a byte is sent. */
+/**
+ * Connects with the same checks as HTTP requests: the address is checked as written, as resolved and as connected,
+ * before a byte is sent.
+ */
 export function createGuardedSockets(options: GuardedSocketOptions): Connect {
   const { ports, connectTimeoutMs, trusted } = options;
   const rules: EgressRules = { allows: (address, port) => options.rules.allows(address, port, ports) };
   const connector = createGuardedConnector(rules, createGuardedLookup(rules, options.resolveName), connectTimeoutMs);
   const plain = (host: string, port: number): Promise<Socket> =>
     new Promise((resolve, reject) => {
-      // Without the connector's TLS, which would name HTTP as the protocol.
+      // Without the connector's TLS, which would announce HTTP as the protocol.
       const target = { protocol: 'http:', hostname: host, host, port: String(port) };
       connector(target, (...[error, socket]) => {
         if (error !== null) return reject(error);
-        // Until a client listens; a close follows.
+        // Until a client listens; a close event follows.
         socket.on('error', () => undefined);
         resolve(socket);
       });

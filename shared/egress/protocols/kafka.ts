@@ -25,15 +25,14 @@ const produce = Compile(Produce);
 const standardPort = 9_092;
 const mechanisms: ReadonlySet<string> = new Set(['plain', 'scram-sha-256', 'scram-sha-512']);
 /**
- * Within one request: the client finds a new leader, and the broker recognises repeated messages by the producer's
- * sequence.
+ * Within one request: the client finds a new leader, and the broker deduplicates by the producer's sequence numbers.
  */
 const retry = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
 
 /**
- * Apache Kafka: an idempotent producer, which waits for all replicas in sync. The host of the URL is the first broker to
- * ask, `brokers` of its query are others, `sasl` is the mechanism of the login. The answer is `{"stored": 3}`, or
- * `{"error": "MESSAGE_TOO_LARGE"}` where not all were stored. https://kafka.apache.org/protocol.html
+ * Apache Kafka: an idempotent producer that waits for all in-sync replicas. The host of the URL is the first
+ * bootstrap broker, `brokers` in its query are further ones, `sasl` is the login mechanism. The response is
+ * `{"stored": 3}`, or `{"error": "MESSAGE_TOO_LARGE"}` if not all were stored. https://kafka.apache.org/protocol.html
  */
 export const kafkaProtocol: Protocol = {
   schemes: ['kafka:', 'kafkas:'],
@@ -104,7 +103,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
         await producer.send({ ...given, acks: -1, compression: CompressionTypes.GZIP });
         return protocolAnswer(200, { stored: given.messages.length });
       } catch (error) {
-        // The next session has another producer id: after a failure the sequence of this one has a gap.
+        // The next session gets a new producer id, because a failure leaves a gap in this one's sequence.
         isUsable = false;
         if (forbidden !== undefined) throw forbidden;
         const answer = answerOf(error);
@@ -127,7 +126,7 @@ function saslOf(request: OutboundRequest, url: URL): SASLOptions | undefined {
 }
 
 /**
- * Types of errors about the login, its rights, or a wrong or missing topic.
+ * Error types for the login, its permissions, or a wrong or missing topic.
  * https://kafka.apache.org/protocol.html#protocol_error_codes
  */
 const ofAccess: ReadonlySet<string> = new Set([
@@ -141,10 +140,10 @@ const ofAccess: ReadonlySet<string> = new Set([
   'UNSUPPORTED_SASL_MECHANISM',
 ]);
 const tooLarge: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
-/** Types of errors about a message. */
+/** Error types for a message. */
 const ofMessage: ReadonlySet<string> = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP', 'POLICY_VIOLATION']);
 
-/** The broker's error as an answer; undefined for other errors. */
+/** The broker's error as a response; undefined for other errors. */
 function answerOf(error: unknown): OutboundAnswer | undefined {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if (cause.name === 'KafkaJSSASLAuthenticationError') {

@@ -20,7 +20,7 @@ export type ProtocolOptions = {
 /** How long a session without a request is kept, in ms. */
 const idleMs = 30_000;
 
-/** Adds to senders of HTTP the other protocols. Sessions belong to one sender: a login is never shared. */
+/** Adds the other protocols to an HTTP sender. Sessions belong to one sender: a login is never shared. */
 export function createProtocolSenders(options: ProtocolOptions): (sender: Sender) => Sender {
   const { protocols, rules, limits, resolveName, trusted } = options;
   const speakers = new Map<string, Speaker>();
@@ -56,14 +56,14 @@ const always = (): boolean => true;
 
 type Speaker = { readonly protocol: Protocol; readonly network: Network };
 
-/** Connections of a session that is being opened, and whether its request ended before. */
+/** Connections of a session that is being opened, and whether its request already ended. */
 type Opening = { readonly sockets: Socket[]; isOver: boolean };
 
 const overBefore = (): Error => new SenderClosedError('sending: the request was over before it began');
 
 type Idle = { readonly key: string; readonly session: Session; readonly timer: NodeJS.Timeout };
 
-/** The sessions of one sender. Further requests wait for one, as many as the sender has at a time. */
+/** The sessions of one sender. Excess requests wait, up to the sender's limit. */
 class Sessions {
   readonly #speaker: Speaker;
   readonly #totalTimeoutMs: number;
@@ -86,7 +86,7 @@ class Sessions {
     } catch (error) {
       return error instanceof RefusedError ? { kind: 'answered', answer: error.answer } : failureOf(error);
     } finally {
-      // The slot goes to the request that has waited longest, and is never free in between.
+      // The slot goes directly to the oldest waiting request.
       const next = this.#waiting.shift();
       if (next === undefined) this.#busy -= 1;
       else next();
@@ -154,7 +154,7 @@ class Sessions {
       return socket;
     };
     const session = await protocol.open(request, { ...network, connect });
-    // The session closes them from now on.
+    // From now on the session closes them.
     opening.sockets.length = 0;
     return session;
   }

@@ -8,15 +8,15 @@ import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
  * status, so that it is classified like any other, and the server's own codes as JSON.
  */
 export type Protocol = {
-  /** With the colon: `redis:`. */
+  /** Includes the colon: `redis:`. */
   readonly schemes: readonly string[];
-  /** Ports below 1024 on which servers of the protocol listen, beside the ports that every destination may use. */
+  /** Server ports below 1024, beside the ports that every destination may use. */
   readonly ports: readonly number[];
   /** Sessions of one destination. */
   readonly sessionsMax: number;
   /**
-   * Connects and logs in. Rejects with RefusedError where the server refuses, with any other error where it is not
-   * reached. The caller destroys the sockets after a rejection or a timeout.
+   * Connects and logs in. Rejects with RefusedError where the server refuses, with any other error where it is
+   * unreachable. The caller destroys the sockets after a rejection or a timeout.
    */
   open(request: OutboundRequest, network: Network): Promise<Session>;
 };
@@ -25,7 +25,7 @@ export type Protocol = {
 export type Session = {
   /** False once its connection ended. */
   readonly isUsable: boolean;
-  /** Rejects where there is no whole answer; the session is then closed. */
+  /** Rejects if the response is incomplete; the session is then closed. */
   exchange(request: OutboundRequest): Promise<OutboundAnswer>;
   /** Ends its connections at once. */
   close(): void;
@@ -38,14 +38,14 @@ export type ConnectTarget = {
   readonly isSecure: boolean;
 };
 
-/** Connects to an address that the egress rules allow; secure: with TLS, to a server that proves its name. */
+/** Connects to an address that the egress rules allow; secure: with TLS and a verified certificate. */
 export type Connect = (target: ConnectTarget) => Promise<Socket>;
 
 export type Network = {
   readonly connect: Connect;
-  /** The authorities for certificates; undefined: those of the system. */
+  /** Certificate authorities; undefined: those of the system. */
   readonly trusted: SecureContext | undefined;
-  /** Time for one connection with its TLS handshake, which `connect` observes. */
+  /** Limit for one connection with its TLS handshake, enforced by `connect`. */
   readonly connectTimeoutMs: number;
 };
 

@@ -5,9 +5,9 @@ import { loginOf, protocolAnswer, RefusedError, serverOf } from './protocol.ts';
 import type { Protocol, Session } from './protocol.ts';
 
 /**
- * Redis. A request's body is a list of commands, each a list of texts; they are sent in one pipeline, and run in their order.
- * The answer is a list as long: `{"value": …}`, or `{"error": "OOM"}` with the first word of the error.
- * https://redis.io/docs/latest/develop/reference/protocol-spec/
+ * Redis. A request's body is a list of commands, each a list of texts; they are sent in one pipeline and run in
+ * order. The response is a list of the same length: `{"value": …}`, or `{"error": "OOM"}` with the first word of the
+ * error. https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
 export const redisProtocol: Protocol = {
   schemes: ['redis:', 'rediss:'],
@@ -24,7 +24,7 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
   const redis = new Redis({
     Connector: connectorOf(AbstractConnector, socket),
     lazyConnect: true,
-    // RESP 2: every version and other servers of the protocol speak it.
+    // RESP 2: all versions and compatible servers support it.
     protocol: 2,
     enableReadyCheck: false,
     enableOfflineQueue: false,
@@ -50,8 +50,8 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
       await refusedFor(redis.call('AUTH', ...(user === '' ? [password] : [user, password])));
     }
     const database = /^\/(\d{1,4})$/.exec(new URL(request.url).pathname)?.[1] ?? '0';
-    // A ping where there is nothing to select: a server without a free client, or one that requires a login, refuses
-    // here.
+    // A ping if there is no database to select: a server without a free client slot, or one that requires a login,
+    // refuses here.
     await refusedFor(database === '0' ? redis.call('PING') : redis.call('SELECT', database));
   } catch (error) {
     close();
@@ -66,7 +66,7 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
   };
 }
 
-/** ioredis connects by a connector; the socket is connected already. */
+/** ioredis expects a connector; the socket is already connected. */
 function connectorOf(Connector: typeof AbstractConnector, socket: Socket) {
   return class extends Connector {
     constructor() {
@@ -111,6 +111,6 @@ async function refusedFor(reply: Promise<unknown>): Promise<void> {
 function refusal(error: Error): OutboundAnswer {
   const word = firstWord(error);
   if (/max number of clients/.test(error.message)) return protocolAnswer(429, { error: word });
-  // A login where none is configured, and a database out of range, are ERR.
+  // A login without a configured password, and a database out of range, are ERR.
   return protocolAnswer(ofAccess.has(word) || word === 'ERR' ? 401 : 503, { error: word });
 }

@@ -25,9 +25,9 @@ export type Mail = Static<typeof Mail>;
 const standardPorts: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp+starttls:': 587, 'smtp:': 25 };
 
 /**
- * SMTP: one message a request. `smtps` has TLS from the start, `smtp+starttls` requires it before anything is said, `smtp`
- * has none. The answer is `{"accepted": 1, "rejected": 0}`, or `{"code": 550, "enhanced": "5.1.1"}` of the server's reply.
- * https://www.rfc-editor.org/rfc/rfc5321, https://www.rfc-editor.org/rfc/rfc3463
+ * SMTP: one message a request. `smtps` uses TLS from the start, `smtp+starttls` requires it before any other command,
+ * `smtp` uses none. The response is `{"accepted": 1, "rejected": 0}`, or `{"code": 550, "enhanced": "5.1.1"}` from
+ * the server's reply. https://www.rfc-editor.org/rfc/rfc5321, https://www.rfc-editor.org/rfc/rfc3463
  */
 export const smtpProtocol: Protocol = {
   schemes: Object.keys(standardPorts),
@@ -106,7 +106,7 @@ async function openSession(request: OutboundRequest, opening: Opening): Promise<
         );
         return protocolAnswer(200, { accepted: sent.accepted.length, rejected: sent.rejected.length });
       } catch (error) {
-        // A transaction that failed halfway is not continued.
+        // A half-failed transaction is not continued.
         isUsable = false;
         const answer = replyOf(error, false);
         if (answer === undefined) throw error;
@@ -125,7 +125,7 @@ function step<Result>(
     const over = (settle: () => void): void => {
       connection.off('error', fail);
       connection.off('end', ended);
-      // An error between two steps closes the session; the close is what counts.
+      // An error between two steps closes the session; the close event is handled.
       connection.on('error', ignore);
       settle();
     };

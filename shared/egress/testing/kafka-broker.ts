@@ -26,16 +26,19 @@ export type StoredBatch = {
 export type BrokerScript = {
   readonly topic: string;
   readonly partitions: number;
-  /** Where it says that the partitions are; default: itself. */
+  /** The announced address of the partitions; default: itself. */
   readonly leader?: { readonly host: string; readonly port: number };
   /** Name and password; default: no login. */
   readonly login?: string;
   readonly mechanism?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
   /** Default: no TLS. */
   readonly tls?: TlsOptions;
-  /** The password by which it proves itself, where that is not the one of the login. */
+  /** The password the server proves itself with, where it differs from the login's. */
   readonly ownPassword?: string;
-  /** The code of the error that it answers a batch with; 0 for none. https://kafka.apache.org/protocol.html#protocol_error_codes */
+  /**
+   * The error code of its response to a batch; 0 for none.
+   * https://kafka.apache.org/protocol.html#protocol_error_codes
+   */
   errorOf?(batch: StoredBatch): number | 'silence';
 };
 
@@ -46,7 +49,7 @@ export type ScriptedBroker = {
 };
 
 const apis = { produce: 0, metadata: 3, saslHandshake: 17, apiVersions: 18, initProducerId: 22, saslAuthenticate: 36 };
-/** The one version of each that it speaks. */
+/** The only supported version of each request. */
 const versions: Readonly<Record<number, number>> = {
   [apis.produce]: 3,
   [apis.metadata]: 1,
@@ -57,7 +60,9 @@ const versions: Readonly<Record<number, number>> = {
 };
 const errors = { unknownTopic: 3, unsupportedMechanism: 33, unsupportedVersion: 35, saslAuthenticationFailed: 58 };
 
-/** One broker of one topic, written from https://kafka.apache.org/protocol.html: what a producer needs of it. */
+/**
+ * One broker of one topic, written from https://kafka.apache.org/protocol.html: the part of it that a producer needs.
+ */
 export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBroker> {
   const batches: StoredBatch[] = [];
   const sockets = new Set<Socket>();
@@ -91,7 +96,7 @@ export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBr
     const [api, version, correlation] = [request.int16(), request.int16(), request.int32()];
     request.string();
     const head = int32(correlation);
-    // A request of a version that is not spoken is answered with those that are, in the oldest form.
+    // A request in an unsupported version is answered with the supported versions, in the oldest format.
     if (api === apis.apiVersions)
       return Buffer.concat([head, apiVersions(version === 0 ? 0 : errors.unsupportedVersion)]);
     if (version !== versions[api]) throw new Error(`version ${version} of ${api} is not spoken`);
@@ -155,7 +160,7 @@ const beforeLogin: ReadonlySet<number> = new Set([apis.apiVersions, apis.saslHan
 type SaslLogin = {
   readonly mechanism: string;
   readonly isDone: boolean;
-  /** What follows a message of the client; undefined: the login is refused. */
+  /** Response to a message of the client; undefined: the login is refused. */
   answer(message: string): string | undefined;
 };
 

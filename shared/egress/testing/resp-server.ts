@@ -4,18 +4,18 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** A server that speaks RESP 2 and answers each command as its script says. */
+/** A server that speaks RESP 2 and answers each command from a script. */
 export type RespServer = {
   readonly port: number;
-  /** Commands that arrived, in their order. */
+  /** Received commands, in order. */
   readonly commands: readonly (readonly string[])[];
-  /** Connections that were accepted so far. */
+  /** Connections accepted so far. */
   readonly accepted: number;
-  /** Those that are open. */
+  /** Open connections. */
   readonly open: number;
 };
 
-/** Answers a command with bytes of RESP; undefined: with nothing; `end`: by ending the connection. */
+/** Answers a command with RESP bytes; undefined: no response; `end`: closes the connection. */
 export type RespScript = (command: readonly string[]) => string | undefined;
 
 export async function startRespServer(answer: RespScript, tls?: TlsOptions): Promise<RespServer> {
@@ -59,7 +59,7 @@ export async function startRespServer(answer: RespScript, tls?: TlsOptions): Pro
   };
 }
 
-/** `*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n`; undefined where it is not whole yet. */
+/** `*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n`; undefined while incomplete. */
 function readCommand(text: string): { readonly words: readonly string[]; readonly length: number } | undefined {
   const head = /^\*(\d+)\r\n/.exec(text);
   if (head === null) return undefined;

@@ -3,20 +3,20 @@ import { createHmac, hash, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node
 export type ScramAccount = {
   readonly user: string;
   readonly password: string;
-  /** By which the server proves itself; undefined: the same. */
+  /** The server's password; undefined: the client's. */
   readonly ownPassword?: string | undefined;
 };
 
 type ScramOptions = {
   readonly digest: 'sha256' | 'sha512';
-  /** Undefined: of chance. */
+  /** Undefined: random. */
   readonly salt?: Buffer;
   readonly nonce?: string;
 };
 
 /**
- * The server's side of SCRAM for one login, RFC 5802 and 7677: takes the client's two messages in turn, and answers each.
- * Undefined: the login is refused.
+ * The server's side of SCRAM for one login, RFC 5802 and 7677: takes the client's two messages in turn and answers
+ * each. Undefined: the login is refused.
  */
 export function createScramServer(account: ScramAccount, { digest, salt = randomBytes(16), nonce }: ScramOptions) {
   const iterations = 4_096;

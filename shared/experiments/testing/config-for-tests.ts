@@ -5,19 +5,19 @@ import type { TestCollections } from '../../testing/test-account-config.ts';
 import { compileExperimentPlan } from '../experiment-plan.ts';
 import type { ExperimentPlan } from '../experiment-plan.ts';
 
-/** Fields of an experiment that a test cares about, with its variants. */
+/** The experiment fields that a test sets, with variants. */
 export type ExperimentForTests = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly variants?: readonly SnapshotEntity[];
 };
 
-/** A control and one variant that share the visitors evenly. */
+/** A control and one variant with equal weights. */
 export const evenVariants: readonly SnapshotEntity[] = [
   { id: 'control', name: 'Control', isControl: true, weight: null },
   { id: 'new', name: 'New', isControl: false, weight: 50 },
 ];
 
-/** A published configuration with these experiments; one is running, its key is its id, unless it says otherwise. */
+/** A published configuration with these experiments; by default an experiment is running and its key is its id. */
 export function configForTests(
   experiments: readonly ExperimentForTests[],
   collections: TestCollections = {},
@@ -36,7 +36,7 @@ export function configForTests(
   });
 }
 
-/** The plan of these experiments, none of which may be unfit to run. */
+/** The plan of these experiments, all of which must be able to run. */
 export function planForTests(...experiments: readonly ExperimentForTests[]): ExperimentPlan {
   const plan = compileExperimentPlan(configForTests(experiments));
   const problem = plan.unplanned[0];

@@ -6,8 +6,8 @@ import { compilePath, valueAt, labelOf } from '../sdk/path.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * Alchemer: account webhooks, `{webhook_name, data}`, and the webhook action of a survey, whose response stands under
- * `response` or at the top, as JSON or as a form.
+ * Alchemer: account webhooks, `{webhook_name, data}`, and the webhook action of a survey, with the response under
+ * `response` or at the top level, as JSON or a form.
  */
 export const alchemer = defineSourceKind({
   type: 'AlchemerWebhook',

@@ -1,7 +1,7 @@
 import { textOf } from '../sdk/path.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
-/** The text that Branch writes for a value that an SDK does not have. */
+/** Branch writes this text for values that an SDK does not have. */
 const noValue = 'bnc_no_value';
 
 /** Branch: app and link events in its event ontology, in the default body of a POST webhook. */
@@ -17,7 +17,7 @@ export const branch = defineSourceKind({
   table: {
     name: ['customer_event_alias', 'name'],
     id: ['id'],
-    // Its ids are numbers too long to be read exactly.
+    // Its ids are numbers too large for a double.
     idCoversContent: true,
     time: ['event_timestamp', 'timestamp'],
     externalId: ['user_data.developer_identity'],

@@ -4,7 +4,7 @@ import { membersAsFields } from '../sdk/form-fields.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
-/** Cal.com: bookings, meetings and forms by `triggerEvent`. One booking has many events, at times of their own. */
+/** Cal.com: bookings, meetings and forms by `triggerEvent`. A booking has many events at different times. */
 export const calCom = defineSourceKind({
   type: 'CalComWebhooks',
   label: 'Cal.com',

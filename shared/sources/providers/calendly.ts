@@ -7,8 +7,8 @@ import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 const signatureShape = /(?:^|,)\s*(t|v1)=([^,\s]+)/g;
 
 /**
- * Calendly: `invitee.created`, `invitee.canceled` and what else is subscribed to. A booking and its end share their URI,
- * so the event's name is part of its id.
+ * Calendly: `invitee.created`, `invitee.canceled` and any other subscribed event. A booking and its cancellation
+ * share their URI, so the event name is part of the id.
  */
 export const calendly = defineSourceKind({
   type: 'CalendlyWebhook',

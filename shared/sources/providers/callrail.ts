@@ -3,9 +3,9 @@ import { bodySignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * CallRail: calls, text messages and forms. No body names its webhook, so its fields decide;
- * the states of a call before its end look the same. All of them share the call's id. It sends nothing twice, and
- * ends webhooks that fail.
+ * CallRail: calls, text messages and forms. The body does not name its webhook, so the fields determine the type; the
+ * states of a call before its end look alike. All of them share the call's id. CallRail does not retry, and disables
+ * webhooks that fail.
  */
 export const callRail = defineSourceKind({
   type: 'CallRail',
@@ -50,7 +50,7 @@ export const callRail = defineSourceKind({
   },
   fields: ({ form_data: answers, agent, source_number: from, destination_number: to }) => [
     ...membersAsFields(answers),
-    // Of a message that an agent sent the other end is the customer.
+    // In a message sent by an agent, the other party is the customer.
     { label: 'phone', value: agent === undefined ? from : to },
   ],
 });

@@ -10,11 +10,11 @@ import { bodySignature } from '../sdk/signature.ts';
 import { createEventReader, defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * The Graph API returns the same error for a lead that does not exist, or not yet, and for one that the token may not read.
+ * The Graph API returns the same error for a lead that does not exist (yet) and for one that the token may not read.
  */
 const notThere = 100;
 
-/** A lead as the Graph API returns it: `GET /{lead}`, with the answers by the names of the form's fields. */
+/** A lead as the Graph API returns it: `GET /{lead}`, with answers by form field name. */
 const readLead = createEventReader({
   type: 'FacebookLeadAds',
   table: { name: () => standardEvents.lead.label, id: ({ id }) => leadId(id), time: ['created_time'] },
@@ -23,8 +23,8 @@ const readLead = createEventReader({
 });
 
 /**
- * Facebook Lead Ads: notices that a lead is there, several in one request. A notice holds the lead's ids only; who it is
- * the Graph API tells, to who asks with a token of the page that may read its leads (`leads_retrieval`).
+ * Facebook Lead Ads: notifications of new leads, several in one request. A notification contains only the lead's ids;
+ * the Graph API returns the person to a page token with permission to read its leads (`leads_retrieval`).
  */
 export const facebookLeadAds = defineSourceKind({
   type: 'FacebookLeadAds',
@@ -59,7 +59,7 @@ export const facebookLeadAds = defineSourceKind({
     request({ field, value }, { url, token }) {
       const id = field === 'leadgen' && isJsonObject(value) ? textOf(value['leadgen_id']) : undefined;
       if (id === undefined || !/^\d{1,40}$/.test(id)) return undefined;
-      // It came with what would be fetched.
+      // The notification already contains what would be fetched.
       if (isJsonObject(value) && Array.isArray(value['field_data'])) return undefined;
       const headers = { authorization: `Bearer ${token}` };
       return { method: 'GET', url: `${url}/${graphApi.version}/${id}`, headers };
@@ -98,7 +98,7 @@ function answersOf(fieldData: unknown): FormField[] {
   return objectsOf(fieldData).map(({ name, values }) => ({ label: labelOf(name), value: firstOf(values) }));
 }
 
-/** The same by their names: a text, or a list where several were chosen. */
+/** The same by name: a text, or a list where several options were chosen. */
 function byName(fieldData: unknown): JsonObject {
   const answers = objectsOf(fieldData).slice(0, answersMax);
   return Object.fromEntries(

@@ -3,7 +3,7 @@ import { membersAsFields } from '../sdk/form-fields.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
-/** Formsort: the answers so far, at the top or under `answers`, at each step or at the end. */
+/** Formsort: the answers so far, at the top level or under `answers`, at each step or at the end. */
 export const formsort = defineSourceKind({
   type: 'FormsortWebhooks',
   label: 'Formsort',
@@ -22,7 +22,7 @@ export const formsort = defineSourceKind({
   }),
   table: {
     name: ({ finalized }) => (finalized === true ? 'FlowFinalized' : 'FlowLoaded'),
-    // Every state of a flow is a request, so without the responder its content still tells it from others.
+    // Every state of a flow is a separate request, so without the responder id its content still distinguishes it.
     id: (event) => textOf(event['responder_uuid']) ?? textOf(event['variant_uuid']),
     idCoversContent: true,
     time: ['created_at'],

@@ -2,7 +2,7 @@ import { membersAsFields } from '../sdk/form-fields.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
-/** Formstack: a submission as a form or as JSON, its answers under the names of the fields. */
+/** Formstack: a submission as a form or JSON, with answers by field name. */
 export const formstack = defineSourceKind({
   type: 'Formstack',
   label: 'Formstack',

@@ -5,9 +5,9 @@ import type { SignatureScheme } from '../sdk/signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * Signed payloads, https://docs.gethealthie.com/guides/webhooks#signed-payloads: of both headers what stands behind the `=`
- * counts. The digest of the body is signed and not the body itself, so it has to be that of what came; the page does not
- * say how it is written, so hex and base64 are taken.
+ * Signed payloads, https://docs.gethealthie.com/guides/webhooks#signed-payloads: both headers contain the value after
+ * `=`. The signature covers the digest of the body, not the body itself, so the digest has to be checked against the
+ * received body. The page does not specify its encoding, so hex and base64 are accepted.
  */
 const signature: SignatureScheme = {
   headers: ['signature', 'content-digest'],
@@ -24,10 +24,10 @@ const signature: SignatureScheme = {
   },
 };
 
-/** Path and query as they were written: taken apart as an address they would be put in order. */
+/** Path and query as received: parsing and rebuilding the address would normalise them. */
 const target = /^https:\/\/[^/]*([^?]*)\??(.*)$/;
 
-/** `SHA-256=…` and `sig1=…`: without the padding of base64, which is not signed. */
+/** `SHA-256=…` and `sig1=…`: without the base64 padding, which is not signed. */
 const valueOf = (header: string): string | undefined => header.split('=', 2)[1]?.trim() || undefined;
 
 function isDigestOf(body: Uint8Array, digest: string): boolean {
@@ -37,8 +37,8 @@ function isDigestOf(body: Uint8Array, digest: string): boolean {
 }
 
 /**
- * Healthie: what happened to which record, and nothing of it. A record is created and deleted once; two updates of it can
- * be alike, so these have no id.
+ * Healthie: the type of change and the record's id, without its content. A record is created and deleted once; two of
+ * its updates can be identical, so updates have no event id.
  */
 export const healthie = defineSourceKind({
   type: 'Healthie',

@@ -5,7 +5,9 @@ import type { FormField } from '../sdk/form-fields.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 import { labelOf } from '../sdk/path.ts';
 
-/** Heyflow: a response with its fields by label, or, with the larger payload, as a list of fields with labels and values. */
+/**
+ * Heyflow: a response with fields by label, or, in the larger payload, as a list of fields with labels and values.
+ */
 export const heyflow = defineSourceKind({
   type: 'Heyflow',
   label: 'Heyflow',
@@ -21,7 +23,7 @@ export const heyflow = defineSourceKind({
 
 function listed({ label, variable, values }: JsonObject): FormField {
   const [first]: unknown[] = Array.isArray(values) ? values : [values];
-  // The variable is for machines, the label for people: either may tell.
+  // The variable is for machines, the label for people: either may identify the field.
   const name = typeof variable === 'string' && variable !== '' ? variable : label;
   return { label: labelOf(name), value: isJsonObject(first) ? (first['answer'] ?? first['label']) : first };
 }

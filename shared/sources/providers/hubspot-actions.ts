@@ -3,8 +3,8 @@ import { hubspotSignature } from './hubspot-signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * A custom action of a HubSpot workflow: one execution a request, which its `callbackId` names, with the record's
- * properties that the action asks for and what the workflow's author entered.
+ * A custom action of a HubSpot workflow: one execution a request, identified by `callbackId`, with the record
+ * properties that the action requests and the workflow author's inputs.
  */
 export const hubspotActions = defineSourceKind({
   type: 'HubspotAppActions',

@@ -12,9 +12,9 @@ const hubspotNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * HubSpot's webhooks about its records: subscriptions of an app, which come as arrays of up to a hundred events, and the
- * contact that a workflow posts after a form, with its properties as objects or as plain values. A subscription's event
- * that is tried again has another `attemptNumber` and the same id.
+ * HubSpot's webhooks for its records: an app's subscriptions, which arrive as arrays of up to 100 events, and the
+ * contact that a workflow posts after a form, with properties as objects or plain values. A retried subscription
+ * event has another `attemptNumber` and the same id.
  */
 export const hubspotForms = defineSourceKind({
   type: 'HubspotFormWebhook',
@@ -54,7 +54,7 @@ export const hubspotForms = defineSourceKind({
     propertyName === 'email' ? [{ label: 'email', value: propertyValue }] : [],
 });
 
-/** A value that is neither text nor number is not HubSpot's. */
+/** A value that is neither text nor number does not come from HubSpot. */
 const partOfId = (part: unknown): string => (isJsonObject(part) || Array.isArray(part) ? '' : String(part));
 
 function propertiesOf(traits: readonly string[]): Record<string, readonly string[]> {

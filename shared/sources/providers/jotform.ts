@@ -6,8 +6,8 @@ import { membersAsFields } from '../sdk/form-fields.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * Jotform: multipart/form-data with a few fields; `rawRequest` holds all answers as JSON text. A submission that is edited
- * comes again under its id.
+ * Jotform: multipart/form-data with a few fields; `rawRequest` contains all answers as JSON text. An edited
+ * submission arrives again with the same id.
  */
 export const jotform = defineSourceKind({
   type: 'JotFormWebhooks',
@@ -29,7 +29,7 @@ export const jotform = defineSourceKind({
   fields: ({ rawRequest }) => membersAsFields(rawRequest),
 });
 
-/** Deeper than any form has questions in questions. */
+/** Deeper than the nested questions of any form. */
 const depthMax = 16;
 
 function parseObject(text: string): JsonObject | undefined {

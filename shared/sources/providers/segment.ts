@@ -11,9 +11,9 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /**
- * Segment as a source: its webhook destination, and functions that post events as they are. Its userId is the customer's
- * id of a visitor, our externalId; its anonymousId is the visitor's own, our userId. The previousId of an alias may have been
- * either, so it is both, and the alias's userId becomes an id of the same visitor.
+ * Segment as a source: its webhook destination, and functions that post unmodified events. Segment's userId is the
+ * customer's id of a visitor, our externalId; its anonymousId is the visitor id, our userId. The previousId of an
+ * alias may have been either, so it is sent as both, and the alias's userId becomes another id of the same visitor.
  */
 export const segment = defineSourceKind({
   type: 'SegmentWebPlugin',
@@ -70,7 +70,7 @@ export const segment = defineSourceKind({
   },
   prepare({ traits, ...event }) {
     const { type, previousId, userId } = event;
-    // The traits of a group belong to no visitor.
+    // The traits of a group do not belong to a visitor.
     if (type === 'group') return { ...event, groupTraits: traits };
     if (type !== 'alias' || textOf(previousId) === undefined || textOf(userId) === undefined)
       return { ...event, traits };

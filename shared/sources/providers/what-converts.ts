@@ -1,7 +1,7 @@
 import { textOf } from '../sdk/path.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
-/** WhatConverts: a lead when it is new and whenever it changes. The event is called as the lead's type. */
+/** WhatConverts: a lead when it is created and whenever it changes. The lead's type becomes the event name. */
 export const whatConverts = defineSourceKind({
   type: 'WhatConverts',
   label: 'WhatConverts',

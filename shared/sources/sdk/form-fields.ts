@@ -7,16 +7,16 @@ export type FormField = { readonly label: string; readonly value: unknown };
 /** The person's properties in the answers of a form. */
 export type FormPerson = { readonly email: string | undefined; readonly traits: Readonly<Record<string, string>> };
 
-/** At most so many answers are looked at. */
+/** Maximum answers that are read. */
 const fieldsMax = 1_000;
-/** Of a name that is longer nothing is understood. */
+/** Longer names are not interpreted. */
 const labelCharactersMax = 120;
 
 /**
- * What the name of a field says it holds. Authors choose the names, so this is a guess by English words; the whole form stays
- * in the properties of the event. A guess has to be safe: a wrong phone number or name reaches every destination. So a name
- * has to match as a whole, apart from words without meaning, and an e-mail address or a phone number has to look like one.
- * The first field that fits counts.
+ * The meaning of a field's name. Authors choose the names, so this is a guess by English words; the whole form stays
+ * in the event's properties. The guess must be conservative, because a wrong phone number or name reaches every
+ * destination. A name has to match as a whole, apart from filler words, and an e-mail address or phone number has to
+ * be plausible. The first matching field wins.
  */
 const meanings: readonly { readonly trait: string; readonly label: RegExp }[] = [
   {
@@ -41,27 +41,27 @@ const meanings: readonly { readonly trait: string; readonly label: RegExp }[] = 
   { trait: 'date_of_birth', label: /^(?:date of birth|birth ?date|birthday|dob)$/ },
 ];
 
-/** Words around a name that do not change its meaning. */
+/** Filler words that do not change the meaning of a name. */
 const fillers =
   /\b(?:what|whats|s|is|are|your|my|the|please|enter|tell|us|give|provide|can|could|may|we|have|get|i|know|type|write|in|here|optional|required|and (?=your)|contact|customer|billing|lead|client|user|applicant|attendee)\b/g;
-/** Such a field is about another person than the form's visitor. */
+/** A field about a person other than the form's visitor. */
 const isOfAnother =
   /\b(?:friend|partner|spouse|husband|wife|child|kid|son|daughter|parent|mother|father|guardian|emergency|next of kin|referrer|referred|referral|colleague|manager|boss|supervisor|recipient|maiden|pet|dog|cat|school|product|event|project|domain|file|user ?name)(?: s)?\b/;
 
 const emailShape = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** Whether a text can be an e-mail address. */
+/** Whether a text is a plausible e-mail address. */
 export const isEmail = (text: string): boolean => text.length <= 1_000 && emailShape.test(text);
 
 const phoneShape = /^[+(]?[\d\s().\-/]{5,30}(?:(?:x|ext\.?) ?\d{1,6})?$/i;
 
-/** Whether a text can be a phone number: 7 to 15 digits (ITU-T E.164) among the signs that people put between them. */
+/** Whether a text is a plausible phone number: 7 to 15 digits (ITU-T E.164) with common separators. */
 const isPhone = (text: string): boolean => {
   const digits = text.replaceAll(/(?:x|ext).*$|\D/gi, '').length;
   return digits >= 7 && digits <= 15 && phoneShape.test(text);
 };
 
-/** Reads a person out of a form's answers. */
+/** Extracts a person from a form's answers. */
 export function readFormPerson(fields: Iterable<FormField>): FormPerson {
   const found: Record<string, string> = {};
   const keep = (trait: string, text: string | undefined): void => {
@@ -90,12 +90,12 @@ function meaningOf(label: string, value: unknown): string | undefined {
   if (isOfAnother.test(words)) return undefined;
   const bare = words.replaceAll(fillers, ' ').replaceAll(/ +/g, ' ').trim();
   const trait = meanings.find((meaning) => meaning.label.test(bare))?.trait;
-  // A first and a last name together are a person's, whatever the field is called.
+  // A first and a last name together belong to a person, whatever the field's name.
   const isName = isJsonObject(value) && typeof value['first'] === 'string' && typeof value['last'] === 'string';
   return trait ?? (isName ? 'full_name' : undefined);
 }
 
-/** camelCase, snake_case and kebab-case are words as well, and form builders number their fields: `q4_email4`. */
+/** Splits camelCase, snake_case and kebab-case into words; form builders number their fields: `q4_email4`. */
 function wordsOf(label: string): string {
   return label
     .replace(/^q\d+_/i, '')
@@ -138,7 +138,7 @@ function keepAddress(value: unknown, keep: Keep): void {
   keep('country', textOf(value['country']));
 }
 
-/** A number in one piece, or as area and number. */
+/** A phone number in one piece, or as area code and number. */
 function phoneOf(value: unknown): string | undefined {
   const parts = isJsonObject(value) ? [value['country'], value['area'], value['phone']] : [];
   const whole = isJsonObject(value) ? textOf(value['full']) : textOf(value);

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../runtime/json.ts';
 
 /**
- * Where a value stands in a provider's body: `payload.email`; `attendees[0].email`; `answers[type=email].email` for the
+ * A path to a value in a provider's body: `payload.email`; `attendees[0].email`; `answers[type=email].email` for the
  * first element of a list whose `type` is `email`.
  */
 export type Path = readonly Step[];
@@ -13,7 +13,7 @@ type Step =
 
 const step = /^([^.[\]]+)|^\[(\d+)\]|^\[([^=\]]+)=([^\]]*)\]/;
 
-/** Reads a path; throws a TypeError where it is none. To be called once, at the declaration. */
+/** Parses a path; throws a TypeError for an invalid one. Called once, at the declaration. */
 export function compilePath(text: string): Path {
   const steps: Step[] = [];
   let rest = text;
@@ -30,7 +30,7 @@ export function compilePath(text: string): Path {
   return steps;
 }
 
-/** The value at a path; undefined where the body has none there. */
+/** The value at a path; undefined where the body has none. */
 export function valueAt(body: unknown, path: Path): unknown {
   let value = body;
   for (const next of path) {
@@ -53,12 +53,12 @@ function follow(value: unknown, next: Step): unknown {
   }
 }
 
-/** A value as text, without the space around it; undefined for an empty value, or one that is neither text nor number. */
+/** A value as trimmed text; undefined for an empty value, or one that is neither text nor number. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
   if (typeof value !== 'string') return undefined;
   return value.trim() || undefined;
 }
 
-/** The text of a label: of a title, a question or a name. Empty for a value that is neither text nor number. */
+/** The text of a label (a title, a question or a name). Empty for a value that is neither text nor number. */
 export const labelOf = (value: unknown): string => textOf(value) ?? '';

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../runtime/json.ts';
 
-/** The fields of one event in a provider's body, as far as it has them. */
+/** The fields of one event in a provider's body; absent fields are undefined. */
 export type ProviderEvent = {
-  /** `identify` says something of a visitor, and that nothing happened. */
+  /** `identify` carries traits of a visitor and no action. */
   readonly kind: 'track' | 'identify';
   readonly name: string | undefined;
-  /** The same for a repeat of the request, and for nothing else of this account. */
+  /** Identical for a repeat of the request, and unique otherwise within this account. */
   readonly id: string | undefined;
   /** In ms since the epoch. */
   readonly timeMs: number | undefined;
@@ -14,13 +14,13 @@ export type ProviderEvent = {
   readonly email: string | undefined;
   /** Well-known visitor properties by name. */
   readonly traits: Readonly<Record<string, string>>;
-  /** The visitor's other properties. */
+  /** The visitor's custom properties. */
   readonly custom: JsonObject | undefined;
-  /** Where it happened: current_url, referrer, utm_* and click ids. */
+  /** Context: current_url, referrer, utm_* and click ids. */
   readonly context: Readonly<Record<string, string>>;
   /** The end user's, never the provider's. */
   readonly ip: string | undefined;
   readonly userAgent: string | undefined;
-  /** All of the event as it came. */
+  /** The whole event as received. */
   readonly properties: JsonObject;
 };

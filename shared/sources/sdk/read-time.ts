@@ -1,14 +1,14 @@
 import { textOf } from './path.ts';
 
-/** Numbers below it are seconds since the epoch, up to the year 5138; those from it on milliseconds, from 1973 on. */
+/** Smaller numbers are seconds since the epoch, up to the year 5138; larger ones milliseconds, from 1973. */
 const secondsBelow = 1e11;
 
 const zoned = /(?:z|utc|gmt|[+-]\d{2}:?\d{2})$/i;
 const isoShape = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?/;
 
 /**
- * A time as providers write them, in ms since the epoch: seconds or milliseconds, as a number or its text, or ISO 8601,
- * which is UTC where it names no zone. Undefined for everything else.
+ * A provider's time in ms since the epoch: seconds or milliseconds, as number or text, or ISO 8601, which is UTC
+ * without a zone. Undefined for everything else.
  */
 export function readTime(value: unknown): number | undefined {
   const text = textOf(value);

@@ -1,25 +1,25 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { readTime } from './read-time.ts';
 
-/** A request for the check of its signature, with the original bytes of the body. */
+/** A request whose signature is to be checked, with the original bytes of the body. */
 export type SignedRequest = {
   readonly body: Uint8Array;
-  /** The address the provider called, with its query, as it was written: `https://…`. */
+  /** The address that the provider called, with its query, as written: `https://…`. */
   readonly url: string;
   /** A header by its lower-case name; empty where the request has none. */
   header(name: string): string;
   /** Since the epoch. */
   readonly nowMs: number;
-  /** How far a signature's own time may lie from now, in ms. */
+  /** Maximum difference between a signature's time and now, in ms. */
   readonly ageMsMax: number;
 };
 
-/** `stale`: signed for another time than now, so it may be a replayed one. */
+/** `stale`: signed at another time, so it may be a replay. */
 export type SignatureVerdict = 'valid' | 'missing' | 'wrong' | 'stale';
 
-/** How a provider proves that a request is its own. */
+/** How a provider authenticates its requests. */
 export type SignatureScheme = {
-  /** Lower-case names of the headers it needs. */
+  /** Lower-case names of the required headers. */
   readonly headers: readonly string[];
   /** In words, for the table of source kinds. */
   readonly label: string;
@@ -29,7 +29,7 @@ export type SignatureScheme = {
 };
 
 type HmacOptions = {
-  /** As the provider writes it. */
+  /** In the provider's spelling. */
   readonly header: string;
   readonly algorithm: 'sha1' | 'sha256';
   readonly encoding: 'hex' | 'base64' | 'base64url';
@@ -38,7 +38,7 @@ type HmacOptions = {
   readonly secretName: string;
 };
 
-/** A digest of the body alone, without a time: the event's id identifies a repeat. */
+/** A digest of the body alone, without a time: a repeat is recognised by the event id. */
 export function bodySignature({ header, algorithm, encoding, prefix = '', secretName }: HmacOptions): SignatureScheme {
   const name = header.toLowerCase();
   return {
@@ -55,16 +55,16 @@ export function bodySignature({ header, algorithm, encoding, prefix = '', secret
 }
 
 type TimedOptions = Omit<HmacOptions, 'prefix'> & {
-  /** More headers it reads. */
+  /** Further headers that it reads. */
   readonly headers: readonly string[];
   readonly label: string;
-  /** The digest and the time, as the request says them; undefined where it lacks one. */
+  /** The digest and time in the request; undefined where one is missing. */
   read(request: SignedRequest): { readonly digest: string; readonly time: string } | undefined;
   /** The signed text. */
   message(request: SignedRequest, time: string): readonly (string | Uint8Array)[];
 };
 
-/** A digest over a time as well: it is good for a while only. */
+/** A digest that covers a time too: it is valid for a limited period. */
 export function timedSignature(options: TimedOptions): SignatureScheme {
   const { algorithm, encoding, headers, label, secretName } = options;
   return {
@@ -85,9 +85,9 @@ export function timedSignature(options: TimedOptions): SignatureScheme {
   };
 }
 
-/** Whether two texts are the same, in a time that does not reveal how much of them is. */
+/** Compares two texts in constant time. */
 export function isSame(received: string, expected: string): boolean {
-  // Digests of both have one length, whatever was received.
+  // Digests of both have the same length for any input.
   return timingSafeEqual(digestOf(received), digestOf(expected));
 }
 

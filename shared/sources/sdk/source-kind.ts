@@ -10,22 +10,22 @@ import { readTime } from './read-time.ts';
 import type { NoticeFetch } from './notice-fetch.ts';
 import type { SignatureScheme } from './signature.ts';
 
-/** Paths of a value; the first that leads to one counts. See compilePath. */
+/** Paths of a value; the first with a value counts. See compilePath. */
 type Paths = readonly string[];
 
-/** The fields of a provider's events. All other fields are kept in the properties unread. */
+/** The fields of a provider's events. All other fields stay in the properties, uninterpreted. */
 export type EventTable = {
-  /** Paths, or what works the name out. Without a name the event is called as its source. */
+  /** Paths, or a function that computes the name. Without a name the event is named after its source. */
   readonly name?: Paths | ((event: JsonObject) => string | undefined);
   /** The fields that identify an event together; without the first there is no id. */
   readonly id?: Paths | ((event: JsonObject) => string | undefined);
-  /** The provider sends later states under the same id: an event with another content is another event. */
+  /** The provider sends later states with the same id: an event with different content is a new event. */
   readonly idCoversContent?: boolean;
   readonly time?: Paths;
   readonly userId?: Paths;
   readonly externalId?: Paths;
   readonly email?: Paths;
-  /** A whole name, for where its parts are not sent. */
+  /** A full name, used where the parts are missing. */
   readonly fullName?: Paths;
   readonly traits?: Readonly<Record<string, Paths>>;
   readonly context?: Readonly<Record<string, Paths>>;
@@ -38,58 +38,61 @@ export type SourceKindDeclaration = {
   /** The type of its sources. */
   readonly type: string;
   readonly label: string;
-  /** Where our address is entered at the provider. */
+  /** Where to enter our address at the provider. */
   readonly setUp: string;
   /** Notes for the set-up. */
   readonly notes?: string;
-  /** Where the facts are from. */
+  /** Sources of the facts. */
   readonly follows: readonly string[];
-  /** How its requests prove themselves; undefined where the provider signs nothing, or in an undocumented way. */
+  /** How its requests are authenticated; undefined where the provider does not sign, or in an undocumented way. */
   readonly signature?: SignatureScheme;
   readonly table: EventTable;
   /** The events of a body; by default the elements of an array, else the body. */
   split?(body: unknown): readonly unknown[];
-  /** Puts an event into the form that is read and kept: texts that are JSON, secrets that are not to be kept. */
+  /** Normalises an event before it is read and kept: parses JSON texts, and removes secrets. */
   prepare?(event: JsonObject): JsonObject;
-  /** Answers whose names the author of a form has chosen. What the table finds wins over them. */
+  /** Answers whose names the form's author chose. The fields table overrides them. */
   fields?(event: JsonObject): Iterable<FormField>;
   /** Whether an event is an identify. */
   isIdentify?(event: JsonObject): boolean;
   /** The visitor's own properties. */
   custom?(event: JsonObject): unknown;
-  /** The event's properties where they are not all of it. */
+  /** The event's properties, if they are not the whole event. */
   properties?(event: JsonObject): unknown;
-  /** The provider asks for the address with a GET before it uses it: what to look for in that query, and the answer. */
+  /** The provider verifies the address with a GET before it uses it: what to check in the query, and the response. */
   readonly challenge?: { readonly token: string; readonly answer: string };
-  /** Its events only point to what happened, which is fetched where the source has a token for that. */
+  /** Its events are notifications only; the object is fetched if the source has a token. */
   readonly fetch?: NoticeFetch;
 };
 
 export type SourceKind = Omit<SourceKindDeclaration, 'table' | 'split' | 'prepare' | 'fields'> & {
-  /** The table, for the page of source kinds. */
+  /** The fields table, for the page of source kinds. */
   readonly table: EventTable;
-  /** Whether it reads answers by what their fields are called. */
+  /** Whether it interprets answers by field name. */
   readonly readsFields: boolean;
-  /** Reads the events of a body, an object or an array. Accepts every body; parts that cannot be read are left out. */
+  /** Reads the events of a body, an object or an array. Accepts every body; unreadable parts are left out. */
   readEvents(body: unknown): ProviderEvent[];
 };
 
-/** Longest texts of a visitor's properties; a longer one stays in the event's properties only. */
+/** Maximum text length of visitor properties; a longer text stays in the event's properties only. */
 const traitCharactersMax = 2_000;
 
-/** Declares a kind of source whose bodies we understand: a file, and a line in the registry. */
+/** Declares a source kind with a known body format: a file, and a line in the registry. */
 export function defineSourceKind(declaration: SourceKindDeclaration): SourceKind {
   const { split: _split, prepare: _prepare, fields, ...rest } = declaration;
   return { ...rest, readsFields: fields !== undefined, readEvents: createEventReader(declaration) };
 }
 
-/** The description by which the events of a body are read. */
+/** The description from which the events of a body are read. */
 type ReaderDeclaration = Pick<
   SourceKindDeclaration,
   'type' | 'table' | 'split' | 'prepare' | 'fields' | 'isIdentify' | 'custom' | 'properties'
 >;
 
-/** Reads the events of a body: see `SourceKind.readEvents`. For what a provider tells otherwise than by its webhook, too. */
+/**
+ * Reads the events of a body: see `SourceKind.readEvents`. Also for data that a provider delivers other than by
+ * webhook.
+ */
 export function createEventReader(declaration: ReaderDeclaration): (body: unknown) => ProviderEvent[] {
   const { split, prepare, fields, table } = declaration;
   const read = compileTable(table);
@@ -216,11 +219,11 @@ function shorter(texts: Readonly<Record<string, string | undefined>>): Record<st
   return kept;
 }
 
-/** Enough of a digest that two states of one thing never share it. */
+/** Enough digits that two states of one object never collide. */
 const digestOf = (event: JsonObject): string =>
   createHash('sha256').update(JSON.stringify(event)).digest('base64url').slice(0, 22);
 
-/** The parameters that say which advertisement led to a page; `read` says where each stands. */
+/** The advertising parameters of a page; `read` returns the value of each. */
 export function campaignContext(pathsOf: (name: string) => Paths): Record<string, Paths> {
   return Object.fromEntries(campaignNames.map((name) => [name, pathsOf(name)]));
 }

@@ -1,12 +1,12 @@
 // Large: one table, an entry a provider.
-/** What a provider sends, with made-up people, and what is to be read of it. */
+/** A provider's requests, with made-up people, and the fields to be read from them. */
 export type ProviderExample = {
   readonly name: string;
   readonly type: string;
-  /** JSON unless it says otherwise. */
+  /** JSON by default. */
   readonly contentType?: string;
   readonly body: string;
-  /** Of each event, in order: the fields that matter. */
+  /** The important fields of each event, in order. */
   readonly events: readonly ExpectedEvent[];
 };
 
@@ -40,7 +40,7 @@ const multipart = (fields: Readonly<Record<string, string>>): string =>
 const json = (value: unknown): string => JSON.stringify(value);
 
 /**
- * Bodies as the providers document them, at a time of the test's own: `at` is in ms since the epoch.
+ * Bodies as documented by the providers, at a time the test chooses: `at` is in ms since the epoch.
  * Large: one table, an entry a provider.
  */
 export function providerExamples(at: number): readonly ProviderExample[] {

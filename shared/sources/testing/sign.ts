@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** A request of a provider, as it is signed. */
+/** A provider's request, as signed. */
 export type ToSign = { readonly secret: string; readonly body: string; readonly url: string; readonly nowMs: number };
 
 type Signer = (request: ToSign) => Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ const hubspot: Signer = ({ secret, body, url, nowMs }) => ({
   'x-hubspot-signature-v3': hmac('sha256', secret, `POST${url}${body}${nowMs}`).digest('base64'),
 });
 
-/** How each provider signs, written down a second time from its documentation. */
+/** Each provider's signature, implemented a second time from its documentation. */
 export const signers: Readonly<Record<string, Signer>> = {
   TypeformWebhooks: ({ secret, body }) => ({
     'typeform-signature': `sha256=${hmac('sha256', secret, body).digest('base64')}`,
@@ -53,13 +53,13 @@ export const signers: Readonly<Record<string, Signer>> = {
   SegmentWebPlugin: ({ secret, body }) => ({ 'x-signature': hmac('sha1', secret, body).digest('hex') }),
 };
 
-/** HubSpot's second signature, which its custom actions come with. */
+/** HubSpot's version 2 signature, used by custom actions. */
 export const signHubspotV2: Signer = ({ secret, body, url }) => ({
   'x-hubspot-signature-version': 'v2',
   'x-hubspot-signature': createHash('sha256').update(`${secret}POST${url}${body}`).digest('hex'),
 });
 
-/** Its first, of older subscriptions. */
+/** Version 1, used by older subscriptions. */
 export const signHubspotV1: Signer = ({ secret, body }) => ({
   'x-hubspot-signature-version': 'v1',
   'x-hubspot-signature': createHash('sha256').update(`${secret}${body}`).digest('hex'),

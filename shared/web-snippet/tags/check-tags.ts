@@ -17,7 +17,7 @@ export type TagFields = {
   readonly properties: readonly { readonly name: string; readonly value: string }[];
 };
 
-/** Problems of a tag that its schema does not find. */
+/** Problems of a tag that its schema does not detect. */
 export function checkTag({ type, content, integrity, properties }: TagFields): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const add = (field: string, problem: string): void => void problems.push({ field, problem });

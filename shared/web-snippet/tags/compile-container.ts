@@ -6,7 +6,7 @@ import type { Container, ContainerTag, ContainerTrigger, ContainerVariable } fro
 import type { PageLogic } from './page-logic.ts';
 import { tagTypes } from './tag-words.ts';
 
-/** The entities of a version that tag managers are made of. */
+/** The entities of a version that make up tag managers. */
 export type TagCollections = {
   readonly tagManagers: readonly {
     readonly id: string;
@@ -43,13 +43,13 @@ export type TagCollections = {
   }[];
 };
 
-/** The container as it travels. Larger ones are refused at publish. */
+/** Maximum size of a serialized container. Larger ones are refused at publish. */
 export const containerBytesMax = 64 * 1024;
 
-/** A container, and why some of its tags are not in it. */
+/** A container, with the reasons why some tags are left out. */
 export type CompiledContainer = { readonly container: Container; readonly problems: readonly string[] };
 
-/** Compiles the container of an enabled tag manager. A tag that cannot be compiled with certainty is left out: it never runs. */
+/** Compiles the container of an enabled tag manager. A tag that does not compile is left out: it never runs. */
 export function compileContainer(collections: TagCollections, tagManagerId: string): CompiledContainer {
   const problems: string[] = [];
   const isOwn = (entity: { readonly tagManagerId: string }): boolean => entity.tagManagerId === tagManagerId;
@@ -78,7 +78,7 @@ export function compileContainer(collections: TagCollections, tagManagerId: stri
   return { container: { variables, triggers, tags }, problems };
 }
 
-/** Why the tag managers of a version cannot be published: in words, none where they can. */
+/** Why the tag managers of a version cannot be published, in words; empty where they can. */
 export function containerProblems(collections: TagCollections): readonly string[] {
   const enabled = collections.tagManagers.filter(({ status }) => status === 'Enabled');
   const sources = new Map<string, string>();
@@ -94,7 +94,7 @@ export function containerProblems(collections: TagCollections): readonly string[
   });
 }
 
-/** The container of each source that has one with a tag, as JSON. */
+/** The container of each source that has a tag, as JSON. */
 export function containersOfSources(collections: TagCollections): ReadonlyMap<string, string> {
   const bySource = new Map<string, string>();
   for (const { id, status, sourceId } of collections.tagManagers) {
@@ -181,7 +181,7 @@ function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known)
   const unknown = templates.flatMap(variablesOf).find((one) => !known.variables.has(one));
   if (unknown !== undefined) return `{{${unknown}}} is no variable of its tag manager`;
   const places = (ids: readonly string[]): readonly number[] => ids.map((id) => known.placeOf.get(id) ?? -1);
-  // A purpose that is off is not asked, as destinations do not ask it.
+  // A disabled purpose is not required, as for destinations.
   const needs = purposes.flatMap((one) =>
     one?.isEnabled === true ? [[one.name, one.signals?.gpc ?? 'off'] as const] : [],
   );

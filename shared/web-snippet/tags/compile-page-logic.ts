@@ -17,14 +17,16 @@ const compared = (operator: '>' | '>=' | '<' | '<='): CompileTest => {
 const texts = (operator: 'has' | 'begins' | 'ends'): CompileTest => {
   return (path, value, field) => {
     textOperand(value, field);
-    // As it is given: an item of a list may be the same number.
+    // Unchanged: an item of a list may be the same number.
     return [operator, path, scalarOperand(value, field) as Exclude<Scalar, null>];
   };
 };
 const is: CompileTest = (path, value, field) => ['is', path, [scalarOperand(value, field)]];
 const isIn: CompileTest = (path, value, field) => ['in', path, listOperand(value, field)];
 
-/** Operators that hold in a page, and those that hold for what is there and does not pass. */
+/**
+ * Operators available in a page, and the negated operators, which hold for a value that exists and does not match.
+ */
 const operators: Readonly<
   Record<(typeof pageOperators)[number], { readonly test: CompileTest; readonly isNegated?: true; readonly not?: true }>
 > = {
@@ -53,8 +55,8 @@ const operators: Readonly<
 const pathForm = /^(event\.event|event\.event_properties\..+|variables\..+)$/;
 
 /**
- * Compiles the logic of a trigger for pages. Paths are `variables.<name>`, `event.event` and `event.event_properties.x`, of the
- * event that the page sends or puts into its data layer. Throws PlanError.
+ * Compiles a trigger's logic for pages. Paths are `variables.<name>`, `event.event` and `event.event_properties.x`,
+ * of the event that the page sends or pushes to its data layer. Throws PlanError.
  */
 export function compilePageLogic(logic: unknown, field = 'logic'): PageLogic {
   const [problem] = checkLogic(logic, field);

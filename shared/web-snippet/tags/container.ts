@@ -1,20 +1,20 @@
 import type { PageLogic } from './page-logic.ts';
 
-/** A text with `{{Name}}` for the values of variables. */
+/** A text with `{{Name}}` placeholders for variables. */
 export type Template = string;
 
 export type ContainerVariable = readonly [type: string, value: string, otherwise: string | null];
 
 export type ContainerTrigger = {
   readonly type: string;
-  /** Name of the event it waits for. */
+  /** Name of the event that fires it. */
   readonly event?: string;
-  /** CSS selector of the elements it is about. */
+  /** CSS selector of the observed elements. */
   readonly selector?: string;
-  /** Percent of the page. */
+  /** Scroll depth in percent of the page. */
   readonly percent?: number;
   readonly everyMs?: number;
-  /** How often it fires on a page at most. */
+  /** Maximum number of times it fires on a page. */
   readonly limit?: number;
   readonly logic?: PageLogic;
 };
@@ -22,22 +22,22 @@ export type ContainerTrigger = {
 export type ContainerTag = {
   readonly name: string;
   readonly type: string;
-  /** The object that it runs, loads or sends, by its type. */
+  /** The content to run, load or send, by tag type. */
   readonly content: Template;
   readonly integrity?: string;
   readonly properties?: readonly (readonly [name: string, value: Template])[];
-  /** Places in the list of triggers. */
+  /** Indexes in the list of triggers. */
   readonly on: readonly number[];
   readonly not?: readonly number[];
-  /** Purposes that all have to be granted, with what Global Privacy Control does to each. */
+  /** Purposes that must all be granted, with the effect of Global Privacy Control on each. */
   readonly needs?: readonly (readonly [purpose: string, gpc: string])[];
   readonly once?: true;
 };
 
-/** The tags of a page: served as JSON, and read by the script of tags. */
+/** A page's tags: served as JSON and read by the tag script. */
 export type Container = {
   readonly variables: Readonly<Record<string, ContainerVariable>>;
   readonly triggers: readonly ContainerTrigger[];
-  /** In the order in which they run, where several do at once. */
+  /** In run order, for tags that fire together. */
   readonly tags: readonly ContainerTag[];
 };

@@ -1,6 +1,6 @@
-// Runs in pages, within a script of at most 3 KiB: it imports nothing.
+// Runs in pages, in a script of at most 3 KiB: it imports nothing.
 
-/** A condition of a trigger, compiled: the operator's letter, where the value is read, and what it is compared with. */
+/** A compiled trigger condition: the operator's letter, the path of the value, and the value to compare with. */
 export type PageTest =
   | readonly ['is' | 'in', path: string, values: readonly (string | number | boolean | null)[]]
   | readonly ['has' | 'begins' | 'ends', path: string, text: string | number | boolean]
@@ -11,12 +11,12 @@ export type PageLogic =
   | PageTest
   | readonly ['and' | 'or', parts: readonly PageLogic[]]
   | readonly ['not', part: PageLogic]
-  /** Holds for a value that is there and does not pass. */
+  /** Holds for a value that exists and does not match. */
   | readonly ['but', test: PageTest];
 
 type Scalar = string | number | boolean | null;
 
-/** Whether a logic holds, as operators of the same names do in the rules of the service. */
+/** Evaluates a logic, with the same operators as the rules of the service. */
 export function holds(logic: PageLogic, read: (path: string) => unknown): boolean {
   switch (logic[0]) {
     case 'and':

@@ -1,6 +1,4 @@
-/**
- * The effects of a tag on a page. CustomHtml is not among them: markup that is put into a page does not run its scripts.
- */
+/** Tag types. CustomHtml is not among them: a browser does not run scripts in inserted markup. */
 export const tagTypes = ['CustomScript', 'ScriptSource', 'ImagePixel', 'TrackEvent'] as const;
 
 export const triggerTypes = [
@@ -28,7 +26,7 @@ export const variableTypes = [
 
 export const urlParts = ['url', 'host', 'path', 'query', 'fragment'] as const;
 
-/** Operators of the logic of a trigger: what runs in a page has a size. */
+/** Operators of a trigger's logic: few, because the page script has a size limit. */
 export const pageOperators = [
   'Is',
   'IsNot',
