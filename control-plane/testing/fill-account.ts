@@ -17,7 +17,7 @@ const firstMs = Date.parse('2026-03-01T00:00:00Z');
 export async function fillAccount(plane: TestControlPlane, client: Client, pool: Pool): Promise<FilledIds> {
   const made = await fillConfiguration(client);
   const { body: version } = await client.post('/versions', { publish: true, name: 'First' });
-  const { body: pendingVersion } = await client.post('/versions', { name: 'Waits for an approval' });
+  const { body: pendingVersion } = await client.post('/versions', { name: 'Waiting for approval' });
   await client.post(`/versions/${pendingVersion.id}/request-approval`);
   // An erasure is forwarded to the destinations that are live.
   const people = await fillPeople(client, pool);

@@ -50,7 +50,7 @@ function oneOfEachShape(sent: readonly Sent[]): readonly Sent[] {
 
 function outcomeCells(outcome: EventOutcome): readonly [sentAs: string, request: string] {
   if (outcome.outcome !== 'sent')
-    return [`${outcome.outcome === 'skipped' ? 'Skipped' : 'Refused'}: ${outcome.reason}`, '–'];
+    return [`${outcome.outcome === 'skipped' ? 'Skipped' : 'Rejected'}: ${outcome.reason}`, '–'];
   const { name, requests } = outcome;
   return [
     name === undefined ? '–' : `\`${name}\``,

@@ -25,7 +25,7 @@ export function AccountPage(): ReactElement {
             <SettingForm
               account={account}
               field="requiresApproval"
-              label="A version goes live only after another key or user than its author approved it"
+              label="Versions need the approval of a second user or key before they go live"
               mayChange={mayChange}
             />
           </Card>
@@ -33,7 +33,7 @@ export function AccountPage(): ReactElement {
             <SettingForm
               account={account}
               field="masksPersonalData"
-              label="Keys without the scope pii:read see values of visitors and events by their shape only"
+              label="Mask values of visitors and events for keys without the scope pii:read"
               mayChange={mayChange}
             />
           </Card>

@@ -74,9 +74,9 @@ export function IdentityForm({
     >
       {limit({
         name: 'externalIdsMax',
-        label: 'External ids a visitor may have',
+        label: 'External ids per visitor',
         max: 10,
-        hint: 'With 1, a second external id on the same device is another person. Two visitors that have one each stay two.',
+        hint: 'With 1, a second external id on the same device counts as another person, and two visitors with an external id each are never merged.',
       })}
       <Check
         label="An e-mail address identifies a visitor"
@@ -85,19 +85,19 @@ export function IdentityForm({
       />
       {limit({
         name: 'emailsMax',
-        label: 'E-mail addresses that lead to a visitor',
+        label: 'E-mail addresses per visitor',
         max: 1000,
-        hint: 'At most; 1,000 is the most a visitor has. A further address is a property only.',
+        hint: 'How many addresses can identify one visitor, up to 1,000. Further addresses are stored as a property only.',
       })}
       {limit({
         name: 'userIdsMax',
-        label: 'User ids a visitor may have',
+        label: 'User ids per visitor',
         max: 1000,
-        hint: 'Its own devices and the devices of anonymous visitors merged into it. The visitor of a further device keeps its history to itself; the device is signed in.',
+        hint: 'Counts the visitor’s devices and those of anonymous visitors merged into it. Beyond the limit, a new device is signed in, but its earlier history is not merged.',
       })}
       <Field
         label="Priority"
-        hint="Which identifier decides whose an event is where its identifiers belong to several visitors. Several people use one device, so an external id always comes before a user id."
+        hint="Which identifier decides when the identifiers of one event belong to several visitors. An external id always comes before a user id, because several people may share a device."
       >
         {(ids) => (
           <select
@@ -117,23 +117,24 @@ export function IdentityForm({
       </Field>
       {values.priority.indexOf('email') < values.priority.indexOf('userId') ? (
         <p className="note warn">
-          Events of people who share an e-mail address are all of the first one who had it. Nothing is merged.
+          If several people share an e-mail address, all their events go to the first visitor who had it. Nothing is
+          merged.
         </p>
       ) : null}
       <Field
         label="Blocked identifiers"
-        hint="One a line. Case, and spaces, brackets and quotes around a value make no difference. Values like undefined, null, 0, anonymous, guest and [object Object] are blocked already. Events are accepted without them."
+        hint="One per line. Case, and spaces, brackets and quotes around a value, are ignored. Values such as undefined, null, 0, anonymous, guest and [object Object] are always blocked. Events are accepted without the blocked identifier."
       >
         {(ids) => <textarea {...ids} rows={5} value={blocked} onChange={(event) => setBlocked(event.target.value)} />}
       </Field>
       <Check
-        label="Public keys may overwrite what a server has set, and merge known people"
+        label="Let public keys overwrite values set by a server, and merge known visitors"
         checked={values.publicKeysOverwrite}
         onChange={(publicKeysOverwrite) => set({ publicKeysOverwrite })}
       />
       {values.publicKeysOverwrite ? (
         <p className="note warn">
-          Every visitor of a page can read its key, and could then set the e-mail address of any customer whose id they
+          Anyone can read the key in a page, and could then change the e-mail address of any customer whose id they
           know.
         </p>
       ) : null}

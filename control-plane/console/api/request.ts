@@ -49,6 +49,6 @@ async function readFailure(answer: Response): Promise<RequestError> {
     const { error, details } = (await answer.json()) as { readonly error?: string; readonly details?: string };
     return new RequestError(answer.status, error ?? `The answer was ${answer.status}.`, details);
   } catch {
-    return new RequestError(answer.status, `The answer was ${answer.status}, without a reason.`, undefined);
+    return new RequestError(answer.status, `The request failed with status ${answer.status}.`, undefined);
   }
 }

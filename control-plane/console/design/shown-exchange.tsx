@@ -20,20 +20,20 @@ export function ExchangeView({ exchange: { request, answer } }: { readonly excha
   return (
     <div className="stack">
       {answer === null ? (
-        <p>There was no answer.</p>
+        <p>No response.</p>
       ) : (
         <>
           <Code
-            label="Answer of the platform"
+            label="Response of the platform"
             text={[`Status ${answer.status}`, headerLines(answer.headers)].filter((part) => part !== '').join('\n')}
           />
-          <Code label={`Body of the answer${cutWords(answer.isCut)}`} text={pretty(answer.body)} />
+          <Code label={`Response body${cutWords(answer.isCut)}`} text={pretty(answer.body)} />
         </>
       )}
-      <RequestView request={request} bodyLabel={`Body of the request${cutWords(request.isCut)}`} />
+      <RequestView request={request} bodyLabel={`Request body${cutWords(request.isCut)}`} />
       {request.events > 1 ? (
         <p className="hint">
-          The request held {countOf(request.events, 'event')}. Its body is kept only where all events are of one
+          The request contained {countOf(request.events, 'event')}. Its body is kept only when all of them belong to one
           visitor.
         </p>
       ) : null}

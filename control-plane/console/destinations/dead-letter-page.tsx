@@ -27,12 +27,12 @@ export function DeadLetterPage(): ReactElement {
             <Facts letter={letter} />
             <RetryButton destinationId={id} eventId={letter.event.id} />
           </Card>
-          <Card title="Request and answer">
+          <Card title="Request and response">
             {letter.exchange === null ? (
               <p>
                 {letter.request === null
                   ? 'No request was made for this event.'
-                  : 'The answer was not recorded: an earlier build wrote this dead letter.'}
+                  : 'Not recorded: an earlier version of Sluice wrote this dead letter.'}
               </p>
             ) : (
               <ExchangeView exchange={letter.exchange} />
@@ -52,7 +52,7 @@ function Facts({ letter }: { readonly letter: DeadLetterDetail }): ReactElement 
       <dd dir="auto">{reason}</dd>
       {error === null ? null : (
         <>
-          <dt>The platform answered</dt>
+          <dt>Platform response</dt>
           <dd>
             <ErrorLine error={error} />
           </dd>
@@ -72,7 +72,7 @@ function Facts({ letter }: { readonly letter: DeadLetterDetail }): ReactElement 
       </dd>
       <dt>Attempts</dt>
       <dd>
-        {countOf(attempts, 'attempt')}, the first <Ago at={firstAttemptAt} />, the last <Ago at={lastAttemptAt} />
+        {countOf(attempts, 'attempt')}, first <Ago at={firstAttemptAt} />, last <Ago at={lastAttemptAt} />
       </dd>
     </dl>
   );

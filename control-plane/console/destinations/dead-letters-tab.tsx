@@ -113,7 +113,7 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
               {
                 title: 'Details',
                 cell: ({ seq }) => (
-                  <Link to={`/destinations/${destination.id}/dead-letters/${seq}`}>Show the answer</Link>
+                  <Link to={`/destinations/${destination.id}/dead-letters/${seq}`}>Show the response</Link>
                 ),
               },
             ]}
@@ -154,8 +154,8 @@ function Delete({ destination, filter, hasLetters }: LettersProps): ReactElement
           onConfirm={() => remove.mutateAsync(undefined)}
         >
           <p>
-            <ChosenLetters destinationId={destination.id} filter={filter} /> are deleted for good: they cannot be sent
-            again.
+            <ChosenLetters destinationId={destination.id} filter={filter} /> are deleted permanently and cannot be
+            replayed.
           </p>
         </Confirm>
       ) : null}

@@ -53,7 +53,7 @@ export function DeliveryFunnel({ total, link, event }: FunnelProps): ReactElemen
 function Hint({ stage, total }: { readonly stage: string; readonly total: Funnel }): ReactElement | null {
   const text =
     stage === 'received' && total.replayed > 0
-      ? `${showCount(total.replayed)} of them with a replay`
+      ? `${showCount(total.replayed)} of them by a replay`
       : stage === 'delivered' && total.deliveredLate > 0
         ? `${showCount(total.deliveredLate)} of them after a failed attempt`
         : '';
@@ -94,7 +94,7 @@ export function NamesTable({
             cell: ({ event }) =>
               event === null ? (
                 <>
-                  {otherNames} <span className="hint">20 names are counted one by one</span>
+                  {otherNames} <span className="hint">only 20 names are counted separately</span>
                 </>
               ) : (
                 <Link className="clip" dir="auto" to={{ search: searchOf(event) }}>

@@ -15,11 +15,11 @@ type ReasonsProps = {
 
 const letterWords: Readonly<Record<string, string>> = {
   refused: 'The platform rejected them',
-  exhausted: 'No attempt was left',
-  no_room: 'The retry log had no room',
-  unreadable: 'They could not be read',
-  over_budget: 'Their rules cost too much work',
-  set_aside: 'Threads died while they worked on them',
+  exhausted: 'Retries ran out',
+  no_room: 'The retry log was full',
+  unreadable: 'The events could not be read',
+  over_budget: 'Their rules exceeded the cost limit',
+  set_aside: 'Processing crashed repeatedly',
 };
 
 /** Which rules filtered events, and why others became dead letters. */
@@ -60,7 +60,7 @@ export function DeliveryReasons({
             rows={deadLetters}
             keyOf={({ reason }) => reason}
             columns={[
-              { title: 'Because', cell: ({ reason }) => letterWords[reason] ?? reason },
+              { title: 'Reason', cell: ({ reason }) => letterWords[reason] ?? reason },
               {
                 title: 'Events',
                 isNumber: true,
@@ -102,9 +102,9 @@ function Rule({ reason: { kind, rule, name } }: { readonly reason: Delivery['fil
     case 'erased':
       return <>The visitor was erased</>;
     case 'platform':
-      return <span dir="auto">The platform discarded them: {rule}</span>;
+      return <span dir="auto">Discarded by the platform: {rule}</span>;
     case 'skipped':
-      return <>They waited, and the destination has no more use for them</>;
+      return <>Waited too long to be useful to the destination</>;
     case 'other':
       return <>Other reasons</>;
   }

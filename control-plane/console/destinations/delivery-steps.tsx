@@ -54,7 +54,7 @@ export function DeliverySteps({ steps, stepMs, destinationId, event }: StepsProp
         </ol>
         <div className="row between hint" aria-hidden="true">
           <span>{first === undefined ? '' : exact.format(new Date(first.at))}</span>
-          <span>at most {showCount(most)} in a step</span>
+          <span>up to {showCount(most)} per bar</span>
           <span>{last === undefined ? '' : hour.format(new Date(last.at + stepMs))}</span>
         </div>
         <figcaption className="legend">

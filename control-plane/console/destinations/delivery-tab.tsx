@@ -122,26 +122,29 @@ function Shown({ id, delivery, event, waitingFrames }: ShownProps): ReactElement
   const isEmpty = total.received + total.replayed === 0;
   return (
     <>
-      <Card title={event === '' ? 'What became of its events' : `What became of “${event}”`}>
+      <Card title={event === '' ? 'Delivery of its events' : `Delivery of “${event}”`}>
         {isEmpty ? (
           <Empty title="No events received in this range.">
-            <p>Events of sources that do not feed this destination, and names it is not allowed, are not counted.</p>
+            <p>
+              Events from sources that are not connected to this destination, and names that it does not allow, are not
+              counted.
+            </p>
           </Empty>
         ) : (
           <DeliveryFunnel total={total} link={link} event={event} />
         )}
         <p className="hint">
-          Events received from <At at={from} /> to <At at={to} />, as things stand now. A number leads to its events:
-          their list goes by the time an event happened, and may be a sample.
+          Events received from <At at={from} /> to <At at={to} />, with their current state. Select a number to list its
+          events. The list is ordered by event time and may be a sample.
           {waitingFrames === 0
             ? null
-            : ` ${countOf(waitingFrames, 'batch', 'batches')} of the log wait to be read and are not counted yet.`}
+            : ` ${countOf(waitingFrames, 'batch', 'batches')} in the log are not read yet and not counted.`}
         </p>
         <OlderEvents fromMs={Math.max(link.fromMs, since === null ? 0 : Date.parse(since))} />
         {since !== null && Date.parse(since) > Date.parse(from) ? (
           <div className="note">
             <p>
-              Events are counted since <At at={since} />: those received before are not in these numbers.
+              Events are counted since <At at={since} />. Earlier events are not included.
             </p>
           </div>
         ) : null}

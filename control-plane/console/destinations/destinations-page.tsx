@@ -39,7 +39,7 @@ export function DestinationsPage(): ReactElement {
   return (
     <Page
       title="Destinations"
-      lead="Where events go. Failing destinations come first. A batch in the log is one event or many."
+      lead="Where events go. Failing destinations come first. A batch holds one or more events."
       actions={
         mayCreate ? (
           <Link className="button primary" to="/destinations/new">

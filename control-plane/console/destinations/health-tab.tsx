@@ -61,10 +61,10 @@ export function HealthTab({ destination: { id } }: { readonly destination: Desti
 }
 
 const skipWords: Readonly<Record<NonNullable<Health['missed'][number]['reason']>, string>> = {
-  retention: "They waited too long, or exceeded the account's quota",
-  position_lost: 'The position of the destination was missing',
-  event_removed: 'The events had left the log before their retry',
-  dead_letters_full: 'The dead letters had no room',
+  retention: "Waited too long, or exceeded the account's quota",
+  position_lost: 'The destination’s position in the log was lost',
+  event_removed: 'Left the log before their retry',
+  dead_letters_full: 'The dead letters were full',
 };
 
 /** Ranges of events that were skipped for the destination, with a link to replay each. */
@@ -72,7 +72,7 @@ function Missed({ id, missed }: { readonly id: string; readonly missed: Health['
   return (
     <Card title="Skipped" isFlush>
       <div className="body">
-        <p>These events were skipped for the destination. You can replay them while they are still in the log.</p>
+        <p>The destination skipped these events. You can replay them while they are still in the log.</p>
       </div>
       <Table
         label="Skipped ranges"
@@ -138,12 +138,12 @@ function Figures({
       <div>
         <dt>Batches waiting</dt>
         <dd>{backlog === undefined ? '–' : showCount(backlog.waitingFrames)}</dd>
-        <dd>in the log, of one event or many</dd>
+        <dd>in the log, one or more events each</dd>
       </div>
       <div>
         <dt>Batches retrying</dt>
         <dd>{backlog === undefined ? '–' : showCount(backlog.retryingFrames)}</dd>
-        <dd>wait for their next attempt</dd>
+        <dd>waiting for the next attempt</dd>
       </div>
       <div>
         <dt>Dead letters</dt>
@@ -188,7 +188,7 @@ function HowItIsSent({ id }: { readonly id: string }): ReactElement {
           <dd>
             {sending.isAccessRefused ? (
               <>
-                <State tone="bad">Refused</State> <span className="hint">events wait until the key is replaced</span>
+                <State tone="bad">Refused</State> <span className="hint">events wait until you replace it</span>
               </>
             ) : (
               <State tone="good">Accepted</State>

@@ -15,8 +15,8 @@ export function OlderEvents({ fromMs }: { readonly fromMs: number }): ReactEleme
   return (
     <div className="note">
       <p>
-        The list of events begins at <At at={since} />: for older ones, <Link to="/events/search">search the log</Link>{' '}
-        by order id, event id or visitor.
+        The event list starts at <At at={since} />. For older events, <Link to="/events/search">search the log</Link> by
+        order id, event id or visitor.
       </p>
     </div>
   );

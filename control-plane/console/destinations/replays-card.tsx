@@ -93,8 +93,8 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
           {asking === 'log' ? (
             <>
               <p>
-                Every event of the account in this range goes through the live rules again, whether it was delivered or
-                not. Each keeps its idempotency key.
+                Every event in this range goes through the live rules again, whether or not it was delivered. Each keeps
+                its idempotency key.
               </p>
               <TimeInput
                 label="From"
@@ -109,8 +109,8 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
             </>
           ) : (
             <p>
-              <ChosenLetters destinationId={destination.id} filter={filter} /> leave this list and are tried again;
-              those refused again come back.
+              <ChosenLetters destinationId={destination.id} filter={filter} /> leave this list and are retried. Those
+              rejected again come back.
             </p>
           )}
         </Confirm>

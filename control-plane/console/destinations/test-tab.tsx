@@ -15,13 +15,10 @@ import { RequestView, headerLines, pretty } from '../design/shown-request.tsx';
 const words: Readonly<Record<DestinationTestResult['outcome'], readonly [Tone, string]>> = {
   delivered: ['good', 'Accepted by the platform.'],
   dropped: ['warn', 'Accepted, then discarded by a rule of the platform.'],
-  held: [
-    'bad',
-    'The platform refuses the key or token. The pipeline would pause and keep events until it is replaced.',
-  ],
-  retry: ['warn', 'Not delivered. The pipeline would retry.'],
-  reject: ['bad', 'Rejected. In the pipeline it would become a dead letter.'],
-  skipped: ['off', 'This platform does not accept events with this name: nothing was sent.'],
+  held: ['bad', 'The platform rejected the key or token. Live events would wait until you replace it.'],
+  retry: ['warn', 'Not delivered. A live event would be retried.'],
+  reject: ['bad', 'Rejected. A live event would become a dead letter.'],
+  skipped: ['off', 'Nothing was sent: this platform does not accept events with this name.'],
 };
 
 /** Sends one made-up event, and shows what went out and what came back. */
@@ -52,7 +49,7 @@ export function TestTab({ destination }: { readonly destination: Destination }):
               />
             )}
           </Field>
-          <Field label="Settings" hint="A sample event is really sent, and not counted in health.">
+          <Field label="Settings" hint="Sends a sample event to the platform. It does not count towards health.">
             {(ids) => (
               <select {...ids} value={settings} onChange={(input) => setSettings(input.target.value)}>
                 <option value="draft">the draft</option>

@@ -25,7 +25,7 @@ export function useApproval(versionId: string): Approval | undefined {
 }
 
 const states: Readonly<Record<Approval['status'], readonly [Tone, string]>> = {
-  pending: ['warn', 'Waits for an approval'],
+  pending: ['warn', 'Waiting for approval'],
   approved: ['good', 'Approved'],
   rejected: ['bad', 'Rejected'],
   void: ['off', 'Void'],
@@ -49,7 +49,7 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
     <Card title="Approval">
       {approval === undefined ? (
         <p>
-          Another key or user has to approve this version before it can be published. A key counts as the user that made
+          Another user or key must approve this version before it can be published. A key counts as the user who created
           it.
         </p>
       ) : (
@@ -73,8 +73,8 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
                 <At at={approval.decidedAt} />
                 {isUnsure(approval) ? (
                   <p className="note warn">
-                    Sluice cannot tell whether another person approved this: it is not known who made one of these keys.
-                    An approval by two users is certain.
+                    Sluice cannot verify that a second person approved this, because the creator of one of these keys is
+                    unknown. To be certain, request and approve as users.
                   </p>
                 ) : null}
                 {approval.decisionComment === null ? null : <p dir="auto">{approval.decisionComment}</p>}
@@ -93,7 +93,7 @@ type ActorProps = { readonly name: string; readonly user: string | null };
 
 /** Who requested or decided: a user, or an API key with the user that made it. */
 export function Actor({ name, user }: ActorProps): ReactElement {
-  const whose = user === null ? ', an API key whose maker is not known' : `, an API key of ${user}`;
+  const whose = user === null ? ', an API key with an unknown creator' : `, an API key created by ${user}`;
   return (
     <>
       <span dir="auto">{name}</span>
@@ -134,7 +134,9 @@ function Decide({ approval }: { readonly approval: Approval }): ReactElement | n
   return (
     <EditForm values={comment} save={decide} onSubmit={() => decide.mutate('approve')}>
       {isOwn ? (
-        <p className="note">You requested this approval: another key or user has to give it. You can withdraw it.</p>
+        <p className="note">
+          You requested this approval, so another user or key must decide. You can withdraw the request.
+        </p>
       ) : null}
       <CommentField label="Comment" value={comment} onChange={setComment} />
       <ErrorNote error={decide.error} />

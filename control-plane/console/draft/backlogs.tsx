@@ -31,7 +31,7 @@ export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElem
             ) : (
               'No backlog.'
             )}
-            {one.deadLetters > 0 ? ` ${countOf(one.deadLetters, 'dead letter')} stay and can be replayed.` : null}
+            {one.deadLetters > 0 ? ` ${countOf(one.deadLetters, 'dead letter')} remain and can be replayed.` : null}
           </li>
         ))}
       </ul>
@@ -41,7 +41,7 @@ export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElem
             Waiting events are not sent. They stay in the log for its retention period; once the destination is live
             again, replay that range to send them.
           </p>
-          <Check label="Publish and leave them unsent" checked={isForced} onChange={onForced} />
+          <Check label="Publish without sending them" checked={isForced} onChange={onForced} />
         </>
       )}
     </div>

@@ -54,8 +54,9 @@ export function DraftPage(): ReactElement {
         <Card>
           <Empty title="The draft matches the live version.">
             <p>
-              Change a <Link to="/destinations">destination</Link> or a <Link to="/sources">source</Link>, and what
-              changes is listed here. Earlier versions are under <Link to="/versions">versions</Link>.
+              Changes that you make, for example to a <Link to="/destinations">destination</Link> or a{' '}
+              <Link to="/sources">source</Link>, are listed here. For earlier versions, see{' '}
+              <Link to="/versions">versions</Link>.
             </p>
           </Empty>
         </Card>
@@ -118,7 +119,7 @@ function Done({ published: { version, tookMs } }: { readonly published: Publishe
           {version.quarantineReleased.every(({ isComplete }) => isComplete) ? null : (
             <>
               {' '}
-              More wait: release them in the <Link to="/tracking-plan/quarantine">quarantine</Link>.
+              More events are quarantined: release them in the <Link to="/tracking-plan/quarantine">quarantine</Link>.
             </>
           )}
         </p>

@@ -21,7 +21,7 @@ export function ImpactCard({ versionId }: { readonly versionId: string }): React
   const query = useRead<VersionImpact>(`/versions/${versionId}/impact?samples=true`, { enabled: isAsked });
   if (!maySee) return null;
   return (
-    <Card title="What it changes for recent events">
+    <Card title="Effect on recent events">
       {isAsked ? (
         <div className="stack" aria-live="polite">
           <Waiting query={query} />
@@ -34,9 +34,7 @@ export function ImpactCard({ versionId }: { readonly versionId: string }): React
         </div>
       ) : (
         <>
-          <p className="soft">
-            The newest 200 events are tried with these rules and with the live ones. Nothing is sent.
-          </p>
+          <p className="soft">Compares these rules with the live ones on the newest 200 events. Nothing is sent.</p>
           <div className="row">
             <button type="button" onClick={() => setAsked(true)}>
               Try on recent events
@@ -53,7 +51,7 @@ function Impact({
 }: {
   readonly impact: VersionImpact;
 }) {
-  if (examined === 0) return <p>There are no recent events to try it on.</p>;
+  if (examined === 0) return <p>There are no recent events to compare.</p>;
   return (
     <>
       <p>
@@ -66,8 +64,8 @@ function Impact({
             since <At at={since} />
           </>
         )}
-        .{isSample ? ' The view keeps a sample of the events.' : null}
-        {isComplete ? null : ' Older ones were not tried, as it took too long.'}
+        .{isSample ? ' The events are a sample.' : null}
+        {isComplete ? null : ' Older events were not compared, to save time.'}
       </p>
       {destinations.map((one) => (
         <DestinationChange key={one.destinationId} destination={one} />
@@ -94,7 +92,10 @@ function DestinationChange({ destination }: { readonly destination: DestinationI
             <Link className="clip" dir="auto" to={`/events/${encodeURIComponent(sample.eventId)}`}>
               {sample.event}
             </Link>
-            <ComparedRequests before={sideOf('Live now', sample.before)} after={sideOf('With this', sample.after)} />
+            <ComparedRequests
+              before={sideOf('Live now', sample.before)}
+              after={sideOf('With these changes', sample.after)}
+            />
           </div>
         ))}
       </div>
@@ -103,6 +104,6 @@ function DestinationChange({ destination }: { readonly destination: DestinationI
 }
 
 function sideOf(title: string, way: Sample['before']): ComparedSide {
-  if (way === null) return { title, request: null, note: 'The destination is not there.' };
+  if (way === null) return { title, request: null, note: 'The destination does not exist.' };
   return { title, request: way.request, note: way.request === null ? way.why : null };
 }

@@ -26,15 +26,15 @@ export function PrivacyReportPage(): ReactElement {
   const report = query.data;
   return (
     <Page
-      title="What leaves to whom"
-      lead="Each property of each event at each enabled destination, as the rules of this version have it."
+      title="Privacy report"
+      lead="Which data this version sends to each enabled destination, by event and property."
       back={{ to: `/versions/${id}`, label: 'Version' }}
     >
       <Waiting query={query} />
       {report === undefined ? null : (
         <>
           <Rows title={`New since version ${report.against ?? 'none'}`} rows={report.added} />
-          <Rows title="Gone since then" rows={report.removed} />
+          <Rows title="No longer sent" rows={report.removed} />
           <Rows title={`All of version ${report.versionNumber}`} rows={report.rows} />
         </>
       )}
@@ -42,13 +42,13 @@ export function PrivacyReportPage(): ReactElement {
   );
 }
 
-const eventWords: Readonly<Record<string, string>> = { '*': 'any', '$*': 'any of the service' };
+const eventWords: Readonly<Record<string, string>> = { '*': 'any', '$*': 'any built-in event' };
 
 function Rows({ title, rows }: { readonly title: string; readonly rows: PrivacyReport['rows'] }): ReactElement {
   return (
     <Card title={title} isFlush>
       {rows.length === 0 ? (
-        <Empty title="Nothing." />
+        <Empty title="None." />
       ) : (
         <Table
           label={title}
@@ -60,9 +60,11 @@ function Rows({ title, rows }: { readonly title: string; readonly rows: PrivacyR
             { title: 'Looks like', cell: ({ personal }) => (personal === null ? '–' : personal.replace('_', ' ')) },
             { title: 'Destination', cell: ({ destination }) => destination },
             {
-              title: 'Leaves',
+              title: 'Sent as',
               cell: ({ treatment, isConditional }) => (
-                <State tone={tones[treatment]}>{isConditional ? `${treatment}, on a condition` : treatment}</State>
+                <State tone={tones[treatment]}>
+                  {isConditional ? `${treatment}, depending on a condition` : treatment}
+                </State>
               ),
             },
             { title: 'By', cell: ({ by }) => by ?? '–' },

@@ -86,15 +86,14 @@ export function PublishCard({ changes, publish, request: ask }: PublishCardProps
         </Field>
         {planned.length > 0 && mayRelease && !isApprovalRequired ? (
           <Check
-            label="Then release the events that the changed rules of the tracking plan hold"
+            label="After publishing, release the events quarantined by the changed tracking plan rules"
             checked={isReleasing}
             onChange={setReleasing}
           />
         ) : null}
         {isApprovalRequired ? (
           <p className="note">
-            This account publishes approved versions only: another key or user approves this one, then it can be
-            published.
+            This account requires approval: another user or key must approve the version before it can be published.
           </p>
         ) : null}
         {mayPublish || (isApprovalRequired && mayCreate) ? null : (

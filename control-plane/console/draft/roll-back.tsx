@@ -36,15 +36,15 @@ export function RollBack({ version, changes, onPublished, onDone }: RollBackProp
       onConfirm={async () => onPublished(await publish.mutateAsync(undefined))}
     >
       <p>
-        {countOf(changes, 'change')} {changes === 1 ? 'reaches' : 'reach'} every process at once.
+        {countOf(changes, 'change')} {changes === 1 ? 'takes' : 'take'} effect in every process at once.
       </p>
       {isBack ? (
         <>
           <Check label="Also revert these changes in the draft" checked={reverts} onChange={setReverts} />
           <p className="hint">
             {reverts
-              ? 'What was edited in the draft since then stays.'
-              : 'They stay in the draft, and the next publish makes them live again.'}
+              ? 'Later edits in the draft are kept.'
+              : 'They stay in the draft and go live again with the next publish.'}
           </p>
         </>
       ) : (

@@ -55,10 +55,10 @@ export function VersionPage(): ReactElement {
         </Card>
       ) : null}
       <p>
-        <Link to={`/versions/${id}/privacy`}>What leaves to whom by this version</Link>
+        <Link to={`/versions/${id}/privacy`}>Privacy report of this version</Link>
       </p>
       {listed.length === 0 ? null : <ImpactCard versionId={id} />}
-      <h2>Changes against the live version</h2>
+      <h2>Changes compared with the live version</h2>
       <Waiting query={changes} />
       {changes.isSuccess && listed.length === 0 ? (
         <Card>
@@ -87,7 +87,7 @@ function Details({ version }: { readonly version: Version }): ReactElement {
         <dd>
           <VersionState version={version} />
         </dd>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
           <At at={version.createdAt} />
         </dd>

@@ -43,7 +43,7 @@ function Versions(): ReactElement {
             columns={[
               { title: 'Version', cell: ({ id, name, versionNumber }) => <Named {...{ id, name, versionNumber }} /> },
               { title: 'State', cell: (version) => <VersionState version={version} /> },
-              { title: 'Made', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+              { title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
               { title: 'First published', cell: ({ publishedAt }) => <Ago at={publishedAt} /> },
               { title: 'Notes', cell: ({ notes }) => <Text text={notes} /> },
             ]}
@@ -91,7 +91,7 @@ function History(): ReactElement | null {
   const query = useList<Publication>('/publications?limit=50');
   if (query.entities.length === 0) return null;
   return (
-    <Card title="What was live when" isFlush aside={<Export path="/publications" name="publications" />}>
+    <Card title="Publication history" isFlush aside={<Export path="/publications" name="publications" />}>
       <Table
         label="Publications"
         rows={query.entities}

@@ -41,7 +41,7 @@ export function EventOutcome({ eventId, outcome: one, destinationName }: EventOu
       {mayShow && attempts > 0 && (outcome === 'rejected' || outcome === 'retrying') ? (
         <span>
           <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-            {isOpen ? 'Hide the answer' : 'Show the answer'}
+            {isOpen ? 'Hide the response' : 'Show the response'}
           </button>
         </span>
       ) : null}
@@ -66,8 +66,8 @@ function Answer({
       <Waiting query={query} />
       {query.data !== undefined && found === undefined ? (
         <p className="hint">
-          Not recorded: no request was made, an earlier build made it, or it is not among the newest 2,000 of the
-          account. A dead letter keeps its own.
+          Not recorded: no request was sent, an earlier version of Sluice sent it, or it is not among the newest 2,000
+          of the account. Dead letters keep their own response.
         </p>
       ) : null}
       {found === undefined ? null : <ExchangeView exchange={found.exchange} />}

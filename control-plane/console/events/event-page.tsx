@@ -89,7 +89,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
             )}
             <span className="hint">
               {event.versionNumber === null
-                ? 'The version that was live is not known.'
+                ? 'The version that was live is unknown.'
                 : `Under version ${event.versionNumber}.`}
             </span>
           </div>
@@ -124,7 +124,7 @@ function useLiveWays({ id, test, visitorId }: RecentEvent) {
 }
 
 function whyUnsent({ test }: RecentEvent): string {
-  return test ? 'Not sent: received with a test key.' : 'Not sent: the tracking plan ended it.';
+  return test ? 'Not sent: received with a test key.' : 'Not sent: the tracking plan quarantined or dropped it.';
 }
 
 /** The other destinations of the live version: where the event waits and why, and where it does not go. */

@@ -26,7 +26,7 @@ export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: Ev
         <p>
           {isLive
             ? 'Send one: each source page has code to copy.'
-            : 'Change the filters, or search the log: it has every event, also those that this view does not keep.'}
+            : 'Change the filters, or search the log, which has every event.'}
         </p>
         {isLive ? <Link to="/sources">Go to the sources</Link> : null}
       </Empty>

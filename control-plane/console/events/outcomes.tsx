@@ -32,13 +32,13 @@ export function PlanState({ outcome }: { readonly outcome: PlanOutcome }): React
 
 /** What became of an event in a few words, the worst first. */
 export function Outcomes({ event }: { readonly event: RecentEvent }): ReactElement {
-  if (event.test) return <State tone="off">Test: never dispatched</State>;
+  if (event.test) return <State tone="off">Test: never sent</State>;
   const { plan } = event;
   if (plan?.outcome === 'quarantined' || plan?.outcome === 'dropped') return <PlanState outcome={plan.outcome} />;
   const order: readonly OutcomeName[] = ['rejected', 'retrying', 'delivered', 'stopped', 'globalStop'];
   const counts = order.map((name) => [name, event.outcomes.filter(({ outcome }) => outcome === name).length] as const);
   const some = counts.filter(([, count]) => count > 0);
-  if (some.length === 0) return <State tone="off">Not dispatched yet</State>;
+  if (some.length === 0) return <State tone="off">Not sent yet</State>;
   return (
     <span className="row">
       {some.map(([name, count]) => {

@@ -116,8 +116,8 @@ function Summary({ summary }: { readonly summary: EventSummary }): ReactElement 
           <>
             This view keeps events since <At at={since} />.{' '}
             {isSample
-              ? `It is a sample: ${countOf(kept, 'kept event')} stand for them. The log has every event.`
-              : 'It has all of these events: they are not a sample.'}
+              ? `This view shows a sample: ${countOf(kept, 'kept event')} represent them. The log has every event.`
+              : 'It has every one of these events.'}
           </>
         )}
       </p>

@@ -54,7 +54,7 @@ export function SavedViews({ query, apply }: SavedViewsProps): ReactElement {
           onDone={() => setNaming(false)}
           onConfirm={() => save.mutateAsync({ name, query })}
         >
-          <Field label="Name of the view" hint="Everyone of the account sees it.">
+          <Field label="Name of the view" hint="Visible to everyone in the account.">
             {(ids) => (
               <input {...ids} required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
             )}

@@ -35,7 +35,7 @@ export function SearchPage(): ReactElement {
   return (
     <Page
       title="Search the log"
-      lead="Every event that the log still has, also those that the list of recent events does not keep."
+      lead="Every event that is still in the log, including those missing from the list of recent events."
       back={{ to: '/events', label: 'Events' }}
     >
       <form className="inline" role="search" onSubmit={submit}>
@@ -96,7 +96,7 @@ function Result({ report, isRunning }: { readonly report: LogSearch; readonly is
         {status === 'done' ? (
           <p>
             {countOf(found, 'event')}
-            {isComplete ? ', all that the log has.' : ': the search ends here, there may be more. Search for less.'}
+            {isComplete ? ': all that the log has.' : ' found before the limit. Narrow the search to see the rest.'}
           </p>
         ) : null}
       </div>
@@ -145,11 +145,11 @@ const words: Readonly<Record<LogSearchEvent['destinations'][number]['outcome'], 
   ...outcomeWords,
   waiting: ['warn', 'Waiting in the log'],
   notSent: ['off', 'Not sent here'],
-  unknown: ['off', 'Not known'],
+  unknown: ['off', 'Unknown'],
 };
 
 function Destinations({ event: { destinations, test } }: { readonly event: LogSearchEvent }): ReactElement {
-  if (test) return <State tone="off">Test: never dispatched</State>;
+  if (test) return <State tone="off">Test: never sent</State>;
   return (
     <div className="stack">
       {destinations.map(({ destinationId, name, outcome, basis, reason, error, at }) => (
@@ -163,7 +163,7 @@ function Destinations({ event: { destinations, test } }: { readonly event: LogSe
           </span>
           {error === null ? reason === null ? null : <span dir="auto">{reason}</span> : <ErrorLine error={error} />}
           {basis === 'rules' && outcome === 'delivered' ? (
-            <span className="hint">The log has it nowhere any more: it was sent, by the rules that are live now.</span>
+            <span className="hint">No longer in the log. The live rules would send it.</span>
           ) : null}
         </div>
       ))}

@@ -57,7 +57,7 @@ export function AskCard({ experimentKey }: { readonly experimentKey: string }): 
             text={`const answer = await fetch(\`\${gateway}/api/v1/experiments/assignments/${experimentKey}\`, {\n  method: 'POST',\n  headers: { 'content-type': 'application/json' },\n  body: JSON.stringify({\n    token: '${own.token}',\n    visitor_id: visitorId,\n    track_impression: true,\n    context: { url: location.href },\n  }),\n});\nconst { in_experiment, variant_name } = await answer.json();`}
           />
           <p className="hint">
-            visitorId is what your page knows the visitor by; gateway is the address of your gateway.
+            visitorId is the id that your page uses for the visitor; gateway is the address of your gateway.
           </p>
         </>
       )}

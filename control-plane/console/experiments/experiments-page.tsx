@@ -111,7 +111,7 @@ function NewExperiment(): ReactElement {
             />
           )}
         </Field>
-        <Field label="Kind" hint="It never changes.">
+        <Field label="Kind" hint="It cannot be changed later.">
           {(ids) => (
             <select {...ids} value={type} onChange={(event) => setType(event.target.value as ExperimentType)}>
               {Object.entries(typeWords).map(([id, label]) => (

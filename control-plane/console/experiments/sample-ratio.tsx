@@ -38,7 +38,7 @@ function Verdict({ sampleRatio }: Pick<Results, 'sampleRatio'>): ReactElement {
   if (sampleRatio === null) return <State tone="off">Too few visitors to check the split</State>;
   const { pValue, isMismatch } = sampleRatio;
   const chance = pValue < 0.0001 ? 'less than 0.0001' : pValue.toFixed(4);
-  if (!isMismatch) return <State tone="good">Visitors are spread as the weights say (p = {chance})</State>;
+  if (!isMismatch) return <State tone="good">The split matches the weights (p = {chance})</State>;
   return (
     <div role="alert" className="stack tight">
       <strong>Do not trust these results: the split does not match the weights.</strong>

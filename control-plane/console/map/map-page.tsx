@@ -16,7 +16,10 @@ export function MapPage(): ReactElement {
   const query = useList<Connection, Connections>('/activity/connections?limit=100', { everyMs: 10_000 });
   const [map] = query.data?.pages ?? [];
   return (
-    <Page title="Map" lead="Which source feeds which destination in the live version, with the last 24 hours.">
+    <Page
+      title="Map"
+      lead="Which source feeds which destination in the live version, with counts of the last 24 hours."
+    >
       <Waiting query={query} />
       {map === undefined ? null : query.entities.length === 0 ? (
         <Card>
@@ -59,7 +62,7 @@ function Shown({ map: { since, totals, sources, destinations }, query }: ShownPr
         <div className="body">
           <p className="hint">
             {countOf(totals.sources, 'source')} and {countOf(totals.destinations, 'destination')}. Events received since{' '}
-            <At at={since} />, as things stand now.
+            <At at={since} />, with their current state.
           </p>
         </div>
         <LongTable
@@ -75,7 +78,7 @@ function Shown({ map: { since, totals, sources, destinations }, query }: ShownPr
                   <Link className="clip" dir="auto" to={`/sources/${source.id}`}>
                     {source.name}
                   </Link>
-                  {isAllowed ? null : <span className="hint">no longer feeds it</span>}
+                  {isAllowed ? null : <span className="hint">no longer connected</span>}
                 </>
               ),
             },

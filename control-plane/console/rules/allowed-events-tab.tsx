@@ -29,7 +29,7 @@ export function AllowedEventsTab(): ReactElement {
         <Empty title="Every event goes to every destination.">
           <p>
             Once an event is listed here and published, only listed events are sent, each to its own destinations. Names
-            count without case; the service’s own, which begin with $, always pass.
+            are not case-sensitive. Built-in events, which begin with $, are always sent.
           </p>
         </Empty>
       ) : null}

@@ -136,7 +136,7 @@ function CategoryFields({ category, language, known, onChange }: CategoryFieldsP
         logic={category.logic}
         operators={language.operators}
         known={known}
-        without="No events yet: a rule without a condition stops nothing."
+        without="No events: a rule without a condition stops nothing."
         onChange={(logic) => onChange({ ...category, logic })}
       />
       <NamedChecks

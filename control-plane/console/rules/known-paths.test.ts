@@ -11,7 +11,7 @@ const known = knownPaths({
   ],
 });
 
-test('paths: one that leads nowhere is named with the nearest one, and every way to write a known one is fine', () => {
+test('paths: an unknown path gets a warning that suggests the nearest known one', () => {
   const fine = [
     'event.event',
     ' $event.event_properties.coupon ',
@@ -25,7 +25,7 @@ test('paths: one that leads nowhere is named with the nearest one, and every way
   expect(fine.map((path) => pathProblem(path, known))).toEqual(fine.map(() => undefined));
   expect(pathProblem('event.event_propertys.coupon', known)).toContain('Did you mean event.event_properties.coupon?');
   expect(pathProblem('event.event_properties.cupon', known)).toContain('Did you mean event.event_properties.coupon?');
-  expect(pathProblem('event_properties.coupon', known)).toContain('begins with event or visitor');
+  expect(pathProblem('event_properties.coupon', known)).toContain('begin with event or visitor');
   expect(pathProblem('event.event_properties.unheard', known)).toBe(
     'No recent event has event.event_properties.unheard.',
   );

@@ -28,13 +28,13 @@ export function pathProblem(path: string, known: KnownPaths): string | undefined
   if (bare === '') return 'The placeholder has no path.';
   const [root, second = ''] = bare.split('.');
   if (root !== 'event' && root !== 'visitor') {
-    return `${bare} leads nowhere: a path begins with event or visitor.${suggestion(bare, known)}`;
+    return `${bare} is not a path: paths begin with event or visitor.${suggestion(bare, known)}`;
   }
   const isOwn = (ownPaths as readonly string[]).includes(bare) || bare === 'event' || bare === 'visitor';
   if (isOwn || (root === 'event' && second === 'integrations')) return undefined;
   const parts = ['event_properties', 'context', 'default_properties', 'request_context'];
   if (root === 'event' && !parts.includes(second)) {
-    return `${bare} leads nowhere: events have event_properties and context.${suggestion(bare, known)}`;
+    return `${bare} does not exist: events have event_properties and context.${suggestion(bare, known)}`;
   }
   if (!known.isKnown || (root === 'visitor' && visitorNames.includes(bare.slice('visitor.'.length)))) return undefined;
   const plain = plainPath(bare);

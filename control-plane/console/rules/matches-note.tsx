@@ -7,11 +7,11 @@ import { At } from '../design/time.tsx';
 export function MatchesNote({ matches }: { readonly matches: RuleMatches | undefined }): ReactElement | null {
   if (matches === undefined) return null;
   const { examined, isSample, isComplete, since } = matches;
-  if (examined === 0) return <p className="hint">No event of the last day is kept to count it with.</p>;
+  if (examined === 0) return <p className="hint">There are no events of the last day to count.</p>;
   return (
     <p className="hint" role="status">
       <strong>{saysMatches(matches)}</strong>
-      {isSample ? ' This is an estimate: the view keeps a sample of the events.' : null}
+      {isSample ? ' This is an estimate from a sample of the events.' : null}
       {isComplete || since === null ? null : (
         <>
           {' '}

@@ -42,7 +42,7 @@ export function PurposePage(): ReactElement {
           />
           <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
           <Check
-            label="On: events are stopped without consent"
+            label="On: stop events without consent"
             checked={fields.isEnabled}
             onChange={(isEnabled) => change({ isEnabled })}
           />
@@ -54,7 +54,7 @@ export function PurposePage(): ReactElement {
           />
           <ListField
             label="Regions of the default"
-            hint="ISO codes such as DE or US-CA, EU or EEA. Leave empty for everywhere. Outside of them the default is granted."
+            hint="ISO codes such as DE or US-CA, EU or EEA. Leave empty for everywhere. Elsewhere, consent is granted by default."
             value={fields.regions ?? []}
             onChange={(regions) => change({ regions: regions.length === 0 ? null : regions })}
           />

@@ -55,9 +55,7 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
   return (
     <details open={signals !== null}>
       <summary>Signals of consent platforms and browsers</summary>
-      <p className="soft">
-        They count where neither the event nor its visitor says anything. Those left empty are not read.
-      </p>
+      <p className="soft">Used when neither the event nor its visitor has a decision. Empty fields are ignored.</p>
       {categoryLists.map(({ key, label, hint }) => (
         <ListField
           key={key}
@@ -69,13 +67,13 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
       ))}
       <ListField
         label="TCF purposes"
-        hint="Numbers of the IAB, such as 1, 3, 4. All need consent in the property tcf."
+        hint="IAB purpose numbers, such as 1, 3, 4. All need consent in the property tcf."
         value={(tcf?.purposes ?? []).map(String)}
         onChange={(ids) => changeTcf({ purposes: numbersOf(ids) })}
       />
       <ListField
         label="TCF vendors"
-        hint="Numbers of the IAB. All need consent too."
+        hint="IAB vendor numbers. All need consent too."
         value={(tcf?.vendors ?? []).map(String)}
         onChange={(ids) => changeTcf({ vendors: ids.length === 0 ? undefined : numbersOf(ids) })}
       />
@@ -100,7 +98,7 @@ export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactEle
       {consentTypes.map((type) => (
         <Check
           key={type}
-          label={`Pass the answer on to Google and Microsoft as ${type}`}
+          label={`Pass the decision to Google and Microsoft as ${type}`}
           checked={googleConsentMode.includes(type)}
           onChange={(isOn) => {
             const next = consentTypes.filter((one) => (one === type ? isOn : googleConsentMode.includes(one)));

@@ -4,12 +4,12 @@ import type { ReactElement } from 'react';
 export function TemplateHelp(): ReactElement {
   return (
     <details>
-      <summary>What a template can be</summary>
+      <summary>Template syntax</summary>
       <dl className="facts">
         <dt>A value</dt>
         <dd>
-          <code>{'{{event.event_properties.total}}'}</code> keeps its type: a number stays a number. A path that leads
-          nowhere leaves the property out.
+          <code>{'{{event.event_properties.total}}'}</code> keeps its type: a number stays a number. If the path has no
+          value, the property is left out.
         </dd>
         <dt>A constant</dt>
         <dd>
@@ -26,8 +26,8 @@ export function TemplateHelp(): ReactElement {
         </dd>
         <dt>Defaults and several paths</dt>
         <dd>
-          Add several rows for one property: the last row that has a value counts. Put the default first, such as{' '}
-          <code>EUR</code>, and the path that is preferred last.
+          Add several rows for one property: the last row that has a value is used. Put the default first, such as{' '}
+          <code>EUR</code>, and the preferred path last.
         </dd>
         <dt>Objects</dt>
         <dd>

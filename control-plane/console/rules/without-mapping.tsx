@@ -14,7 +14,7 @@ export function WithoutMapping({ destinationId }: { readonly destinationId: stri
   return (
     <Card title="Without a mapping">
       <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-        <summary>What each standard event becomes</summary>
+        <summary>How each standard event is sent</summary>
         {isOpen ? <StandardEvents destinationId={destinationId} /> : null}
       </details>
     </Card>
@@ -33,7 +33,7 @@ function StandardEvents({ destinationId }: { readonly destinationId: string }): 
       <Waiting query={query} />
       {events.length === 0 ? null : (
         <>
-          <p className="soft">With the settings of this destination, made-up secrets and a made-up customer.</p>
+          <p className="soft">With the settings of this destination, example secrets and an example customer.</p>
           <Table
             label="Standard events"
             columns={[
@@ -71,10 +71,10 @@ function StandardEvents({ destinationId }: { readonly destinationId: string }): 
 }
 
 function SentAs({ outcome, name, reason }: StandardEvent): ReactElement {
-  if (outcome === 'sent') return name === null ? <span className="soft">by its address</span> : <strong>{name}</strong>;
+  if (outcome === 'sent') return name === null ? <span className="soft">no event name</span> : <strong>{name}</strong>;
   return (
     <span className="soft">
-      {outcome === 'skipped' ? 'Skipped' : 'Refused'}: {reason}
+      {outcome === 'skipped' ? 'Skipped' : 'Rejected'}: {reason}
     </span>
   );
 }

@@ -62,7 +62,7 @@ const entityPages: Readonly<Record<string, readonly [what: string, path: string]
   consentSettings: ['Consent purpose', '/rules/purposes/'],
   experiments: ['Experiment', '/experiments/'],
   dataGovernanceEvents: ['Planned event', '/tracking-plan/events/'],
-  dataGovernanceRules: ['Rule of the tracking plan', '/tracking-plan/rules/'],
+  dataGovernanceRules: ['Tracking plan rule', '/tracking-plan/rules/'],
 };
 
 function placeOf({ collection, id, name, label }: FoundEntity): readonly FoundPlace[] {

@@ -28,7 +28,7 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
           <SignInForm />
           <p className="hint">
             No key at hand? <code>npm run sign-in-link</code>, beside the running stack, prints a link that signs in. An
-            admin makes one for you under Users.
+            admin can create one for you under Users.
           </p>
         </div>
       </main>

@@ -18,7 +18,7 @@ export function FirstEvent({ source }: { readonly source: Source }): ReactElemen
     return (
       <div className="note accent" role="status">
         <State tone="warn">Waiting for the first event …</State>
-        <p className="hint">Send one as shown below. It appears here by itself.</p>
+        <p className="hint">Send one as shown below. It appears here automatically.</p>
       </div>
     );
   }

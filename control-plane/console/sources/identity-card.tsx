@@ -8,12 +8,12 @@ import { Ago } from '../design/time.tsx';
 
 const labels: Readonly<Record<IdentityCounts['entities'][number]['reason'], string>> = {
   blocked: 'Blocked identifiers',
-  userHash: 'Wrong userHash',
-  notOverwritten: 'Values of a server kept over a public key',
-  keptApart: 'Known people kept apart',
-  oversized: 'Left out of a profile that would be too large',
-  overLimit: 'E-mail addresses and devices over the limits of the account',
-  full: 'Left out of a visitor with 1,000 identifiers',
+  userHash: 'Invalid userHash',
+  notOverwritten: 'Values set by a server, sent again with a public key',
+  keptApart: 'Known visitors not merged',
+  oversized: 'Beyond the size of a profile',
+  overLimit: 'E-mail addresses and devices over the account’s limits',
+  full: 'Over 1,000 identifiers per visitor',
 };
 
 /** What events of a source asked for in the last 7 days and did not become their visitors'. */
@@ -21,7 +21,7 @@ export function IdentityCard({ sourceId }: { readonly sourceId: string }): React
   const query = useRead<IdentityCounts>(`/identity-counts?range=7d&sourceId=${encodeURIComponent(sourceId)}`);
   const figures = query.data?.entities ?? [];
   return (
-    <Card title="Left out of visitors, 7 days">
+    <Card title="Identity data not stored, last 7 days">
       <Waiting query={query} />
       {query.isSuccess && figures.length === 0 ? <p>Nothing.</p> : null}
       <dl className="facts">

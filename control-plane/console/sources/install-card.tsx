@@ -36,7 +36,7 @@ export function Install({ source, type, tokens }: InstallCardProps): ReactElemen
         <Code key={title} label={title} text={text} />
       ))}
       {type.id === 'RedirectSource' ? (
-        <p className="hint">It leads to the address of the source, and counts each click.</p>
+        <p className="hint">The link opens the address set on the source and counts each click.</p>
       ) : (
         <Field
           label="Key"
@@ -59,7 +59,7 @@ export function Install({ source, type, tokens }: InstallCardProps): ReactElemen
         </Field>
       )}
       {type.group === 'server' ? (
-        <p className="hint">Keep this key on your servers. Web pages take the key of a source for web sites.</p>
+        <p className="hint">Keep this key on your servers. For web pages, use the key of a web source.</p>
       ) : null}
       <p className="hint">
         <a href={guides[type.group]}>{type.group === 'webhook' ? 'All providers' : 'The whole guide'}</a>

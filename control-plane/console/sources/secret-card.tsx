@@ -17,12 +17,12 @@ type SecretCardProps = { readonly path: string; readonly secret: string | null; 
 export function SecretCard({ path, secret, mayRotate }: SecretCardProps): ReactElement {
   const [isRotating, setRotating] = useState(false);
   const rotate = useChange(() => request('POST', `${path}/secret/rotate`));
-  const action = secret === null ? 'Make a secret' : 'Make a new secret';
+  const action = secret === null ? 'Create a secret' : 'Replace the secret';
   return (
     <Card title="Signed identifiers">
       <p>
-        The key of this source is public. Events with a userHash that your server made with this secret count as events
-        of a server. Never put the secret into a page or an app.
+        The key of this source is public. Events with a userHash that your server signed with this secret are trusted
+        like server events. Never put the secret into a page or an app.
       </p>
       {secret === null ? <p>It has no secret yet.</p> : <Code label="The secret" text={secret} />}
       {mayRotate ? (
@@ -39,8 +39,8 @@ export function SecretCard({ path, secret, mayRotate }: SecretCardProps): ReactE
         >
           <p>
             {secret === null
-              ? 'Your server signs the identifiers of people who are signed in with it.'
-              : 'Hashes made with the current secret stop counting at once: their events are accepted as those of a public key.'}
+              ? 'Your server uses it to sign the identifiers of signed-in people.'
+              : 'Hashes made with the current secret stop working at once. Events with them are still accepted, but no longer trusted like server events.'}
           </p>
         </Confirm>
       ) : null}

@@ -119,7 +119,7 @@ function StatusCard({ source }: { readonly source: Source }): ReactElement {
             </>
           )}
         </dd>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
           <At at={source.createdAt} />
         </dd>

@@ -31,7 +31,7 @@ export function WebhookCard({ source, type, tokens, mayUpdate }: WebhookCardProp
       {notes === null ? null : <p className="hint">{notes}</p>}
       {secretName === null ? (
         setUp === null ? null : (
-          <p className="hint">{type.label} signs nothing: keep the address secret.</p>
+          <p className="hint">{type.label} does not sign requests: keep the address secret.</p>
         )
       ) : (
         <SecretField
@@ -46,8 +46,8 @@ export function WebhookCard({ source, type, tokens, mayUpdate }: WebhookCardProp
         <SecretField
           source={source}
           field="accessToken"
-          label={`${tokenName} (fetches what a notice points to)`}
-          unset="Without it, only the notices arrive."
+          label={`${tokenName} (fetches the objects that notifications refer to)`}
+          unset="Without it, only the notifications arrive."
           mayUpdate={mayUpdate}
         />
       )}

@@ -85,13 +85,13 @@ const threadColumns = [
     title: 'State',
     cell: ({ isReady, isLogConnected, silentMs }: Thread) =>
       !isReady ? (
-        <State tone="bad">Not at work</State>
+        <State tone="bad">Not started</State>
       ) : !isLogConnected ? (
-        <State tone="bad">Without the log</State>
+        <State tone="bad">No connection to the log</State>
       ) : silentMs > 10_000 ? (
         <State tone="warn">Silent for {showMs(silentMs)}</State>
       ) : (
-        <State tone="good">At work</State>
+        <State tone="good">Working</State>
       ),
   },
   { title: 'Actors', isNumber: true, cell: ({ actors }: { readonly actors: number }) => showCount(actors) },
@@ -109,7 +109,7 @@ const states: Readonly<Record<string, readonly [Tone, string]>> = {
   starting: ['warn', 'Starting'],
   moving: ['warn', 'Moving to another thread'],
   stopping: ['off', 'Stopping'],
-  waiting: ['bad', 'Not placed'],
+  waiting: ['bad', 'Not assigned'],
   quarantined: ['bad', 'Failing repeatedly: paused'],
 };
 

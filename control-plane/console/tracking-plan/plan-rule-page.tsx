@@ -21,8 +21,8 @@ const emptyRule: RuleFields = {
 };
 
 const typeWords: Readonly<Record<RuleFields['type'], string>> = {
-  Required: 'is there',
-  Forbidden: 'is not there',
+  Required: 'is present',
+  Forbidden: 'is absent',
   Type: 'is of a type',
   Pattern: 'matches a pattern',
   OneOf: 'is one of some values',
@@ -42,7 +42,7 @@ export function PlanRulePage(): ReactElement {
       collection="dataGovernanceRules"
       noun="rule"
       newTitle="New rule"
-      lead="A rule checks one property of events and decides what becomes of an event that breaks it."
+      lead="A rule checks one property of events and decides what happens to an event that breaks it."
       list={{ to: '/tracking-plan/rules', label: 'Tracking plan' }}
       pathOf={(id) => `/tracking-plan/rules/${id}`}
       empty={emptyRule}
@@ -82,7 +82,7 @@ function PlanRuleFields({ fields, change }: RuleForm<RuleFields>): ReactElement 
         onChange={(property) => change({ property })}
       />
       <ChoiceField
-        label="The rule is kept where the property"
+        label="The rule passes when the property"
         words={typeWords}
         value={fields.type}
         onChange={(type) => change({ type, expected: null })}
@@ -115,7 +115,7 @@ function PlanRuleFields({ fields, change }: RuleForm<RuleFields>): ReactElement 
         />
       )}
       <ChoiceField
-        label="Otherwise"
+        label="If it fails"
         words={actionWords}
         value={fields.action}
         onChange={(action) => change({ action })}

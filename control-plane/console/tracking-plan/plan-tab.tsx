@@ -33,7 +33,7 @@ export function PlanTab(): ReactElement {
         <Waiting query={rules} />
         {rules.isSuccess && rules.entities.length === 0 ? (
           <Empty title="No rules yet.">
-            <p>A rule says what a property must be, and what becomes of an event that breaks it.</p>
+            <p>A rule checks a property and decides what happens to an event that breaks it.</p>
           </Empty>
         ) : null}
         {rules.entities.length === 0 ? null : (
@@ -54,7 +54,7 @@ export function PlanTab(): ReactElement {
                 ),
               },
               {
-                title: 'Looks at',
+                title: 'Property',
                 cell: ({ property, eventName }) => (
                   <div className="stack tight">
                     <code className="clip" dir="auto">
@@ -67,7 +67,7 @@ export function PlanTab(): ReactElement {
                 ),
               },
               {
-                title: 'Asks',
+                title: 'Check',
                 cell: ({ type, expected }) => (
                   <span className="clip short" dir="auto">
                     {expected === null ? type : `${type} ${expected}`}

@@ -36,14 +36,14 @@ export function PlanTrial(): ReactElement | null {
           </p>
           {trial.data.skipped === 0 ? null : (
             <p className="hint">
-              {countOf(trial.data.skipped, 'event')} could not be judged: kept cut short, or held or dropped by the live
-              plan.
+              {countOf(trial.data.skipped, 'event')} could not be checked: stored incompletely, or quarantined or
+              dropped by the live plan.
             </p>
           )}
           {trial.data.untriedRules.length === 0 ? null : (
             <p className="hint">
-              {countOf(trial.data.untriedRules.length, 'rule')} about visitors cannot be tried: recent events do not
-              have what each gave of its visitor.
+              {countOf(trial.data.untriedRules.length, 'rule')} on visitor properties cannot be tried: recent events do
+              not contain them.
             </p>
           )}
           {trial.data.byRule.length === 0 ? null : (
@@ -86,6 +86,6 @@ function inWords({ tried, quarantined, dropped, changed, isComplete }: PlanTrial
   ] as const;
   const some = parts.filter(([, count]) => count > 0).map(([verb, count]) => `${verb} ${count.toLocaleString()}`);
   const what = some.length === 0 ? 'passed all unchanged' : some.join(', ');
-  const before = isComplete ? '' : ' The trial ended early, since judging took long.';
+  const before = isComplete ? '' : ' The trial reached its time limit and stopped early.';
   return `Of the last ${countOf(tried, 'event')}, the draft would have ${what}.${before}`;
 }

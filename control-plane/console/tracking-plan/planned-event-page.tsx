@@ -37,7 +37,7 @@ export function PlannedEventPage(): ReactElement {
         <>
           <TextField
             label="Name"
-            hint="As senders spell it; not case-sensitive."
+            hint="As it is sent. Not case-sensitive."
             isRequired
             maxLength={1_000}
             value={fields.name}
@@ -59,7 +59,7 @@ export function PlannedEventPage(): ReactElement {
           />
           <PlannedProperties properties={fields.properties} onChange={(properties) => change({ properties })} />
           <ChoiceField
-            label="Events that break it"
+            label="Events that violate it"
             hint="Unlisted properties follow the account's setting for unknown properties."
             words={actionWords}
             value={fields.action}

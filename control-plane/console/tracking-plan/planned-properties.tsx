@@ -82,7 +82,7 @@ function PropertyRow({ property, place, onChange }: PropertyRowProps): ReactElem
         )}
       </Field>
       <Check label="Required" checked={isRequired} onChange={(required) => change({ isRequired: required })} />
-      <Field label="Allowed values" hint="With commas between them. Empty: any.">
+      <Field label="Allowed values" hint="Separated by commas. Leave empty for any value.">
         {(ids) => (
           <input
             {...ids}

@@ -49,7 +49,7 @@ export function QuarantineTab(): ReactElement {
     >
       <div className="body">
         <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
-          <Field label="Held by">
+          <Field label="Rule">
             {(ids) => (
               <select {...ids} value={rule} onChange={(event) => choose('rule', event.target.value)}>
                 <option value="">Any rule</option>
@@ -91,7 +91,7 @@ export function QuarantineTab(): ReactElement {
               ),
             },
             {
-              title: 'Held by',
+              title: 'Rule',
               cell: ({ rules: broken, releases }) => (
                 <div className="stack tight">
                   <button type="button" className="plain" onClick={() => choose('rule', broken[0] ?? '')}>
@@ -140,7 +140,7 @@ function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
     }
   });
   const { rule, to } = chosen;
-  const which = `${rule === undefined ? 'All quarantined events' : `Events that “${ruleLabel(rule, rules.get(rule))}” holds`}${
+  const which = `${rule === undefined ? 'All quarantined events' : `Events quarantined by “${ruleLabel(rule, rules.get(rule))}”`}${
     to === undefined ? '' : `, quarantined before ${showTime(to)},`
   }`;
   return (
@@ -166,7 +166,7 @@ function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
           <p>
             {which}{' '}
             {asking === 'release'
-              ? 'go on in order, after what went on meanwhile. The live version judges each again; one that breaks a rule again comes back.'
+              ? 'are processed in order, after newer events. The live version checks each one again. Events that still break a rule come back here.'
               : 'are deleted for good.'}
           </p>
         </Confirm>

@@ -21,7 +21,7 @@ export function TrackingPlanPage(): ReactElement {
   return (
     <Page
       title="Tracking plan"
-      lead="Rules say what events should carry. See what breaks them, release what they hold, and try the draft on recent events."
+      lead="Rules define what events must contain. Review violations, release quarantined events, and try the draft on recent events."
     >
       <nav className="tabs" aria-label="Parts of the tracking plan">
         {tabs.map(([path, label]) => (

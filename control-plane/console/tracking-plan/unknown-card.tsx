@@ -34,9 +34,7 @@ function UnknownForm({ initial }: { readonly initial: Settings }): ReactElement 
       save={save}
       onSubmit={() => save.mutate({ unknownEvents, unknownProperties })}
     >
-      <p className="soft">
-        Counts once an event of the plan is Approved. Not versioned: it takes effect when you save it.
-      </p>
+      <p className="soft">Applies once a planned event is Approved. Takes effect when you save, without publishing.</p>
       <div className="inline">
         <ActionField
           label="Events"

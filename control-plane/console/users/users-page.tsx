@@ -111,7 +111,7 @@ export function UsersPage(): ReactElement {
           <p>
             {ending.what === 'remove'
               ? 'The person is signed out everywhere and can no longer sign in. API keys that they created stay valid: revoke them under API keys.'
-              : 'Every browser of this person is signed out, and links that were not used stop working.'}
+              : 'Every browser of this person is signed out, and unused links stop working.'}
           </p>
         </Confirm>
       )}

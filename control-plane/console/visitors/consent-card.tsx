@@ -9,7 +9,7 @@ export function ConsentCard({ consent }: { readonly consent: unknown }): ReactEl
   const words = isObject(consent) ? Object.entries(consent) : [];
   return (
     <Card title="Consent">
-      {words.length === 0 ? <p>Nothing is on file: each purpose of the live version has its default.</p> : null}
+      {words.length === 0 ? <p>No decisions recorded: the default of each purpose applies.</p> : null}
       <dl className="facts">
         {words.map(([purpose, value]) => (
           <Fragment key={purpose}>

@@ -156,9 +156,9 @@ function Deleted({ erasure }: { readonly erasure: Erasure }): ReactElement {
         <dd>{counts.identifiers}</dd>
         <dt>Recent events</dt>
         <dd>{counts.recentEvents}</dd>
-        <dt>Places in experiments</dt>
+        <dt>Experiment assignments</dt>
         <dd>{counts.experimentAssignments}</dd>
-        <dt>Identifiers refused</dt>
+        <dt>Suppressed</dt>
         <dd>{erasure.suppressed ? 'Yes' : 'No'}</dd>
       </dl>
     </Card>

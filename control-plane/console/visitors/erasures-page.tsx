@@ -11,10 +11,10 @@ import { Ago, At } from '../design/time.tsx';
 export function ErasuresPage(): ReactElement {
   const query = useList<ListedErasure>('/erasures?limit=50');
   return (
-    <Page title="Erasures" lead="Visitors that were erased here, and what became of it at each destination.">
+    <Page title="Erasures" lead="Erased visitors, and the state of the deletion at each destination.">
       <Waiting query={query} />
       <Card isFlush>
-        {query.isSuccess && query.entities.length === 0 ? <Empty title="No visitor was erased yet." /> : null}
+        {query.isSuccess && query.entities.length === 0 ? <Empty title="No visitors have been erased yet." /> : null}
         {query.entities.length === 0 ? null : (
           <Table
             label="Erasures"

@@ -40,7 +40,7 @@ export function MergesCard({ visitorId, nameOf }: MergesCardProps): ReactElement
                 </div>
               ),
             },
-            { title: 'Because of', cell: ({ cause }) => <Cause cause={cause} nameOf={nameOf} /> },
+            { title: 'Cause', cell: ({ cause }) => <Cause cause={cause} nameOf={nameOf} /> },
             {
               title: 'Actions',
               cell: (merge) => {
@@ -65,9 +65,9 @@ export function MergesCard({ visitorId, nameOf }: MergesCardProps): ReactElement
           onConfirm={() => split.mutateAsync(undoing.id)}
         >
           <p>
-            Visitor <span className="mono">{undoing.loserId}</span> becomes a visitor of its own again, with the
-            properties and identifiers it had. What this visitor was given since stays with it. Events do not merge the
-            two again. Merges are undone the newest first.
+            Visitor <span className="mono">{undoing.loserId}</span> becomes a separate visitor again, with the
+            properties and identifiers it had. Data added since then stays with this visitor. Events do not merge the
+            two again. Split newer merges first.
           </p>
         </Confirm>
       )}

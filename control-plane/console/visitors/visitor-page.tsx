@@ -93,10 +93,9 @@ export function VisitorPage(): ReactElement {
         >
           <p>
             This permanently deletes the profile, its identifiers, its recent events and its experiment assignments.
-            Events of this visitor that still wait are not sent to any destination, and cannot be replayed; the log
-            deletes them within 7 days, and dead letters within 30, unless other times are set. Destinations are asked
-            to delete the person as well; the page of the erasure shows what became of that. If the person comes back, a
-            new profile begins.
+            Waiting events of this visitor are not sent and cannot be replayed. By default, the log deletes them within
+            7 days and dead letters within 30. Destinations are asked to delete the person too: the erasure page shows
+            the state of each. If the person returns, a new profile is created.
           </p>
         </Confirm>
       ) : null}

@@ -101,9 +101,9 @@ export function VisitorsPage(): ReactElement {
             <Empty title="No visitor found.">
               <p>E-mail addresses are not case-sensitive. Ids must match exactly.</p>
               <p>
-                Nothing is kept to find an erased visitor by:{' '}
-                {maySeeErasures ? <Link to="/erasures">Erasures</Link> : 'the list of erasures'} has the record of each
-                erasure, by its time and reference.
+                Erased visitors cannot be found by an identifier.{' '}
+                {maySeeErasures ? <Link to="/erasures">Erasures</Link> : 'The list of erasures'} shows each erasure with
+                its time and reference.
               </p>
             </Empty>
           </div>

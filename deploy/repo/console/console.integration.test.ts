@@ -100,7 +100,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/visitors', 'Find'],
   [`/visitors/${account.visitorId}`, 'Merged from'],
   ['/audit', 'Who changed, published or read what'],
-  ['/erasures', 'what became of it at each destination'],
+  ['/erasures', 'the state of the deletion at each destination'],
   ['/sources', 'Demo source'],
   ['/rules', 'Partner: no sign-ups'],
   [`/rules/mappings/${account.mappingId}?event=${account.eventId}`, 'This rule decides.'],
@@ -124,8 +124,8 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/users', 'No users yet'],
   ['/keys', 'Last used'],
   ['/draft', 'Draft'],
-  ['/versions', 'What was live when'],
-  [`/versions/${account.versionId}`, 'Made'],
+  ['/versions', 'Publication history'],
+  [`/versions/${account.versionId}`, 'Created'],
   ['/system', 'Actors'],
   ['/system/runbook', 'The disk is full'],
   ['/system/runbook/the-disk-is-full', 'du -sh'],
@@ -392,15 +392,15 @@ test('destinations: one is found, added, set, tested, published, turned off and 
 test("destinations: why events were rejected is shown by message, with the platform's answer on the dead letter and the event", async () => {
   await open(`/destinations/${account.refusingId}`, 'missing_click_id');
   await page.getByRole('link', { name: 'Dead letters with this message' }).first().click();
-  await page.getByRole('link', { name: 'Show the answer' }).first().click();
-  await waitForText(page, 'Answer of the platform');
+  await page.getByRole('link', { name: 'Show the response' }).first().click();
+  await waitForText(page, 'Response of the platform');
   await waitForText(page, 'idempotency-key');
   expect(await findBarriers(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 780 });
   await expect.poll(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390);
   await open(`/events/${account.eventId}`, 'missing_click_id');
-  await press('Show the answer');
-  await waitForText(page, 'Answer of the platform');
+  await press('Show the response');
+  await waitForText(page, 'Response of the platform');
 });
 
 test("delivery: did last night's purchases reach the partner? Three steps, its events included", async () => {
@@ -435,7 +435,7 @@ test("delivery: did last night's purchases reach the partner? Three steps, its e
   await waitForText(page, 'No events received in this range');
   // Fields write dates as the browser does; below stands the same as everywhere else.
   await page.locator('form time').getByText('1 Jan 2020, 00:00:00').waitFor();
-  await open('/events?view=before&range=custom&from=2020-01-01T00:00', 'The list of events begins at');
+  await open('/events?view=before&range=custom&from=2020-01-01T00:00', 'The event list starts at');
 });
 
 test('events: past ones are filtered, counted, exported, saved as a view, and retried where they were rejected', async () => {
@@ -542,7 +542,7 @@ test('draft: shows what changes field by field, takes one back, publishes, and g
   await press('Roll back', true);
   expect(await showsText(page, 'None: this is the live version.')).toBe(true);
   await waitForText(page, '1 change reverted in the draft');
-  await open('/versions', 'What was live when');
+  await open('/versions', 'Publication history');
   expect(await page.getByRole('group', { name: 'Publications' }).getByText('Renamed by hand').count()).toBe(1);
 });
 
@@ -581,14 +581,14 @@ test('draft: where the account requires it, a version is published once another 
   });
   const { key } = await client.api('POST', 'keys', { name: 'Reviewer', scopes: ['all'] });
   await open('/account', 'Publishing');
-  const setting = page.getByLabel('A version goes live only after another key');
+  const setting = page.getByLabel('Versions need the approval of a second user');
   await setting.check();
   await page.getByRole('region', { name: 'Publishing' }).getByRole('button', { name: 'Apply' }).click();
   await waitForText(page, 'Applied.');
   await open('/draft', 'Request approval of');
   await page.getByLabel('Name').fill('With a second look');
   await press('Request approval of');
-  await waitForText(page, 'Waits for an approval');
+  await waitForText(page, 'Waiting for approval');
   const path = new URL(page.url()).pathname;
   expect(await page.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
   const reviewer = await openVisit(browser, { baseUrl: stack.credentials.controlPlane });
@@ -596,7 +596,7 @@ test('draft: where the account requires it, a version is published once another 
   await reviewer.page.goto(path);
   await reviewer.page.getByRole('button', { name: 'Approve', exact: true }).click();
   await reviewer.page.getByText('Approved', { exact: true }).waitFor();
-  await waitForText(reviewer.page, 'Sluice cannot tell whether another person approved this');
+  await waitForText(reviewer.page, 'Sluice cannot verify that a second person approved this');
   await reviewer.close();
   await page.reload();
   await press('Publish this version');
@@ -618,7 +618,7 @@ test('draft: events that wait for a removed destination are shown, and left unse
   const publish = page.getByRole('button', { name: /^Publish \d+ change/ });
   await waitForText(page, 'Waiting events are not sent');
   expect(await publish.isDisabled()).toBe(true);
-  await page.getByLabel('Publish and leave them unsent').check();
+  await page.getByLabel('Publish without sending them').check();
   await publish.click();
   await waitForText(page, 'waiting events were not sent');
   await waitForText(page, '1 of 1 run it');
@@ -742,7 +742,7 @@ test('visitors: a merge is shown with its cause, and split after a confirmation;
   await open(`/visitors/${ada}`, 'a request to the API');
   await waitForText(page, 'allowed');
   await press('Split');
-  await waitForText(page, 'becomes a visitor of its own again');
+  await waitForText(page, 'becomes a separate visitor again');
   await page.getByRole('dialog').getByRole('button', { name: 'Split' }).click();
   await page.getByText('Undone', { exact: true }).waitFor();
   expect(await idOf('customer-grace')).not.toBe(await idOf('customer-ada'));
@@ -752,9 +752,9 @@ test('sources: a web source is given a secret for signed identifiers, and shows 
   const { client } = account;
   const { id } = await client.api('POST', 'sources', { type: 'WebSource', name: 'Signed shop' });
   await open(`/sources/${String(id)}`, 'Signed identifiers');
-  await waitForText(page, 'Left out of visitors, 7 days');
-  await press('Make a secret');
-  await page.getByRole('dialog').getByRole('button', { name: 'Make a secret' }).click();
+  await waitForText(page, 'Identity data not stored, last 7 days');
+  await press('Create a secret');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create a secret' }).click();
   await waitForText(page, 'src_secret_');
   expect((await client.api('GET', `sources/${String(id)}/tokens`))['secret']).toMatch(/^src_secret_/);
 });
@@ -786,18 +786,18 @@ test('privacy: a person is found by e-mail, erased once that was typed, and the 
   await page.getByLabel('Value').fill('radia@example.com');
   await press('Find');
   await waitForText(page, 'No visitor found');
-  await waitForText(page, 'Nothing is kept to find an erased visitor by');
+  await waitForText(page, 'Erased visitors cannot be found by an identifier');
 });
 
 test('account: identity settings are shown and changed, and are live at once', async () => {
   await open('/account', 'Blocked identifiers');
   await page.getByLabel('Blocked identifiers').fill('house account\n\nwalk-in');
-  await page.getByLabel('External ids a visitor may have').fill('2');
+  await page.getByLabel('External ids per visitor').fill('2');
   await press('Save');
   await waitForText(page, 'Saved and live.');
   await open('/account', 'Blocked identifiers');
   expect(await page.getByLabel('Blocked identifiers').inputValue()).toBe('house account\nwalk-in');
-  expect(await page.getByLabel('External ids a visitor may have').inputValue()).toBe('2');
+  expect(await page.getByLabel('External ids per visitor').inputValue()).toBe('2');
 });
 
 test('keys: one is made, shown once, and ended', async () => {
@@ -819,7 +819,7 @@ test('keys: one is made, shown once, and ended', async () => {
 
 test('rules: a mapping’s page shows what each standard event becomes without one', async () => {
   await open(`/rules/mappings/${account.mappingId}`, 'Without a mapping');
-  await page.getByText('What each standard event becomes').click();
+  await page.getByText('How each standard event is sent').click();
   await press('Order Refunded');
   await expect.poll(() => page.locator('main').innerText()).toContain('"event": "Order Refunded"');
 });

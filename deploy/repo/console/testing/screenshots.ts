@@ -31,7 +31,7 @@ const destinationShots = ({ healthyId, failingId, refusingId, letterSeq }: Fille
   {
     name: 'dead-letter',
     path: `/destinations/${refusingId}/dead-letters/${letterSeq}`,
-    until: 'Answer of the platform',
+    until: 'Response of the platform',
   },
   {
     name: 'events-past',
