@@ -36,7 +36,7 @@ export function changeIdentity(
   const empty = identity.blockedValues.findIndex((value) => bareIdentifier(value) === '');
   if (empty >= 0) {
     throw badRequest(
-      `identity.blockedValues[${empty}] has nothing but spaces, brackets and quotes: such values are blocked already`,
+      `identity.blockedValues[${empty}] has only spaces, brackets and quotes: such values are always blocked`,
     );
   }
   if (!isSafePriority(identity.priority)) {

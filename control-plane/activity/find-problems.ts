@@ -1,7 +1,7 @@
 import type { DestinationHealth } from '../health/summarize-health.ts';
 import type { DestinationBacklog } from '../health/log-figures.ts';
 
-/** Something that wants a person to look. */
+/** A problem that needs the operator's attention. */
 export type Problem = {
   readonly level: 'bad' | 'warn';
   /** The subject: the id of a destination or a source; null for the installation. */
@@ -57,9 +57,10 @@ export function findProblems({
     id: string | null = null,
   ): void => void problems.push({ level, kind, id, name, text });
   if (gateways === 0) add('bad', 'process', 'Gateway', 'No gateway is running: no events are received.');
-  if (pipelines === 0) add('bad', 'process', 'Pipeline', 'No pipeline is alive: events are stored and wait.');
+  if (pipelines === 0)
+    add('bad', 'process', 'Pipeline', 'No pipeline is running: events are stored but not delivered.');
   if (oldestUnresolvedMs !== null && oldestUnresolvedMs > lateMs) {
-    const text = `The oldest event that waits to be resolved came ${Math.round(oldestUnresolvedMs / 1_000)} s ago.`;
+    const text = `Events are resolved late: the oldest has waited ${Math.round(oldestUnresolvedMs / 1_000)} s.`;
     add('bad', 'resolver', 'Resolving', text);
   }
   for (const { id, name, isLive, health, lately, backlog, warnings } of destinations) {

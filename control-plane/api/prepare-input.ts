@@ -64,7 +64,7 @@ function readQuery(schema: TObject, given: Readonly<Record<string, unknown>>): R
 }
 
 function unknownParameter(name: string, known: readonly string[]): [message: string, details: string] {
-  const details = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
+  const details = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
   const shown = name.slice(0, nameCharsShown);
   return [`${shown} is not a query parameter of this address${didYouMean(shown, known)}`, details];
 }

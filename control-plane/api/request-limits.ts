@@ -173,7 +173,7 @@ export function createAccountLimits({ runningMax, requestsMax, costly }: Request
       ...costly,
       refusal: (retryAfterS) =>
         tooMany(
-          `publishing and replaying have used more time than one account may use, try again in ${retryAfterS} s`,
+          `publishing and replays have used the time budget of the account, try again in ${retryAfterS} s`,
           retryAfterS,
         ),
     },
@@ -185,6 +185,7 @@ export function createLoginLimits(): RequestLimits {
   return createRequestLimits({
     runningMax: loginsRunningMax,
     inFlightMax: loginsMax,
-    refusal: () => tooMany(`${loginsMax} requests of this address wait for their API key, try again`),
+    refusal: () =>
+      tooMany(`${loginsMax} requests from this address are waiting for the check of their API key, try again`),
   });
 }

@@ -26,6 +26,7 @@ export function changedFields<Body extends object>(fields: TProperties, body: Bo
     ([field, value]) => !outdated.has(field) && !isDeepStrictEqual(value, now[field]),
   );
   const readOnly = changed.find(([field]) => !Object.hasOwn(fields, field));
-  if (readOnly !== undefined) throw badRequest(`${readOnly[0]} is read-only and must stay as a GET answers it`);
+  if (readOnly !== undefined)
+    throw badRequest(`${readOnly[0]} is read-only: leave it out, or send the value that a GET returns`);
   return Object.fromEntries(changed) as Partial<Body>;
 }

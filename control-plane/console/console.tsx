@@ -16,7 +16,7 @@ const page = (load: () => Promise<ComponentType>): LazyPage => lazy(async () => 
 
 const SearchDialog = lazy(async () => ({ default: (await import('./search/search-dialog.tsx')).SearchDialog }));
 
-// A page is loaded when it is first gone to.
+// Pages load on their first visit.
 const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['destinations', page(async () => (await import('./destinations/destinations-page.tsx')).DestinationsPage)],
   ['destinations/new', page(async () => (await import('./destinations/new-destination-page.tsx')).NewDestinationPage)],
@@ -67,7 +67,7 @@ const pages: readonly (readonly [path: string, page: LazyPage])[] = [
   ['system', page(async () => (await import('./system/system-page.tsx')).SystemPage)],
 ];
 
-/** All of it: who is signed in sees the page the address names, anybody else signs in. */
+/** The console: signed-in users see the page of the address, all others the sign-in page. */
 export function Console(): ReactElement {
   const { all, current } = useAccounts();
   const [error, setError] = useState<unknown>();

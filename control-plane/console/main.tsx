@@ -10,13 +10,13 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What was refused is refused again; what did not answer may do so the next time.
+      // An error reply would repeat; only requests without a reply are retried.
       retry: (failures, error) => failures < 2 && (!(error instanceof RequestError) || error.status >= 500),
     },
   },
 });
 
-// Leaving a page can be held up by a router with data only.
+// Only a data router can block leaving a page.
 const router = createBrowserRouter([{ path: '*', element: <Console /> }]);
 
 const root = document.getElementById('root');

@@ -31,7 +31,7 @@ export function refuseIncomplete(content: Snapshot, live: Snapshot, accountId: s
 export function lacksSettings(missing: readonly string[]): ApiError {
   return badRequest(
     `${named(missing)} required`,
-    'without them a destination is a draft: its status can only be Disabled, and it cannot be published',
+    'without them the destination stays Disabled and cannot be published',
   );
 }
 

@@ -113,8 +113,8 @@ test('settings: another address takes none of the stored secrets along', () => {
 });
 
 test.each([
-  [{ notice: 'read' }, /^settings\.notice is a message and takes no value$/],
-  [{ notice: null }, /^settings\.notice is a message/],
+  [{ notice: 'read' }, /^settings\.notice is a note and cannot have a value$/],
+  [{ notice: null }, /^settings\.notice is a note/],
   [{ nothing: 1 }, /^settings\.nothing is not a setting of Made$/],
   [{ isTest: 'true' }, /^settings\.isTest must be true or false$/],
   [{ region: 'asia' }, /^settings\.region must be one of eu, us$/],

@@ -30,7 +30,7 @@ export function mergeSettings(
   for (const [key, value] of Object.entries(sent ?? {})) {
     const descriptor = byKey.get(key);
     if (descriptor === undefined) throw badRequest(`settings.${key} is not a setting of ${id}`);
-    if (descriptor.type === 'Alert') throw badRequest(`settings.${key} is a message and takes no value`);
+    if (descriptor.type === 'Alert') throw badRequest(`settings.${key} is a note and cannot have a value`);
     const isChoice = descriptor.type === 'Switch' || descriptor.type === 'Select';
     if (value === null || (value === '' && !isChoice)) delete merged[key];
     else merged[key] = takeValue(descriptor, value, merged[key], sealer);

@@ -15,7 +15,7 @@ export function checkSource(source: SourceBody): readonly FieldProblem[] {
     const use = secretUses[field];
     if (source[field] === null || findSourceKind(type)?.[use] !== undefined) continue;
     const useful = sourceKinds.flatMap((kind) => (kind[use] === undefined ? [] : [kind.type]));
-    problems.push({ field, problem: `has no use in a ${type}; it has in a ${useful.toSorted().join(', ')}` });
+    problems.push({ field, problem: `does not apply to a ${type}, only to a ${useful.toSorted().join(', ')}` });
   }
   if (typeof redirectUrl === 'string' && !isWebUrl(redirectUrl)) {
     problems.push({ field: 'redirectUrl', problem: 'must be an absolute http or https URL' });

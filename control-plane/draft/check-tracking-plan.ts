@@ -39,7 +39,10 @@ function checkAction(type: string, property: string, action: string): readonly F
   }
   if (action === 'Redact' && /^visitor\.(email|external_id)$/.test(path)) {
     return [
-      { field: 'action', problem: 'must be Omit for an identifier: one text for all would make one visitor of them' },
+      {
+        field: 'action',
+        problem: 'must be Omit for an identifier: with the same redacted text, all visitors would become one',
+      },
     ];
   }
   return [];

@@ -124,11 +124,11 @@ async function attempt(
   const kind = findDestinationKind(type);
   const label = kind?.descriptor.label ?? type;
   if (kind?.prepareErasure === undefined) {
-    return { kind: 'manual', reason: `Sluice knows no interface of ${label} that deletes a person. Ask the platform.` };
+    return { kind: 'manual', reason: `Sluice cannot delete a person at ${label}. Delete the person there yourself.` };
   }
   const settings = await selectLiveDestination(pool, accountId, destinationId);
   if (settings === undefined) {
-    return { kind: 'manual', reason: 'The destination was deleted, and its key with it. Ask the platform.' };
+    return { kind: 'manual', reason: 'The destination was removed with its key. Delete the person there yourself.' };
   }
   try {
     const open = (key: string, sealed: string): string =>
@@ -173,7 +173,12 @@ export function settledBy(
       const reference = end.reference ?? target.reference;
       if (end.isFinal === true || reference === undefined) return { ...settled, state: 'requested', reference };
       if (nowMs >= target.dueMs) {
-        return { ...settled, state: 'failed', reference, reason: 'the platform has not confirmed it by the deadline' };
+        return {
+          ...settled,
+          state: 'failed',
+          reference,
+          reason: 'the platform did not confirm the deletion by the deadline',
+        };
       }
       return { ...settled, state: 'requested', reference, nextAttemptAt: new Date(nowMs + pollMs) };
     }

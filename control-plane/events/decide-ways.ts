@@ -92,11 +92,11 @@ export type WaysAsked = Omit<RulesAsked, 'destinationIds' | 'withRequests'> & {
 };
 
 const skipReasons = {
-  test: 'It was sent with a test key: those are never dispatched.',
+  test: 'Sent with a test key: test events are never sent to destinations.',
   not_allowed: 'Its name is not among the allowed events of this destination.',
-  disabled: 'The destination is off.',
-  source: 'The destination takes events of other sources only.',
-  integrations: 'Its sender leaves this destination out, in `integrations`.',
+  disabled: 'The destination is disabled.',
+  source: 'The destination accepts events of other sources only.',
+  integrations: 'The event excludes this destination in `integrations`.',
 } as const;
 
 /**
@@ -233,7 +233,7 @@ function compileWay(
 const endedEarlier: Verdict = {
   ...nothing,
   decision: 'skip',
-  why: 'The tracking plan quarantined or dropped it: it has not come this far.',
+  why: 'The tracking plan quarantined or dropped it.',
 };
 
 /** The JSON, form or query of a shown request. */

@@ -128,14 +128,14 @@ export function viewEvent(record: RecentEventRecord): JsonObject {
 
 const planWords = {
   reported: 'It broke rules that only report.',
-  changed: 'Something of it was omitted or redacted.',
+  changed: 'Properties were omitted or redacted.',
   quarantined: 'It was quarantined.',
   dropped: 'It was dropped.',
 } as const;
 const testWords = {
   ...planWords,
-  quarantined: 'It would have been quarantined, were it not a test event.',
-  dropped: 'It would have been dropped, were it not a test event.',
+  quarantined: 'A live event would have been quarantined.',
+  dropped: 'A live event would have been dropped.',
 } as const;
 
 function viewPlan({ outcome, rules }: PlanRecord, isTest: boolean): JsonObject {

@@ -61,7 +61,7 @@ export const savedViewEndpoints = [
         [principal.accountId, body.name, body.query],
       );
       const [row] = rows;
-      if (row === undefined) throw badRequest(`an account has ${viewsMax} saved views at most: delete one`);
+      if (row === undefined) throw badRequest(`an account can have at most ${viewsMax} saved views: delete one`);
       return view(row);
     },
   }),

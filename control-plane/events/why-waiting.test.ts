@@ -23,7 +23,7 @@ test.each([
   ['it is behind in the log', { sending: sent, backlog: backlog(1, 3) }, /1 batch of the log/],
   ['only retries wait', { sending: sent, backlog: backlog(0, 3) }, /3 batches wait for a retry/],
   ['nothing waits', { sending: sent, backlog: backlog(0, 0) }, /not recorded/],
-  ['the log does not answer', { sending: sent, backlog: undefined }, /log did not answer/],
+  ['the log does not answer', { sending: sent, backlog: undefined }, /log did not respond/],
 ])('why an event waits: %s', (_what, now, why) => {
   expect(whyWaiting(now)).toMatch(why);
 });

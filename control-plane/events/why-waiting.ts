@@ -10,16 +10,17 @@ export type DestinationNow = {
 
 /** Why an event that has no outcome at a destination waits there. Pure. */
 export function whyWaiting({ sending, backlog }: DestinationNow): string {
-  if (sending.isAccessRefused) return 'The platform refuses the key or token of the destination: its events wait.';
+  if (sending.isAccessRefused)
+    return 'The platform rejects the key or token of the destination: events wait until you replace it.';
   if (sending.breaker === 'open') return 'Sending is paused after repeated failures, and is retried automatically.';
   if (sending.breaker === 'probing') return 'Sending resumes after repeated failures, one request at a time.';
-  if (backlog === undefined) return 'The log did not answer: the backlog is not known.';
+  if (backlog === undefined) return 'The log did not respond: the backlog is unknown.';
   const { waitingFrames, retryingFrames } = backlog;
   if (waitingFrames > 0)
     return `Not read yet: ${countOf(waitingFrames, 'batch', 'batches')} of the log wait for this destination.`;
   if (retryingFrames > 0)
     return `It may wait for an earlier event of its visitor: ${countOf(retryingFrames, 'batch', 'batches')} wait for a retry.`;
-  return 'Nothing waits for this destination: the outcome was not recorded, since a busy account keeps a sample.';
+  return 'No events wait for this destination. The outcome was not recorded: a busy account keeps only a sample.';
 }
 
 const countOf = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;

@@ -90,7 +90,7 @@ export const keyEndpoints = [
       const ends = principal.expiresAt;
       if (ends !== null && (expiresAt === null || expiresAt > ends)) {
         throw badRequest(
-          `expiresAt must be given, and not after ${ends.toISOString()}, when the key that makes this one ends`,
+          `expiresAt is required, at most ${ends.toISOString()}, when the key that creates this one expires`,
         );
       }
       const beyond = scopes.find((one) => !hasScope(principal.scopes, one));

@@ -60,7 +60,7 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
       const added = new Set(principals.map(({ accountId }) => accountId));
       const others = before.filter(({ accountId }) => !added.has(accountId));
       if (others.length + principals.length > sessionAccountsMax) {
-        throw badRequest(`a browser is signed in to ${sessionAccountsMax} accounts at most: sign out of one`);
+        throw badRequest(`a browser can be signed in to at most ${sessionAccountsMax} accounts: sign out of one`);
       }
       const expiresAt = new Date(at.getTime() + sessionMs);
       const begun = await em.transactional(async (inner) => {

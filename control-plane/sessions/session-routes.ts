@@ -75,7 +75,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
       const holder = await redeemSignInLink(em, code, now());
       const principal = holder === undefined ? undefined : await principalOfHolder(em, holder, now());
       if (principal === undefined) {
-        throw new ApiError(401, 'link_over', 'this sign-in link was used already, or is over');
+        throw new ApiError(401, 'link_over', 'this sign-in link was used already or has expired');
       }
       return signIn(request, reply, em, principal);
     });

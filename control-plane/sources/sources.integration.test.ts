@@ -80,9 +80,9 @@ test.each([
   [{ type: 'WebSource', botScoreThreshold: 101 }, /botScoreThreshold must be a number of 0 to 100 or null/],
   [{ type: 'WebSource', excludeRequestContext: 'yes' }, /excludeRequestContext must be true or false or null/],
   [{ type: 'WebSource', isPublished: true }, /isPublished is not a known field/],
-  [{ type: 'WebSource', signingSecret: 's' }, /signingSecret has no use in a WebSource; it has in a CalComWebhooks/],
-  [{ type: 'Heyflow', signingSecret: 's' }, /signingSecret has no use in a Heyflow/],
-  [{ type: 'Heyflow', accessToken: 't' }, /accessToken has no use in a Heyflow; it has in a FacebookLeadAds/],
+  [{ type: 'WebSource', signingSecret: 's' }, /signingSecret does not apply to a WebSource, only to a CalComWebhooks/],
+  [{ type: 'Heyflow', signingSecret: 's' }, /signingSecret does not apply to a Heyflow/],
+  [{ type: 'Heyflow', accessToken: 't' }, /accessToken does not apply to a Heyflow; it has in a FacebookLeadAds/],
   [{ type: 'CallRail', signingSecret: '********' }, /signingSecret is the mask of a secret, but none is stored/],
   [{ type: 'CallRail', signingSecret: 'enc:v1:AAAA' }, /signingSecret must not begin like a sealed secret/],
 ])('create source: refuses %j', async (body, message) => {

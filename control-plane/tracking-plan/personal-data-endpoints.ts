@@ -159,7 +159,7 @@ const propose = defineEndpoint({
     const { action = proposedAction(found.kind), destinationId } = body;
     if (action === 'Omit' || action === 'Redact') {
       if (destinationId !== undefined)
-        throw badRequest(`destinationId must be left out for ${action}: a rule holds for all`);
+        throw badRequest(`destinationId must be left out for ${action}: a rule applies to all destinations`);
       const rule = ruleFor(found, action);
       const { id } = await edit(services, principal, (editing) => createEntity(editing, dataGovernanceRules, rule));
       return { collection: 'dataGovernanceRules', id };
@@ -208,7 +208,7 @@ function mappingFor(
 async function refuseMapped({ em }: Editing, accountId: string, destinationId: string): Promise<void> {
   const { mappings: drafted } = await resolveSnapshot(em, accountId, 'draft');
   if (drafted.some((mapping) => mapping['destinationId'] === destinationId)) {
-    throw conflict('the destination has mappings: add the property with a modification to them');
+    throw conflict('the destination already has mappings: add the property with a modification there');
   }
 }
 

@@ -38,7 +38,7 @@ const view = ({ id, email: address, role: given, createdAt, signedInAt }: UserRo
   sessions,
 });
 
-const lastAdmin = 'the last admin of the account stays one: make another user an admin first';
+const lastAdmin = 'this user is the last admin of the account: make another user an admin first';
 
 const listRoles = defineEndpoint({
   method: 'GET',

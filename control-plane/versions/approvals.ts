@@ -125,8 +125,8 @@ async function refuseAuthor(em: EntityManager, { accountId, id }: Principal, row
   throw new ApiError(
     403,
     'own_request',
-    'the key or user that made the version or requested its approval cannot approve it, and a key counts as the user that ' +
-      'made it: another one has to',
+    'another user or key must approve the version: not its creator, nor the one that requested the approval. A key counts ' +
+      'as the user who created it',
   );
 }
 

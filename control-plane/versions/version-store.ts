@@ -123,7 +123,7 @@ export async function deleteVersion(em: EntityManager, accountId: string, id: st
   const row = await requireVersion(em, accountId, id);
   if ((await liveVersionId(em, accountId)) === row.id) throw conflict('the version is live: publish another one first');
   const newer = await em.count(Version, { accountId, versionNumber: { $gt: row.versionNumber } });
-  if (newer === 0) throw conflict('the newest version cannot be deleted: numbers are given once');
+  if (newer === 0) throw conflict('the newest version cannot be deleted: its number would be reused');
   em.remove(row);
   return row;
 }

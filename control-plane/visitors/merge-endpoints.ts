@@ -128,11 +128,13 @@ export const mergeEndpoints = [
         case 'missing':
           throw notFound(joined.at === 0 ? 'visitor' : 'visitorId');
         case 'same':
-          throw conflict('visitorId leads to the same visitor already');
+          throw conflict('visitorId is the same visitor already');
         case 'tooLarge':
           throw conflict('visitorId: the properties of both are too large for one visitor');
         case 'full':
-          throw conflict('visitorId: more identifiers lead to both than may lead to one visitor (1,000)');
+          throw conflict(
+            'visitorId: both visitors together have more than the 1,000 identifiers that a visitor may have',
+          );
         case 'merged':
           return { mergeId: joined.mergeId, survivorId: joined.survivor, loserId: joined.loser };
       }

@@ -7,7 +7,7 @@ import { Card, Page } from '../design/page.tsx';
 import { IdentityForm } from './identity-form.tsx';
 import { SettingForm } from './setting-form.tsx';
 
-/** What is set for the account as a whole, beside its versions. */
+/** Settings of the account that are not versioned. */
 export function AccountPage(): ReactElement {
   const query = useRead<Account>('/account');
   const mayChange = useScope('account:update');

@@ -14,7 +14,7 @@ export type SettingFormProps = {
   readonly mayChange: boolean;
 };
 
-/** One yes or no of the account, which takes effect immediately. */
+/** A boolean setting of the account. It takes effect immediately. */
 export function SettingForm({ account, field, label, mayChange }: SettingFormProps): ReactElement {
   const [isChecked, setChecked] = useState(account[field]);
   const save = useChange((value: boolean) => request<Account>('PATCH', '/account', { [field]: value }));

@@ -3,10 +3,10 @@ import type { SignedIn } from './types.ts';
 
 /** The accounts that this browser's session is signed in to. */
 export type Accounts = {
-  /** Undefined until the browser's session was asked for. */
+  /** Undefined until the session has been read. */
   readonly all: readonly SignedIn[] | undefined;
   readonly current: SignedIn | undefined;
-  /** What the button for single sign-on says; null: there is none. */
+  /** Label of the single sign-on button; null without single sign-on. */
   readonly singleSignOn: string | null;
 };
 
@@ -19,7 +19,7 @@ export function readAccounts(): Accounts {
   return accounts;
 }
 
-/** Who is signed in, and whose account is shown. */
+/** The signed-in key or user, and the account shown. */
 export function useAccounts(): Accounts {
   return useSyncExternalStore((listener) => {
     listeners.add(listener);
@@ -27,15 +27,15 @@ export function useAccounts(): Accounts {
   }, readAccounts);
 }
 
-/** What `all`, which is all of one account, does not stand for. */
+/** Scopes that `all` does not include, since it covers one account. */
 const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 
-/** Whether a key or user with these scopes may do what needs `scope`. */
+/** Whether these scopes allow what needs `scope`. */
 export function hasScope(scopes: readonly string[], scope: string): boolean {
   return scopes.includes(scope) || (scopes.includes('all') && !ofInstallation.has(scope));
 }
 
-/** The same of who is signed in to the account shown. */
+/** The same for the signed-in key or user. */
 export function useScope(scope: string): boolean {
   const { current } = useAccounts();
   return current !== undefined && hasScope(current.scopes, scope);

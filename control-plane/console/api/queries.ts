@@ -5,17 +5,17 @@ import { request } from './request.ts';
 import type { Page } from './types.ts';
 
 export type ReadOptions = {
-  /** Ms between two looks; without it one look is enough. */
+  /** Ms between two reads; undefined: one read. */
   readonly everyMs?: number;
   readonly enabled?: boolean;
 };
 
 export type ListOptions = ReadOptions & {
-  /** Shows the list of the path before while that of another path is read. */
+  /** Shows the previous list while the list of a new path loads. */
   readonly keepsPrevious?: boolean;
 };
 
-/** What the interface answers to a GET; undefined until it has. */
+/** The reply to a GET; undefined while it loads. */
 export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOptions = {}): UseQueryResult<Reply> {
   const { current } = useAccounts();
   return useQuery<Reply>({
@@ -27,8 +27,8 @@ export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOp
 }
 
 /**
- * A list, page by page. `path` is without cursor and may have a query. Looks again at all pages that are shown; the more they
- * are, the less often: a page in `everyMs`.
+ * A list, page by page. `path` has no cursor and may have a query. All pages shown are read again, one page every
+ * `everyMs`.
  */
 export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   path: string,
@@ -51,14 +51,14 @@ export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   return { ...query, entities: query.data?.pages.flatMap(({ entities }) => entities) ?? [] };
 }
 
-/** A request that changes data: what is shown is read again afterwards. */
+/** A request that changes data. Afterwards the data shown is read again. */
 export function useChange<Input, Reply>(
   change: (input: Input) => Promise<Reply>,
 ): UseMutationResult<Reply, Error, Input> {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    // Not awaited: a button is done when its work is, not when all else is read again.
+    // Not awaited: a button finishes with its own request, not with the reads after it.
     onSuccess: () => void client.invalidateQueries(),
   });
 }

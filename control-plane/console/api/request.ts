@@ -1,6 +1,6 @@
 import { readAccounts, removeAccount } from './accounts.ts';
 
-/** What the interface refused, in its own words. */
+/** An error of the API, with its message. */
 export class RequestError extends Error {
   readonly code = 'request';
   readonly status: number;
@@ -21,7 +21,7 @@ export async function request<Reply>(method: Method, path: string, body?: unknow
   return (await answer.json()) as Reply;
 }
 
-/** The same, for an answer that is read bit by bit. */
+/** The same, for a reply that is read as a stream. */
 export async function open(method: Method, path: string, init: RequestInit = {}): Promise<Response> {
   const { current } = readAccounts();
   const headers: Record<string, string> = { accept: 'application/json', 'x-sluice-console': '1' };

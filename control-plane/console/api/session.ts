@@ -4,7 +4,7 @@ import type { SignedIn } from './types.ts';
 
 type Session = { readonly accounts: readonly SignedIn[]; readonly singleSignOn: string | null };
 
-/** Takes up the session this browser has, if it has one. */
+/** Restores this browser's session, if there is one. */
 export async function resumeSession(): Promise<void> {
   const { accounts, singleSignOn } = await request<Session>('GET', '/session');
   offerSingleSignOn(singleSignOn);
@@ -22,7 +22,7 @@ export async function goToSingleSignOn(): Promise<void> {
   location.assign(url);
 }
 
-/** Signs in with the code of a link, which then works no more. */
+/** Signs in with the code of a link, which works once. */
 export async function redeemLink(code: string): Promise<void> {
   addAccounts((await request<Session>('POST', '/session/redeem', { code })).accounts);
 }

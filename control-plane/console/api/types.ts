@@ -1,6 +1,6 @@
 import type { Replies } from './replies.ts';
 
-// Names for what the configuration interface answers. The types themselves are made from its OpenAPI document.
+// Names of the replies of the configuration API. The types are generated from its OpenAPI document.
 
 type Of<Id extends keyof Replies> = Replies[Id];
 type OneOf<List extends { readonly entities: readonly unknown[] }> = List['entities'][number];

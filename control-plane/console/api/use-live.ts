@@ -11,7 +11,7 @@ export type Live<Value> = {
 
 const retryMs = { first: 500, most: 10_000 } as const;
 
-/** Follows server-sent events of the interface while the page is shown; comes again when it is cut off. */
+/** Follows server-sent events of the API while the page is shown; reconnects after a break. */
 export function useLive<Value>(path: string): Live<Value> {
   const { current } = useAccounts();
   const accountId = current?.accountId;

@@ -1,10 +1,10 @@
 import { useRead } from './queries.ts';
 import type { DestinationType, SourceType } from './types.ts';
 
-/** A destination or a source, as far as its name goes. */
+/** The part of a destination or source that has its name. */
 export type Named = { readonly id: string; readonly name: string | null; readonly type: string };
 
-/** What destinations or sources are called: their name, or that of their kind where one has none. */
+/** Names of destinations or sources; an unnamed one has the name of its kind. */
 export function useNameOf(of: 'destinations' | 'sources', entities: readonly Named[]): (one: Named) => string {
   const kinds = useRead<{ readonly entities: readonly (DestinationType | SourceType)[] }>(`/${of}/types`, {
     enabled: entities.some(isNameless),

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 const width = 120;
 const height = 24;
 
-/** A few numbers at a glance, failures on top. The words beside it say what they are. */
+/** A small bar chart, failures on top. The text beside it has the numbers. */
 export function Bars({
   good,
   bad,
@@ -22,7 +22,7 @@ export function Bars({
         const wide = Math.max(1, step - 1.5);
         const top = Math.max(0, height - failed - tall(count));
         return (
-          // Steps have no identity but their place.
+          // Steps have no key but their index.
           <g key={index}>
             <rect className="none" x={left} y={height - 1} width={wide} height={1} />
             <rect x={left} y={top + failed} width={wide} height={tall(count)} />

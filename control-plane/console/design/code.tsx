@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
 
-/** Text to read as it is, or to take along. */
+/** Text to read or copy. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }): ReactElement {
   return (
     <div className="stack tight">
@@ -30,10 +30,10 @@ export function CopyButton({ text }: { readonly text: string }): ReactElement {
   );
 }
 
-/** Characters that turn the direction of what follows: text could look like another one. */
+/** Characters that change the text direction: with them one text can look like another. */
 const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** JSON, in lines, as it is written: what turns the direction of text is shown, and turns nothing. */
+/** Formatted JSON. Characters that change the text direction are shown as escapes. */
 export function showJson(value: unknown): string {
   const text = JSON.stringify(value, undefined, 2) ?? '';
   return text.replaceAll(turning, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);

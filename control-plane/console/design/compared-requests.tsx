@@ -8,7 +8,7 @@ export type ComparedSide = {
   readonly title: string;
   /** Null where nothing is sent. */
   readonly request: ShownRequest | null;
-  /** Stands below the title: the decision, a reason. */
+  /** Shown below the title: the decision, a reason. */
   readonly note: ReactElement | string | null;
 };
 
@@ -20,10 +20,10 @@ export function ComparedRequests({
   readonly before: ComparedSide;
   readonly after: ComparedSide;
 }): ReactElement {
-  // Headers that are the same would push the bodies out of sight.
+  // Equal headers would push the bodies out of sight.
   const withHeaders = headersOf(before.request) !== headersOf(after.request);
   const [one, other] = [textOf(before.request, withHeaders), textOf(after.request, withHeaders)];
-  // Where one side sends nothing, marks on every line of the other would say nothing.
+  // If one side sends nothing, marks on every line of the other add nothing.
   const isCompared = before.request !== null && after.request !== null;
   const [old, now] = isCompared ? diffLines(one, other) : [plainLines(one), plainLines(other)];
   return (
@@ -55,7 +55,7 @@ function Side({ side, lines }: { readonly side: ComparedSide; readonly lines: re
       ) : (
         <pre tabIndex={0} aria-label={side.title}>
           {lines.map(({ text, isOwn }, index) => (
-            // Lines have no identity but their place.
+            // Lines have no key but their index.
             <span key={index} className={isOwn ? 'line own' : 'line'}>
               {text === '' ? ' ' : text}
             </span>

@@ -8,15 +8,15 @@ export type ConfirmProps = {
   readonly children?: ReactNode;
   readonly action: string;
   readonly isDanger?: boolean;
-  /** What the other button says. */
+  /** Label of the other button. */
   readonly cancel?: string;
-  /** Has to be typed before it can be done. */
+  /** Text to type before confirming. */
   readonly typed?: string;
   readonly onDone: () => void;
   readonly onConfirm: () => Promise<unknown>;
 };
 
-/** Asks before something is done, and says why it could not be. */
+/** A dialog that confirms an action and shows its error. */
 export function Confirm({
   title,
   children,

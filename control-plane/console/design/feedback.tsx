@@ -8,7 +8,7 @@ export function State({ tone, children }: { readonly tone: Tone; readonly childr
   return <span className={`state ${tone}`}>{children}</span>;
 }
 
-/** What went wrong, in words; nothing where nothing did. */
+/** The message of an error; nothing without one. */
 export function ErrorNote({ error }: { readonly error: unknown }): ReactElement | null {
   if (error === null || error === undefined) return null;
   const text = error instanceof Error ? error.message : 'Something went wrong';
@@ -36,7 +36,7 @@ export function Loading(): ReactElement {
 
 export type QueryState = { readonly isPending: boolean; readonly error: unknown };
 
-/** Stands in for what is not there yet, or cannot be had. */
+/** Shown while data loads, and if it cannot be loaded. */
 export function Waiting({ query }: { readonly query: QueryState }): ReactElement | null {
   if (query.error !== null && query.error !== undefined) return <ErrorNote error={query.error} />;
   return query.isPending ? <Loading /> : null;

@@ -8,7 +8,7 @@ export type FieldProps = {
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby': string | undefined }) => ReactNode;
 };
 
-/** A label and what is filled in below it. */
+/** A label with its input. */
 export function Field({ label, hint, error, children }: FieldProps): ReactElement {
   const id = useId();
   const described = hint === undefined && error === undefined ? undefined : `${id}-more`;

@@ -11,7 +11,7 @@ const words: Readonly<Record<HealthStatus, readonly [Tone, string]>> = {
   NO_DATA: ['off', 'No data'],
 };
 
-/** How a destination has been doing for 24 hours. */
+/** The health of a destination over 24 hours. */
 export function HealthState({ health }: { readonly health: Health }): ReactElement {
   const [tone, word] = words[health.status];
   return (

@@ -9,11 +9,11 @@ type LongTableProps<Row> = TableProps<Row> & {
   readonly onEnd?: (() => void) | undefined;
 };
 
-/** About how tall a row is before it was drawn. */
+/** Estimated height of a row that has not been drawn. */
 const rowPx = 48;
 const drawnBeyond = 8;
 
-/** A table of any length, which scrolls with the page: only what is about on the screen is drawn. */
+/** A table of any length that scrolls with the page. Only rows near the screen are drawn. */
 export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTableProps<Row>): ReactElement {
   const place = useRef<HTMLDivElement>(null);
   const [scrollMargin, setScrollMargin] = useState(0);
@@ -21,7 +21,7 @@ export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTable
     const top = place.current?.getBoundingClientRect().top ?? 0;
     setScrollMargin(Math.round(top + window.scrollY));
   }, [rows.length]);
-  // With another function the places of all rows would be worked out at each step of scrolling.
+  // A new function would recompute the positions of all rows at each scroll step.
   const getItemKey = useCallback(
     (index: number) => {
       const row = rows[index];
@@ -41,7 +41,7 @@ export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTable
   const isAtEnd = rows.length > 0 && lastDrawn >= rows.length - drawnBeyond;
   useEffect(() => {
     if (isAtEnd) onEnd?.();
-    // Once for each time that the end comes near.
+    // Once each time the end comes near.
   }, [isAtEnd, rows.length]);
   const before = Math.max(0, (items[0]?.start ?? scrollMargin) - scrollMargin);
   const after = Math.max(0, virtual.getTotalSize() - ((items.at(-1)?.end ?? scrollMargin) - scrollMargin));

@@ -2,7 +2,7 @@ const whole = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
-/** A count: in full while it is easily read. */
+/** A count, in full while it is short. */
 export function showCount(count: number): string {
   return count < 100_000 ? whole.format(count) : compact.format(count);
 }

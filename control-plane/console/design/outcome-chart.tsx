@@ -5,7 +5,7 @@ import type { HealthSeries } from '../api/types.ts';
 import { showCount } from './numbers.ts';
 import { useChart } from './use-chart.ts';
 
-/** Attempts over time, failures on top of what was delivered. The sums are said in words for who cannot see it. */
+/** Attempts over time, failures on top. The totals are in text for screen readers. */
 export function OutcomeChart({ series }: { readonly series: HealthSeries }): ReactElement {
   const data = useMemo(() => dataOf(series), [series]);
   const place = useChart({

@@ -6,12 +6,12 @@ export type PageProps = {
   readonly title: string;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
-  /** Where this page stands below. */
+  /** The parent page. */
   readonly back?: { readonly to: string; readonly label: string };
   readonly children: ReactNode;
 };
 
-/** A page: its name, what it is for, what can be done here. */
+/** A page with its title, lead and actions. */
 export function Page({ title, lead, actions, back, children }: PageProps): ReactElement {
   useEffect(() => {
     document.title = `${title} · Sluice`;
@@ -57,7 +57,7 @@ export function Card({ title, aside, isFlush = false, children }: CardProps): Re
   );
 }
 
-/** What stands where there is nothing yet: why, and what to do next. */
+/** An empty state: why there is nothing, and what to do next. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }): ReactElement {
   return (
     <div className="empty">

@@ -4,7 +4,7 @@ import { Code } from './code.tsx';
 import { countOf } from './numbers.ts';
 import { RequestView, headerLines, pretty } from './shown-request.tsx';
 
-/** What the platform answered, in one line: `status 400 · 100/2804050 · Invalid parameter`. */
+/** The platform's response in one line: `status 400 · 100/2804050 · Invalid parameter`. */
 export function ErrorLine({ error }: { readonly error: PlatformError }): ReactElement {
   const { status, code, message } = error;
   return (

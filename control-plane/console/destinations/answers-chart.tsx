@@ -52,7 +52,7 @@ export function AnswersChart({ delivery: { steps, stepMs } }: { readonly deliver
 
 type DrawnProps = Omit<Parameters<typeof useChart>[0], 'heightPx'>;
 
-/** The caption says it in words for who cannot see it. */
+/** The caption has the numbers for screen readers. */
 function Drawn(props: DrawnProps): ReactElement {
   const place = useChart({ ...props, heightPx: 150 });
   return <div ref={place} className="chart" aria-hidden="true" />;

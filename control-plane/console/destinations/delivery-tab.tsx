@@ -19,7 +19,7 @@ const AnswersChart = lazy(async () => ({ default: (await import('./answers-chart
 
 const everyMs = 10_000;
 
-/** What became of a destination's events in a range: stage by stage, by name, over time. */
+/** The outcomes of a destination's events in a range: by stage, by name, over time. */
 export function DeliveryTab({ destination: { id } }: { readonly destination: Destination }): ReactElement {
   const [search, setSearch] = useSearchParams();
   const range = readRange(search, Date.now());

@@ -13,7 +13,7 @@ import { DeadLettersTab } from './dead-letters-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
 import { TestTab } from './test-tab.tsx';
 
-// What is drawn there is looked at on this tab only.
+// Its charts are needed on this tab only.
 const DeliveryTab = lazy(async () => ({ default: (await import('./delivery-tab.tsx')).DeliveryTab }));
 // The library for forms is larger than all the rest of this page.
 const SettingsTab = lazy(async () => ({ default: (await import('./settings-tab.tsx')).SettingsTab }));
@@ -26,7 +26,7 @@ const tabs = [
   ['dead-letters', 'Dead letters and replays'],
 ] as const;
 
-/** One destination: how it does, what it is set to, a test, what it did not take. */
+/** One destination: health, delivery, settings, test, dead letters. */
 export function DestinationPage(): ReactElement {
   const { id = '' } = useParams();
   const query = useRead<Destination>(`/destinations/${id}`);
@@ -70,7 +70,7 @@ export function DestinationPage(): ReactElement {
 
 type ActionsProps = { readonly destination: Destination; readonly summary: DestinationSummary | undefined };
 
-/** Whether it is live, and what a publish would make of that. */
+/** Whether it is live, and whether a publish would change that. */
 function LiveState({ destination: { status }, summary }: ActionsProps): ReactElement {
   const isOn = status === 'Enabled';
   if (summary === undefined) return <State tone="off">{isOn ? 'Enabled in the draft' : 'Disabled in the draft'}</State>;

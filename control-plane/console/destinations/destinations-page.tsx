@@ -16,7 +16,7 @@ import { Ago } from '../design/time.tsx';
 const states = { all: 'All', live: 'Live', failing: 'Failing or with a backlog', off: 'Not live' } as const;
 type StateFilter = keyof typeof states;
 
-/** Every destination with how it is doing; the list may be long. */
+/** Every destination with its health. */
 export function DestinationsPage(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const text = search.get('q') ?? '';

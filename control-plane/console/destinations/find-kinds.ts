@@ -1,7 +1,7 @@
-/** What a kind of destination is found by. */
+/** The names by which a kind of destination is found. */
 export type NamedKind = { readonly id: string; readonly label?: string; readonly names?: readonly string[] };
 
-/** Names that people say and no platform uses for itself any more. */
+/** Former names of platforms that people still use. */
 const spoken: Readonly<Record<string, string>> = {
   Facebook: 'Meta Instagram',
   XAds: 'Twitter',

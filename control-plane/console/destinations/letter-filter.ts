@@ -1,6 +1,6 @@
 import type { Destination } from '../api/types.ts';
 
-/** Selects dead letters by reason, by the platform's message and by the time of their last attempt. */
+/** Selects dead letters by reason, platform message and time of the last attempt. */
 export type LetterFilter = { readonly reason?: string; readonly message?: string; readonly to?: string };
 
 export type LettersProps = {

@@ -5,10 +5,10 @@ import { useRead } from '../api/queries.ts';
 import type { EventCounts } from '../api/types.ts';
 import { At } from '../design/time.tsx';
 
-/** Where a range begins before the list of events does: since when that has events, and where older ones are found. */
+/** A note for a range that begins before the event list: where the list starts, and where older events are. */
 export function OlderEvents({ fromMs }: { readonly fromMs: number }): ReactElement | null {
   const mayList = useScope('event:list');
-  // Only since when events are kept is asked for: the counts of no day are.
+  // Reads the start of the list, without counts.
   const kept = useRead<EventCounts>('/events/counts?firstDay=1970-01-01&lastDay=1970-01-01', { enabled: mayList });
   const since = kept.data?.since ?? null;
   if (since === null || Date.parse(since) <= fromMs) return null;

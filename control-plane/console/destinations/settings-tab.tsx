@@ -13,7 +13,7 @@ import { JsonForm } from '../forms/json-form.tsx';
 import { NamedChecks } from '../forms/named-checks.tsx';
 import { changedSettings, settingsForm } from '../forms/settings-schema.ts';
 
-/** What a destination is set to, in the draft. */
+/** The settings of a destination in the draft. */
 export function SettingsTab({ destination }: { readonly destination: Destination }): ReactElement {
   const types = useRead<{ readonly entities: readonly DestinationType[] }>('/destinations/types');
   const mayUpdate = useScope('destination:update');

@@ -39,7 +39,7 @@ export function ApprovalState({ approval }: { readonly approval: Pick<Approval, 
 
 type ApprovalCardProps = { readonly version: Version; readonly approval: Approval | undefined };
 
-/** Where the approval of a version stands, and what can be done about it. */
+/** The state of a version's approval, and the next steps. */
 export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactElement | null {
   const isRequired = useRequiresApproval();
   const mayRequest = useScope('version:create') || useScope('version:publish');

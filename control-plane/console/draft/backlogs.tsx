@@ -12,7 +12,7 @@ export type BacklogsProps = {
   readonly onForced: (isForced: boolean) => void;
 };
 
-/** The destinations that a publish ends, the events that wait for each, and the confirmation it needs. */
+/** Destinations that a publish removes or disables, their waiting events, and the confirmation needed. */
 export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElement | null {
   if (left.length === 0) return null;
   const isSafe = !left.some(({ needsForce }) => needsForce);
@@ -48,7 +48,7 @@ export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElem
   );
 }
 
-/** What was left unsent by a publish, and where it is sent from once the destination is live again. */
+/** Events that a publish left unsent, with a link to replay them. */
 export function LeftUnsent({ left }: { readonly left: readonly BacklogLeft[] }): ReactElement | null {
   if (left.length === 0) return null;
   return (

@@ -74,7 +74,7 @@ export function ChangeList({ changes, names, action }: ChangeListProps): ReactEl
 type FieldsProps = { readonly change: Change; readonly names: ChangeListProps['names'] };
 
 function Fields({ change, names }: FieldsProps): ReactElement | null {
-  // Of what is gone its name says enough.
+  // A removed entity shows its name only.
   if (change.change === 'removed') return null;
   const fields = change.fields.filter((field) =>
     change.change === 'modified' ? true : !isEmpty(field.new) && !(field.path === 'type' && change.label !== null),

@@ -17,7 +17,7 @@ import { RolloutList } from './rollout-list.tsx';
 
 type Published = { readonly version: PublishedVersion; readonly tookMs: number };
 
-/** What is not live yet: looked at, taken back, or published. */
+/** The unpublished changes: review, revert, publish. */
 export function DraftPage(): ReactElement {
   const query = useRead<Changes>('/versions/draft/changes', { everyMs: 10_000 });
   const mayPublish = useScope('version:publish');

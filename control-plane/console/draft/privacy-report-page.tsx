@@ -19,7 +19,7 @@ const tones = {
 /** Rows that a page shows; all of them are in the JSON and the CSV of the API. */
 const shownMax = 1_000;
 
-/** What leaves to whom by a version, and what changed since the one before. */
+/** The data that a version sends to destinations, and the difference to the previous version. */
 export function PrivacyReportPage(): ReactElement {
   const { id = '' } = useParams();
   const query = useRead<PrivacyReport>(`/versions/${encodeURIComponent(id)}/privacy-report`);

@@ -31,7 +31,7 @@ export type PublishCardProps = {
   };
 };
 
-/** What publishing the draft does, and the button that does it. */
+/** Explains the effect of a publish, and publishes. */
 export function PublishCard({ changes, publish, request: ask }: PublishCardProps): ReactElement {
   const isApprovalRequired = useRequiresApproval();
   const navigate = useNavigate();

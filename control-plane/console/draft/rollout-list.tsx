@@ -45,7 +45,7 @@ function Kind({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-/** How long that took since they were notified; nothing where clocks of two machines say it took less than none. */
+/** Time since the processes were notified; empty if clock differences make it negative. */
 function delay(sentAt: string | null, since: string): string {
   const tookMs = sentAt === null ? -1 : Date.parse(since) - Date.parse(sentAt);
   return tookMs < 0 ? '' : `, ${tookMs} ms after publishing`;

@@ -10,7 +10,7 @@ import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
 import { Actor, ApprovalState } from './approval-card.tsx';
 
-/** What was live before, and what is. */
+/** All versions, their approvals and publications. */
 export function VersionsPage(): ReactElement {
   return (
     <Page

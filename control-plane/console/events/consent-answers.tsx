@@ -3,7 +3,7 @@ import type { Way } from '../api/types.ts';
 
 type Answer = NonNullable<Way['consent']>[number];
 
-/** What decided about each purpose of a destination that consent keeps an event from. */
+/** The deciding consent answer for each purpose that stops an event. */
 export function ConsentAnswers({ answers }: { readonly answers: readonly Answer[] | null }): ReactElement | null {
   if (answers === null || answers.length === 0) return null;
   return (

@@ -15,7 +15,7 @@ import { ConsentAnswers } from './consent-answers.tsx';
 import { PlanState } from './outcomes.tsx';
 import { WayState } from './way-state.tsx';
 
-/** One event and its way: arrived, resolved, decided about, attempted. */
+/** One event and its delivery: received, resolved, decided, attempted. */
 export function EventPage(): ReactElement {
   const { id = '' } = useParams();
   const path = `/events/${encodeURIComponent(id)}`;
@@ -115,7 +115,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   );
 }
 
-/** What the live rules decide about it at each destination; none where it is sent nowhere. */
+/** Decisions of the live rules for each destination; none if it is sent nowhere. */
 function useLiveWays({ id, test, visitorId }: RecentEvent) {
   return useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(id)}/ways?rules=live`, {
     everyMs: 5_000,
@@ -148,7 +148,7 @@ function WithoutOutcome({ event, ways }: { readonly event: RecentEvent; readonly
   );
 }
 
-/** What the rules would do with it at each destination, now or once the draft is published. */
+/** A preview for each destination: by the live rules or by the draft. */
 function Ways({ event, path }: { readonly event: RecentEvent; readonly path: string }): ReactElement {
   const [rules, setRules] = useState<'live' | 'draft'>('live');
   const [chosen, setChosen] = useState<string>();

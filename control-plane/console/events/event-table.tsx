@@ -60,7 +60,7 @@ export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: Ev
         },
         {
           title: 'Visitor',
-          // The tracking plan ended it before anything was known of its visitor.
+          // The tracking plan quarantined or dropped it before its visitor was known.
           cell: ({ visitorId, visitor }) =>
             visitorId === '' ? null : (
               <Link className="clip short" dir="auto" to={`/visitors/${encodeURIComponent(visitorId)}`}>

@@ -30,7 +30,7 @@ export function PlanState({ outcome }: { readonly outcome: PlanOutcome }): React
   return <State tone={tone}>{word}</State>;
 }
 
-/** What became of an event in a few words, the worst first. */
+/** The outcomes of an event, the worst first. */
 export function Outcomes({ event }: { readonly event: RecentEvent }): ReactElement {
   if (event.test) return <State tone="off">Test: never sent</State>;
   const { plan } = event;

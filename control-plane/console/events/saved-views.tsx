@@ -9,7 +9,7 @@ import { Field } from '../design/field.tsx';
 
 type SavedViewsProps = { readonly query: string; apply(query: string): void };
 
-/** Filters under a name, for everyone of the account. */
+/** Named filters, shared by everyone in the account. */
 export function SavedViews({ query, apply }: SavedViewsProps): ReactElement {
   const views = useRead<{ readonly entities: readonly EventView[] }>('/event-views');
   const [isNaming, setNaming] = useState(false);

@@ -3,7 +3,7 @@ import { useList } from '../api/queries.ts';
 import { useNameOf } from '../api/use-name-of.ts';
 import type { Named } from '../api/use-name-of.ts';
 
-/** What a source is called, by its id; the id itself where that is not known. */
+/** The name of a source by its id; the id if the name is unknown. */
 export function useSourceNames(): (sourceId: string) => string {
   const mayList = useScope('source:list');
   const sources = useList<Named>('/sources?limit=100', { enabled: mayList });

@@ -11,7 +11,7 @@ const words: Readonly<Record<Way['decision'], readonly [Tone, string]>> = {
   broken: ['bad', 'Cannot be sent'],
 };
 
-/** What the rules say of an event at a destination. */
+/** The rules' decision about an event at a destination. */
 export function WayState({ decision }: Pick<Way, 'decision'>): ReactElement {
   const [tone, word] = words[decision];
   return <State tone={tone}>{word}</State>;

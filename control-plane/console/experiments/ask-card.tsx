@@ -8,7 +8,7 @@ import { ErrorNote, Waiting } from '../design/feedback.tsx';
 import { Card } from '../design/page.tsx';
 import type { ExperimentSettings } from './experiment.ts';
 
-/** How pages ask which variant a visitor has. */
+/** The code with which pages request a visitor's variant. */
 export function AskCard({ experimentKey }: { readonly experimentKey: string }): ReactElement {
   const settings = useList<ExperimentSettings>('/collections/experimentSettings?limit=1');
   const mayCreate = useScope('experimentSettings:create');

@@ -13,7 +13,7 @@ import { ResultsCard } from './results-card.tsx';
 import { SetupCard } from './setup-card.tsx';
 import { VariantsCard } from './variants-card.tsx';
 
-/** One experiment, from its variants to what it has shown. */
+/** One experiment: status, results, variants, audience. */
 export function ExperimentPage(): ReactElement {
   const { id = '' } = useParams();
   const query = useRead<Experiment>(`/collections/experiments/${id}`);

@@ -10,7 +10,7 @@ const words: Readonly<Record<ExperimentStatus, readonly [Tone, string]>> = {
   Completed: ['off', 'Ended'],
 };
 
-/** How far an experiment is, as the draft has it. */
+/** The status of an experiment in the draft. */
 export function ExperimentState({ experiment }: { readonly experiment: Experiment }): ReactElement {
   const [tone, word] = words[experiment.status];
   return <State tone={tone}>{experiment.rolloutVariantId === null ? word : 'Ended: one variant for everyone'}</State>;

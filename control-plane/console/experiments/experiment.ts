@@ -80,7 +80,7 @@ export const typeWords: Readonly<Record<ExperimentType, string>> = {
   personalization: 'Personalization',
 };
 
-/** Percent the control is left, of weights that may still be too much: then it is below nothing. */
+/** Percent left for the control; negative while the weights exceed 100. */
 export function shareOfControl(variants: readonly Pick<Variant, 'isControl' | 'weight'>[]): number {
   const given = variants.reduce((sum, { isControl, weight }) => sum + (isControl ? 0 : (weight ?? 0)), 0);
   // In hundredths, as the service counts: sums of fractions are exact so.

@@ -14,7 +14,7 @@ import { ExperimentState } from './experiment-state.tsx';
 import { typeWords } from './experiment.ts';
 import type { Experiment, ExperimentType } from './experiment.ts';
 
-/** What visitors are compared by. */
+/** The experiments of the draft, with a form to add one. */
 export function ExperimentsPage(): ReactElement {
   const query = useList<Experiment>('/collections/experiments?limit=100');
   const mayCreate = useScope('experiments:create');

@@ -5,7 +5,7 @@ import type { Results } from './experiment.ts';
 /** A round step of which about this many make the axis. */
 const stepsWanted = 5;
 
-/** The rate of each variant and the interval it lies in, below each other on one axis. The table below says it in numbers. */
+/** The rate of each variant with its interval, on one axis. The table below has the numbers. */
 export function IntervalChart({ results: { variants } }: { readonly results: Results }): ReactElement {
   const highest = Math.max(0.01, ...variants.map(({ confidenceInterval }) => confidenceInterval?.high ?? 0));
   const step = roundStep(highest / stepsWanted);

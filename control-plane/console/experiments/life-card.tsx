@@ -37,7 +37,7 @@ const meanings: Readonly<Record<ExperimentStatus, string>> = {
 
 export type LifeCardProps = { readonly experiment: Experiment; readonly variants: readonly Variant[] };
 
-/** Where an experiment is in its life, and the steps from there. */
+/** The status of an experiment, and its next steps. */
 export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement {
   const mayChange = useScope('experiments:update');
   const [ending, setEnding] = useState<'stop' | 'rollout'>();

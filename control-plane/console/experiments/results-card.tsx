@@ -13,7 +13,7 @@ import { SampleRatio } from './sample-ratio.tsx';
 
 const confidences = [80, 90, 95, 99];
 
-/** What an experiment has shown so far: each variant's rate with the interval it lies in, and whether that can be trusted. */
+/** The results of an experiment: each variant's rate with its interval, and the sample ratio check. */
 export function ResultsCard({ id }: { readonly id: string }): ReactElement {
   const [confidence, setConfidence] = useState(95);
   const query = useRead<Results>(`/experiments/${id}/results?confidencePercent=${confidence}`, { everyMs: 5_000 });
@@ -60,7 +60,7 @@ export function ResultsCard({ id }: { readonly id: string }): ReactElement {
   );
 }
 
-/** What the figures mean, in words. */
+/** An explanation of the figures. */
 function Explanation({
   results: { confidencePercent, sampleRatio, primaryMetric },
 }: {

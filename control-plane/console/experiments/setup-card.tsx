@@ -21,7 +21,7 @@ const operators: Readonly<Record<QueryRule['operator'], string>> = {
 
 const takesNone = new Set<string>(['exists', 'not_exists']);
 
-/** Who takes part, where, and by what it is measured. */
+/** The audience, pages and conversion event of an experiment. */
 export function SetupCard({ experiment }: { readonly experiment: Experiment }): ReactElement {
   const mayChange = useScope('experiments:update');
   const [name, setName] = useState(experiment.name);
@@ -99,7 +99,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
         <fieldset>
           <legend>Only where the page’s query matches</legend>
           {rules.map((rule, index) => (
-            // Rules have no identity but their place.
+            // Rules have no key but their index.
             <div className="pair" key={index}>
               <input
                 aria-label="Parameter"

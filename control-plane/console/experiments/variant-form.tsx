@@ -13,14 +13,14 @@ import { PercentField } from './percent-field.tsx';
 export type VariantFormProps = {
   readonly experiment: Experiment;
   readonly variants: readonly Variant[];
-  /** Undefined: one that is yet to be made. */
+  /** Undefined for a new variant. */
   readonly variant: Variant | undefined;
   readonly onDone: () => void;
 };
 
 type Property = { readonly name: string; readonly value: string };
 
-/** A variant: what it is called, where it sends a visitor, what it changes. */
+/** A variant: name, redirect, properties. */
 export function VariantForm({ experiment, variants, variant, onDone }: VariantFormProps): ReactElement {
   const mayDelete = useScope('experimentVariants:delete') && experiment.status === 'Draft';
   const mayUpdate = useScope('experimentVariants:update') && experiment.status !== 'Completed';
@@ -75,7 +75,7 @@ export function VariantForm({ experiment, variants, variant, onDone }: VariantFo
         <legend>Properties</legend>
         <p className="hint">Values the page receives, as text.</p>
         {properties.map((property, index) => (
-          // Properties have no identity but their place.
+          // Properties have no key but their index.
           <div className="pair" key={index}>
             <input
               aria-label="Property"

@@ -12,7 +12,7 @@ import { VariantForm } from './variant-form.tsx';
 
 export type VariantsCardProps = { readonly experiment: Experiment; readonly variants: readonly Variant[] };
 
-/** What visitors may be given, and how many are given which. */
+/** The variants of an experiment and their weights. */
 export function VariantsCard({ experiment, variants }: VariantsCardProps): ReactElement {
   const mayCreate = useScope('experimentVariants:create');
   const [open, setOpen] = useState<string>();
@@ -83,7 +83,7 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
   const left = shareOfControl(weighed);
   const save = useChange(async () => {
     const before = new Map(variants.map(({ id, weight }) => [id, weight ?? 0]));
-    // Those that become less first: together they are never more than the whole.
+    // Lowered weights first, so that the sum never exceeds 100 %.
     const growth = ({ id, weight }: { readonly id: string; readonly weight: number }): number =>
       weight - (before.get(id) ?? 0);
     for (const { id, weight } of changed.toSorted((a, b) => growth(a) - growth(b))) {
@@ -141,13 +141,13 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
   );
 }
 
-/** How the visitors are spread, as a bar. The numbers beside it say the same. */
+/** The split of visitors as a bar. The numbers beside it say the same. */
 function Shares({ shares }: { readonly shares: readonly number[] }): ReactElement {
   return (
     <div className="shares" aria-hidden="true">
       {shares.map((share, index) => (
         <span
-          // Shares have no identity but their place.
+          // Shares have no key but their index.
           key={index}
           className={`s${index % 6}`}
           style={{ flexGrow: share }}

@@ -3,18 +3,18 @@ import type { ReactElement, ReactNode } from 'react';
 import { useUnsaved } from './unsaved.ts';
 
 export type EditFormProps = {
-  /** What is written in the form now; unsaved where it differs from what was loaded or saved last. */
+  /** The form's current values; unsaved if they differ from those loaded or saved last. */
   readonly values: unknown;
   /** The request that saves it. */
   readonly save: { readonly status: 'idle' | 'pending' | 'success' | 'error'; readonly submittedAt: number };
   readonly onSubmit: () => void;
-  /** For a form that is emptied once it is saved. */
+  /** For a form that is cleared after saving. */
   readonly startsAgain?: boolean;
   readonly className?: string;
   readonly children: ReactNode;
 };
 
-/** A form whose work is kept: a page is not left while some of it is unsaved. */
+/** A form that asks before a page with unsaved changes is left. */
 export function EditForm(props: EditFormProps): ReactElement {
   const { values, save, onSubmit, startsAgain = false, className, children } = props;
   const { status, submittedAt } = save;
@@ -46,7 +46,7 @@ type Written = {
   readonly status: EditFormProps['save']['status'];
 };
 
-/** Whether a form holds what neither was saved nor is being saved. Pure. */
+/** Whether a form has changes that are neither saved nor being saved. Pure. */
 export function isUnsaved({ written, saved, sent, status }: Written): boolean {
   if (written === saved) return false;
   return !(written === sent && (status === 'pending' || status === 'success'));

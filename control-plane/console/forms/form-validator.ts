@@ -20,7 +20,7 @@ export const formValidator: ValidatorType = {
 function check(schema: RJSFSchema, formData: unknown): RJSFValidationError[] {
   const { errors } = new Validator(schema as Schema, '2020-12', false).validate(plain(formData));
   return errors.flatMap(({ keyword, instanceLocation, error }): RJSFValidationError[] => {
-    // What says only that something below does not fit says nothing.
+    // An error that only points to a nested error adds nothing.
     if (keyword === 'properties' || keyword === 'items') return [];
     const missing = keyword === 'required' ? /"([^"]+)"/.exec(error)?.[1] : undefined;
     const path = instanceLocation

@@ -22,7 +22,7 @@ export type JsonFormProps = {
   readonly onSubmit: (values: JsonObject) => void;
 };
 
-/** A form made of a JSON schema. */
+/** A form generated from a JSON schema. */
 export function JsonForm({
   schema,
   uiSchema,

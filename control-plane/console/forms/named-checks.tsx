@@ -13,13 +13,13 @@ import { keepFromSubmitting } from './keep-from-submitting.ts';
 export type NamedChecksProps = {
   readonly legend: string;
   readonly of: 'destinations' | 'sources';
-  /** Says what no choice means. */
+  /** Explains an empty selection. */
   readonly none: string;
   readonly ids: readonly string[];
   readonly onChange: (ids: readonly string[]) => void;
 };
 
-/** Below this many they are all seen at a glance. */
+/** Fewer need no search. */
 const searchedFrom = 12;
 
 /** Chooses some of the destinations or sources, which are searched by name. */

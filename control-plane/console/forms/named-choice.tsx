@@ -13,7 +13,7 @@ export type NamedChoiceProps = {
   readonly of: 'destinations' | 'sources';
   /** The id that is chosen; empty: none. */
   readonly value: string;
-  /** What stands for no choice. */
+  /** Label of the empty choice. */
   readonly none: string;
   readonly isRequired?: boolean;
   readonly onChange: (id: string) => void;

@@ -1,7 +1,7 @@
 import type { RJSFSchema, UiSchema } from '@rjsf/utils';
 import type { DestinationType, JsonObject, SettingDescriptor } from '../api/types.ts';
 
-/** What a stored secret reads as. */
+/** The value that stands for a stored secret. */
 const secretMask = '********';
 
 export type SettingsForm = { readonly schema: RJSFSchema; readonly uiSchema: UiSchema; readonly initial: JsonObject };

@@ -18,13 +18,13 @@ export function useUnsaved(isUnsaved: boolean): void {
 let waiting: (() => void) | undefined;
 const listeners = new Set<() => void>();
 
-/** Does what would lose unsaved work: at once where there is none, else once a person has agreed. */
+/** Runs an action that would lose unsaved changes: at once if there are none, else after confirmation. */
 export function leaveThen(action: () => void): void {
   if (!hasUnsavedWork()) return action();
   setWaiting(action);
 }
 
-/** The action that a person has still to agree to. */
+/** The action that waits for confirmation. */
 export function useWaitingToLeave(): readonly [action: (() => void) | undefined, clear: () => void] {
   const action = useSyncExternalStore(
     (listener) => {

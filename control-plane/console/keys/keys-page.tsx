@@ -14,7 +14,7 @@ import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 
-/** For a dashboard or a script that watches the installation, which no role of an account covers. */
+/** For a dashboard or script that monitors the installation, which no role of an account covers. */
 const operator = {
   id: 'operator',
   label: 'Operate the installation',
@@ -22,7 +22,7 @@ const operator = {
   scopes: ['activity:find', 'system:find'],
 };
 
-/** The keys of the configuration interface: a page like this one, or a program, works with one. */
+/** The keys of the configuration API, used by programs and this console. */
 export function KeysPage(): ReactElement {
   const query = useList<ApiKey>('/keys?limit=50');
   const mayCreate = useScope('key:create');

@@ -7,7 +7,7 @@ import { useChart } from '../design/use-chart.ts';
 
 export type LagChartProps = Pick<Activity, 'resolveLagMs' | 'firstStepAt' | 'stepMs'>;
 
-/** The longest wait before an event was resolved, over time. It is said in words for who cannot see it. */
+/** The longest wait before an event was resolved, over time. The maximum is in text for screen readers. */
 export function LagChart({ resolveLagMs, firstStepAt, stepMs }: LagChartProps): ReactElement {
   // Figures repeat: only changed ones are drawn again.
   const key = JSON.stringify([firstStepAt, resolveLagMs]);

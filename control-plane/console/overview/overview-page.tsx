@@ -24,7 +24,7 @@ const ranges: Readonly<Record<ActivityRange, string>> = {
 /** Rows of each list: the page stays an overview, and the rest is a click away. */
 const shownMax = 12;
 
-/** What comes in, what goes out, and what is not well; problems first. */
+/** Problems first, then events received and delivered. */
 export function OverviewPage(): ReactElement {
   const [search] = useSearchParams();
   const wanted = search.get('range') ?? '';
@@ -159,7 +159,7 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
 
 type AllProps = { readonly to: string; readonly shown: number; readonly all: number; readonly noun: string };
 
-/** Leads to the whole list, and says where this one is a part of it. */
+/** A link to the whole list, with the number shown here. */
 function All({ to, shown, all, noun }: AllProps): ReactElement {
   return <Link to={to}>{shown < all ? `${shown} of ${countOf(all, noun)}` : `All ${noun}s`}</Link>;
 }
@@ -249,7 +249,7 @@ type ProblemsProps = { readonly problems: readonly Problem[]; readonly all: numb
 
 function Problems({ problems, all, hasEvents }: ProblemsProps): ReactElement | null {
   if (problems.length === 0) {
-    // An account that never had an event is not well: it has not begun.
+    // Without any event yet there is no health to report.
     if (!hasEvents) return null;
     return (
       <div className="note good" role="status">

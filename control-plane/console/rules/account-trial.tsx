@@ -21,7 +21,7 @@ const shownMax = 50;
 
 type Row = { readonly way: Way; readonly before: Way | undefined; readonly isOther: boolean };
 
-/** Which destinations would get an event with a rule as it is written now, and which get it today: what changes first. */
+/** The destinations of an event with the edited rule and with the live one, changes first. */
 export function AccountTrial({ tried, standIns }: AccountTrialProps): ReactElement {
   const trial = useTrial(tried.id, standIns);
   const live = useRead<Ways>(`/events/${encodeURIComponent(tried.id)}/ways?rules=live`, { enabled: tried.id !== '' });

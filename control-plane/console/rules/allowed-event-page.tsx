@@ -9,7 +9,7 @@ import type { RuleForm } from './rule-page.tsx';
 import type { AllowedEventFields } from './rule.ts';
 import { newRuleId } from './use-trial.ts';
 
-/** An event that may leave, or a new one, and where it then goes. */
+/** An allowed event, or a new one, and its destinations. */
 export function AllowedEventPage(): ReactElement {
   return (
     <RulePage<AllowedEventFields>

@@ -8,7 +8,7 @@ import { Card, Empty } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import type { AllowedEventFields, Kept } from './rule.ts';
 
-/** Which events may leave, and where to. */
+/** The allowed events and their destinations. */
 export function AllowedEventsTab(): ReactElement {
   const query = useList<Kept<AllowedEventFields>>('/collections/allowedEvents?limit=100');
   const mayCreate = useScope('allowedEvents:create');

@@ -7,7 +7,7 @@ type DescriptionFieldProps = {
   onChange(value: string | null): void;
 };
 
-/** What a rule is for, in its author's words. */
+/** The description of a rule. */
 export function DescriptionField({ value, onChange }: DescriptionFieldProps): ReactElement {
   return (
     <Field label="Description">

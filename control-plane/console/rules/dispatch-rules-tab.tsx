@@ -17,7 +17,7 @@ import { useKept } from './use-kept.ts';
 import { useKnownPaths } from './use-recent.ts';
 import { newRuleId } from './use-trial.ts';
 
-/** The rules that keep events from several destinations at once, tried before any mapping. */
+/** Rules that stop events for several destinations, applied before any mapping. */
 export function DispatchRulesTab(): ReactElement {
   const query = useList<Kept<DispatchRulesFields>>('/collections/globalDispatchCenters?limit=1');
   const language = useRead<RuleLanguage>('/rules/language');
@@ -45,7 +45,7 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
   );
   const changeCategories = (categories: readonly Category[]): void => setFields({ ...fields, categories });
   const known = useKnownPaths();
-  // A rule without a name could not be kept: it is not tried yet.
+  // A rule without a name cannot be saved: it is not tried yet.
   const named = { ...fields, categories: fields.categories.filter(({ name }) => name !== '') };
   return (
     <div className="editor">
@@ -64,7 +64,7 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
           </p>
           <Check label="On" checked={fields.isEnabled} onChange={(isEnabled) => setFields({ ...fields, isEnabled })} />
           {fields.categories.map((category, index) => (
-            // Categories have no identity but their place.
+            // Categories have no key but their index.
             <CategoryFields
               key={index}
               category={category}
@@ -101,7 +101,7 @@ type CategoryFieldsProps = {
   readonly category: Category;
   readonly language: RuleLanguage;
   readonly known: KnownPaths;
-  /** Undefined takes it out. */
+  /** Undefined removes it. */
   readonly onChange: (category: Category | undefined) => void;
 };
 

@@ -12,7 +12,7 @@ import { showTime } from '../design/time.tsx';
 export type TriedEvent = {
   readonly id: string;
   readonly event: RecentEvent | undefined;
-  /** Recent events that the rule applies to, the newest first; undefined where they are not looked for. */
+  /** Recent events that the rule applies to, the newest first; undefined if they are not read. */
   readonly matching: readonly { readonly id: string }[] | undefined;
 };
 
@@ -28,7 +28,7 @@ export function useTriedEvent(matching?: TriedEvent['matching']): TriedEvent {
 
 const labelCharactersMax = 60;
 
-/** Chooses it among recent ones, and shows what it says. */
+/** Chooses a recent event and shows its content. */
 export function EventChoice({ id, event, matching }: TriedEvent): ReactElement {
   const [search, setSearch] = useSearchParams();
   const [name, setName] = useState('');

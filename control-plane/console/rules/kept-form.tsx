@@ -8,28 +8,28 @@ import { EditForm } from '../forms/edit-form.tsx';
 import type { Kept } from './rule.ts';
 import type { KeptRule } from './use-kept.ts';
 
-/** What is asked before a rule is saved. */
+/** A question before a rule is saved. */
 export type Question = { readonly title: string; readonly text: ReactNode; readonly action: string };
 
 export type KeptFormProps<Fields> = {
   readonly kept: KeptRule<Fields>;
   readonly isNew: boolean;
-  /** What is written in the form now. */
+  /** The form's current values. */
   readonly fields: Fields;
   readonly noun: string;
   /** Where all of them are shown. */
   readonly listPath: string;
   /** Where one of them is, by its id. */
   readonly pathOf: (id: string) => string;
-  /** What to ask before the fields are saved; undefined: nothing. */
+  /** A question before saving; undefined: none. */
   readonly ask?: (fields: Fields) => Question | undefined;
   readonly children: ReactNode;
 };
 
-/** Goes along to the page of a rule that was new. */
+/** Passed to the page of a rule that was new. */
 type SavedState = { readonly isSaved: boolean };
 
-/** The form of a rule: kept in the draft, or taken out of it. */
+/** The form of a rule, which saves it in the draft or removes it. */
 export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
   const { kept, isNew, fields, noun, listPath, pathOf, ask, children } = props;
   const { save, remove, mayChange, mayRemove } = kept;
@@ -95,7 +95,7 @@ export function KeptForm<Fields>(props: KeptFormProps<Fields>): ReactElement {
   );
 }
 
-/** Says that what was saved is not live yet. */
+/** A note that the saved rule is not live yet. */
 function SavedNote(): ReactElement {
   return (
     <p className="note good" role="status">

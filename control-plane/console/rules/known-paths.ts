@@ -5,7 +5,7 @@ export type EventPaths = {
   readonly paths: readonly { readonly path: string; readonly events: number; readonly example: string }[];
 };
 
-/** What a template or a condition may name, with an example of each. */
+/** Paths for templates and conditions, each with an example. */
 export type KnownPaths = {
   readonly isKnown: boolean;
   readonly examples: ReadonlyMap<string, string>;

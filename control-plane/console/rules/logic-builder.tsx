@@ -13,12 +13,12 @@ export type LogicBuilderProps = {
   readonly operators: readonly Operator[];
   /** Paths to propose, and to check against. */
   readonly known: KnownPaths;
-  /** What holds without any: `Every event.` */
+  /** Text without conditions: `Every event.` */
   readonly without: string;
   readonly onChange: (logic: JsonObject | null) => void;
 };
 
-/** When a rule applies: conditions and how they are joined, or the same as JSON for who prefers that. */
+/** The conditions of a rule and how they are joined, as a form or as JSON. */
 export function LogicBuilder({ logic, operators, known, without, onChange }: LogicBuilderProps): ReactElement {
   const [isJson, setJson] = useState(false);
   const pathsId = useId();
@@ -66,7 +66,7 @@ type Tools = { readonly operators: readonly Operator[]; readonly pathsId: string
 type NodeProps = {
   readonly logic: Logic;
   readonly tools: Tools;
-  /** Undefined takes it out. */
+  /** Undefined removes it. */
   readonly onChange: (logic: Logic | undefined) => void;
 };
 
@@ -133,7 +133,7 @@ function Joined({ logic, tools, buttons, onChange }: JoinedProps): ReactElement 
         {buttons}
       </div>
       {parts.map((part, index) => (
-        // Parts have no identity but their place.
+        // Parts have no key but their index.
         <Node key={index} logic={part} tools={tools} onChange={(next) => replace(index, next)} />
       ))}
       <div className="row">
@@ -152,7 +152,7 @@ function Joined({ logic, tools, buttons, onChange }: JoinedProps): ReactElement 
   );
 }
 
-/** A group that joins the other way round than the one it stands in: in one that joins alike it would say nothing new. */
+/** A new group has the other operator than its parent: with the same one it would change nothing. */
 function otherJoin(joint: 'AND' | 'OR', first: Logic): Logic {
   return joint === 'AND' ? { OR: [first] } : { AND: [first] };
 }
@@ -162,7 +162,7 @@ type JsonTextProps = {
   readonly onChange: (logic: JsonObject | null) => void;
 };
 
-/** Text that is not a logic yet stays here; what it last was is kept. */
+/** Holds text that is not valid yet; the rule keeps its last valid logic. */
 function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
   const [text, setText] = useState(() => showJson(logic));
   const [problem, setProblem] = useState<string>();
@@ -196,7 +196,7 @@ function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
   );
 }
 
-/** The logic a text says, or why it says none. */
+/** The logic of a text, or why it is invalid. */
 function parse(text: string): Logic | null | string {
   let given: unknown;
   try {

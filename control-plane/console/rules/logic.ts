@@ -16,7 +16,7 @@ export type Logic =
   | { readonly OR: readonly Logic[] }
   | { readonly NOT: Logic };
 
-/** What the value of a condition is, by its operator. */
+/** The shape of a condition's value, by operator. */
 export type OperandKind = 'nothing' | 'value' | 'text' | 'number' | 'date' | 'list' | 'range' | 'expression';
 
 export type Operator = { readonly name: string; readonly summary: string; readonly takes: OperandKind };

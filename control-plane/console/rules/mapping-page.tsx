@@ -31,13 +31,13 @@ const emptyMapping: MappingFields = {
   action: 'send',
   eventName: null,
   mappings: [],
-  // What is not listed stays: the other choice would take properties from every event.
+  // Unlisted properties stay: otherwise a new mapping would remove properties from every event.
   others: 'keep',
 };
 
 const actionWords: Readonly<Record<MappingFields['action'], string>> = { send: 'Send, as below', stop: 'Stop' };
 
-/** One mapping, or a new one: when it applies, what it does, and what that makes of an event. */
+/** One mapping, or a new one: its conditions, its action, and a preview. */
 export function MappingPage(): ReactElement {
   const [search] = useSearchParams();
   const counted = useRef<RuleMatches>(undefined);
@@ -57,7 +57,7 @@ export function MappingPage(): ReactElement {
   );
 }
 
-/** What is asked before a mapping is saved that applies to every event, or to none of the recent ones. */
+/** A question before a mapping is saved that applies to every event, or to no recent one. */
 function askBefore({ isEnabled, logic }: MappingFields, matches: RuleMatches | undefined): Question | undefined {
   if (!isEnabled) return undefined;
   if (logic === null) {

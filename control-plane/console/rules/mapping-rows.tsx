@@ -17,7 +17,7 @@ export type MappingRowsProps = {
   readonly onChange: (changed: Pick<MappingFields, 'mappings'> | Pick<MappingFields, 'others'>) => void;
 };
 
-/** The properties a destination receives, the value of each, and what becomes of the other ones. */
+/** The properties sent to a destination, their values, and the handling of all others. */
 export function MappingRows(props: MappingRowsProps): ReactElement {
   const { rows, others, modifications, known, unnamed, onChange } = props;
   const templatesId = useId();
@@ -33,7 +33,7 @@ export function MappingRows(props: MappingRowsProps): ReactElement {
       </datalist>
       {rows.map((row, index) => (
         <Row
-          // Rows have no identity but their place.
+          // Rows have no key but their index.
           key={index}
           row={row}
           modifications={modifications}

@@ -17,7 +17,7 @@ export type MappingTrialProps = {
   readonly fields: MappingFields;
 };
 
-/** What the destination would be sent with the mapping as it is written now, beside what it would be sent without it. */
+/** The request with the edited mapping, beside the request without it. */
 export function MappingTrial({ tried, id, fields }: MappingTrialProps): ReactElement {
   const { destinationId } = fields;
   const eventId = destinationId === '' ? '' : tried.id;

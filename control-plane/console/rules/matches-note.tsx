@@ -3,7 +3,7 @@ import type { RuleMatches } from '../api/types.ts';
 import { showCount } from '../design/numbers.ts';
 import { At } from '../design/time.tsx';
 
-/** How many events of the last day a rule applies to, and what that figure is made of. */
+/** How many events of the last day a rule applies to, and the basis of that count. */
 export function MatchesNote({ matches }: { readonly matches: RuleMatches | undefined }): ReactElement | null {
   if (matches === undefined) return null;
   const { examined, isSample, isComplete, since } = matches;

@@ -8,7 +8,7 @@ type ModificationChoiceProps = {
   readonly onChange: (name: string) => void;
 };
 
-/** What is done to a value before it is sent: searched by name and by what it does. */
+/** The modification of a value before it is sent, searched by name and effect. */
 export function ModificationChoice({ value, modifications, onChange }: ModificationChoiceProps): ReactElement {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** What looks wrong with what is typed, below its field. */
+/** Warnings about a field, shown below it. */
 export function Problems({ problems }: { readonly problems: readonly string[] }): ReactElement | null {
   if (problems.length === 0) return null;
   return (

@@ -19,7 +19,7 @@ const emptyPurpose: ConsentFields = {
 
 const defaultWords: Readonly<Record<ConsentFields['defaultState'], string>> = { Denied: 'denied', Granted: 'granted' };
 
-/** One purpose visitors are asked about, or a new one. */
+/** A consent purpose, or a new one. */
 export function PurposePage(): ReactElement {
   return (
     <RulePage<ConsentFields>

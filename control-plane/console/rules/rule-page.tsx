@@ -10,7 +10,7 @@ import './rules.css';
 import { useKept } from './use-kept.ts';
 import type { KeptCollection, KeptRule } from './use-kept.ts';
 
-/** A rule as it is written in its form. */
+/** The edited rule. */
 export type RuleForm<Fields> = {
   /** Undefined for a new one. */
   readonly id: string | undefined;
@@ -29,11 +29,11 @@ export type RulePageProps<Fields> = {
   readonly pathOf: (id: string) => string;
   readonly empty: Fields;
   readonly form: (form: RuleForm<Fields>) => ReactNode;
-  /** What stands beside the form, such as a trial of the rule. */
+  /** Shown beside the form, such as a trial of the rule. */
   readonly beside?: (form: RuleForm<Fields>) => ReactNode;
-  /** What stands below the form of one that is stored. */
+  /** Shown below the form of a stored rule. */
   readonly below?: ReactNode;
-  /** What to ask before the fields are saved; undefined: nothing. */
+  /** A question before saving; undefined: none. */
   readonly ask?: (fields: Fields) => Question | undefined;
 };
 

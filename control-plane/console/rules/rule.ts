@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/types.ts';
 import type { Operator } from './logic.ts';
 
-/** What rules are written in. */
+/** The vocabulary of rules. */
 export type RuleLanguage = {
   readonly operators: readonly Operator[];
   readonly modifications: readonly { readonly name: string; readonly summary: string }[];
@@ -81,7 +81,7 @@ export type PlannedProperty = {
   readonly allowedValues?: readonly (string | number | boolean)[] | null;
 };
 
-/** What speaks for a purpose where neither an event nor its visitor does. */
+/** Signals that decide about a purpose if neither the event nor its visitor does. */
 export type ConsentSignals = {
   readonly segment?: readonly string[] | undefined;
   readonly rudderstack?: readonly string[] | undefined;

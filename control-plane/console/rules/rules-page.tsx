@@ -16,7 +16,7 @@ const tabs = [
   ['/consent', 'Consent'],
 ] as const;
 
-/** What decides which event goes where, and as what. */
+/** The rules: which events go where, and in which form. */
 export function RulesPage(): ReactElement {
   return (
     <Page

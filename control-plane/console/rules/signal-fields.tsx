@@ -40,7 +40,7 @@ const gpcWords = [
   ['always', 'always denies'],
 ] as const;
 
-/** Which signals speak for a purpose. */
+/** The signals of a purpose. */
 export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactElement {
   const change = (changed: ConsentSignals): void => {
     const next = Object.entries({ ...signals, ...changed }).filter(([, value]) => value !== undefined);
@@ -135,7 +135,7 @@ type ListFieldProps = {
   onChange(ids: readonly string[]): void;
 };
 
-/** Words with commas between them. What is typed stays as it is typed. */
+/** Comma-separated words. The text stays as typed. */
 export function ListField({ label, hint, value, onChange }: ListFieldProps): ReactElement {
   const [text, setText] = useState(value.join(', '));
   return (
@@ -154,5 +154,5 @@ export function ListField({ label, hint, value, onChange }: ListFieldProps): Rea
   );
 }
 
-/** What is no number is sent as it is, for the reply to name it. */
+/** Text that is not a number is sent unchanged, so that the API's error names it. */
 const numbersOf = (ids: readonly string[]): number[] => ids.map(Number);

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** What a template can say, with an example each. */
+/** The syntax of templates, with examples. */
 export function TemplateHelp(): ReactElement {
   return (
     <details>

@@ -5,7 +5,7 @@ import { request } from '../api/request.ts';
 import type { Way } from '../api/types.ts';
 import { useSettled } from '../api/use-settled.ts';
 
-/** Rules as they are written in the page, by their collections; nothing of them is stored. */
+/** The edited rules of the page, by collection; none of them is stored. */
 export type StandIns = {
   readonly [collection in 'mappings' | 'globalDispatchCenters' | 'allowedEvents']?: {
     readonly id: string;
@@ -16,10 +16,10 @@ export type StandIns = {
 
 export type Ways = { readonly ways: readonly Way[] };
 
-/** What a rule that is new is called until it is kept: no id that is given has this form. */
+/** The placeholder id of a new rule; no real id has this form. */
 export const newRuleId = '-';
 
-/** What the draft would do with an event if the rule were as written now. Asked again when typing pauses. */
+/** The draft's decision about an event with the edited rule. Requested again when typing pauses. */
 export function useTrial(eventId: string, standIns: StandIns, destinationId?: string): UseQueryResult<Ways> {
   const { current } = useAccounts();
   const asked = useSettled(JSON.stringify({ ...standIns, destinationId }));

@@ -8,7 +8,7 @@ import { Card } from '../design/page.tsx';
 import { pretty } from '../design/shown-request.tsx';
 import { Table } from '../design/table.tsx';
 
-/** What a destination receives for every standard event to which no mapping applies. Read when it is opened. */
+/** The requests for standard events to which no mapping applies. Loaded when opened. */
 export function WithoutMapping({ destinationId }: { readonly destinationId: string }): ReactElement {
   const [isOpen, setIsOpen] = useState(false);
   return (

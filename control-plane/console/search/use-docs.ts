@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type MiniSearch from 'minisearch';
-// The documentation's own, as its index was made with them.
+// The documentation's own functions, with which its index was built.
 import { searchOptions } from 'docs/search-options';
 import type { FoundSection } from 'docs/search-options';
 
@@ -9,7 +9,7 @@ export type FoundPlace = { readonly label: string; readonly what: string; readon
 
 const root = '/docs/';
 
-/** Sections of the documentation that the text finds, the best first. A build without documentation has none. */
+/** Sections of the documentation that match the text, the best first. A build without documentation has none. */
 export function useDocs(typed: string): {
   readonly found: readonly FoundPlace[];
   readonly error: unknown;

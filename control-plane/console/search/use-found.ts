@@ -11,7 +11,7 @@ import { useDocs } from './use-docs.ts';
 const shownMax = 6;
 const pauseMs = 150;
 
-/** What matches the text, as far as the key may see it: pages first, then configuration, kinds, people and events, documentation. */
+/** Matches that the key may see: pages first, then configuration, kinds, people and events, documentation. */
 export function useFound(text: string): {
   readonly places: readonly FoundPlace[];
   readonly error: unknown;

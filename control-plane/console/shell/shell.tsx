@@ -17,7 +17,7 @@ type ShellProps = {
   readonly search: (onDone: () => void) => ReactNode;
 };
 
-/** The frame of every page: where one can go, and as whom. */
+/** The frame of every page: menu, search and account. */
 export function Shell({ children, search }: ShellProps): ReactElement {
   const { current } = useAccounts();
   const [isOpen, setOpen] = useState(false);

@@ -36,7 +36,7 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
   );
 }
 
-/** Why the provider's sign-in did not sign in here. */
+/** Why a sign-in at the provider was rejected here. */
 const failures: Readonly<Record<string, string>> = {
   over: 'The sign-in took more than ten minutes, or was begun in another browser. Try again.',
   provider: 'The provider did not confirm the sign-in. Try again; the log of the control plane says why.',

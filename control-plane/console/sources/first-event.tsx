@@ -47,7 +47,7 @@ function Arrived({ source, at }: { readonly source: Source; readonly at: string 
   );
 }
 
-/** That a source accepts nothing yet, and the way to change that at once where nothing else would go live with it. */
+/** A note that the source accepts no events yet; it publishes at once if nothing else would go live. */
 function NotPublished(): ReactElement {
   const mayPublish = useScope('version:publish');
   const maySee = useScope('version:find');

@@ -16,7 +16,7 @@ const labels: Readonly<Record<IdentityCounts['entities'][number]['reason'], stri
   full: 'Over 1,000 identifiers per visitor',
 };
 
-/** What events of a source asked for in the last 7 days and did not become their visitors'. */
+/** Identity data in events of a source that was not stored with visitors, last 7 days. */
 export function IdentityCard({ sourceId }: { readonly sourceId: string }): ReactElement {
   const query = useRead<IdentityCounts>(`/identity-counts?range=7d&sourceId=${encodeURIComponent(sourceId)}`);
   const figures = query.data?.entities ?? [];

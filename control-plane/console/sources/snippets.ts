@@ -1,4 +1,4 @@
-/** What is pasted or run to send a first event with one library. */
+/** Code that sends a first event with one library. */
 export type Snippet = { readonly id: string; readonly label: string; readonly parts: readonly SnippetPart[] };
 
 export type SnippetPart = { readonly title: string; readonly text: string };
@@ -15,7 +15,7 @@ export type SnippetFor = {
   readonly installScript: string | null;
 };
 
-/** The ways to send to a source, the usual one first. Texts of people stand nowhere in them, so nothing is escaped. */
+/** The ways to send to a source, the usual one first. They contain no user text, so nothing is escaped. */
 export function snippetsFor(source: SnippetFor): readonly Snippet[] {
   const { type, group } = source;
   if (type === 'PixelImage') return [pixel(source)];

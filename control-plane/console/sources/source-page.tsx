@@ -16,7 +16,7 @@ import { SecretCard, takesUserHash } from './secret-card.tsx';
 import { SourceState } from './sources-page.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 
-/** One source: its keys, and what to send with them. */
+/** One source: keys, status and how to send events. */
 export function SourcePage(): ReactElement {
   const { id = '' } = useParams();
   const path = `/sources/${id}`;

@@ -59,7 +59,7 @@ type SecretFieldProps = {
   readonly source: Source;
   readonly field: 'signingSecret' | 'accessToken';
   readonly label: string;
-  /** What holds without it. */
+  /** Shown while it is not set. */
   readonly unset: string;
   readonly mayUpdate: boolean;
 };

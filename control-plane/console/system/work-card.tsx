@@ -16,7 +16,7 @@ type Thread = PipelineWork['threads'][number];
 const shownMax = 200;
 const mebibyte = 1024 ** 2;
 
-/** Which thread of which pipeline runs what, and how each thread does. */
+/** The threads of each pipeline with their load, and the actors that they run. */
 export function WorkCard(): ReactElement {
   const query = useRead<{ readonly entities: readonly PipelineWork[] }>('/system/work', { everyMs: 4_000 });
   const [text, setText] = useState('');

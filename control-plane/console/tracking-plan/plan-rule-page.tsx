@@ -52,7 +52,7 @@ export function PlanRulePage(): ReactElement {
   );
 }
 
-/** What is written for `expected`. */
+/** The text of `expected`. */
 const expectedWords: { readonly [Type in RuleFields['type']]?: { readonly label: string; readonly hint: string } } = {
   Pattern: { label: 'Pattern', hint: 'A regular expression (RE2).' },
   OneOf: { label: 'Values', hint: 'A list in JSON, such as ["EUR", "USD"] or [1, 2, true].' },

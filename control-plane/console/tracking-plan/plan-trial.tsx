@@ -10,7 +10,7 @@ import { Card } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { RuleName, Severity } from './plan-words.tsx';
 
-/** Runs the draft's plan over recent events, and says what it would have done. */
+/** Runs the draft's plan over recent events and shows the effect. */
 export function PlanTrial(): ReactElement | null {
   const mayTry = useScope('event:list');
   const trial = useChange(() => request<PlanTrialResult>('POST', '/tracking-plan/try', {}));
@@ -77,7 +77,7 @@ export function PlanTrial(): ReactElement | null {
   );
 }
 
-/** Of the last 1,000 events, this would have held 12 and changed 40. */
+/** Of the last 1,000 events, the draft would have quarantined 12, changed 40. */
 function inWords({ tried, quarantined, dropped, changed, isComplete }: PlanTrialResult): string {
   const parts = [
     ['quarantined', quarantined],

@@ -6,7 +6,7 @@ import type { Tone } from '../design/feedback.tsx';
 export type PlanAction = 'Report' | 'Omit' | 'Redact' | 'Quarantine' | 'Drop';
 export type PlanSeverity = 'Info' | 'Warning' | 'Error';
 
-/** What an action does, for a choice. */
+/** Labels of the actions, with their effect. */
 export const actionWords: Readonly<Record<PlanAction, string>> = {
   Report: 'Report: only count it',
   Omit: 'Omit: leave the property out',
@@ -28,7 +28,7 @@ const builtIn: Readonly<Record<string, string>> = {
   'too-costly': 'Rules cost too much',
 };
 
-/** What a rule is called where its name is not at hand. */
+/** Labels of rules without a name of their own. */
 export const ruleLabel = (rule: string, name: string | null | undefined): string => name ?? builtIn[rule] ?? rule;
 
 /** A rule by its name, with the way to its page where it has one. */

@@ -21,7 +21,7 @@ type Chosen = { readonly rule?: string; readonly to?: string };
 
 type Done = { readonly pagination: { readonly nextCursor: string | null } };
 
-/** The events that rules hold. */
+/** The quarantined events. */
 export function QuarantineTab(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const rule = search.get('rule') ?? '';
@@ -132,7 +132,7 @@ function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
   const mayDelete = useScope('quarantine:delete');
   const [asking, setAsking] = useState<'release' | 'delete'>();
   const deal = useChange(async (verb: 'release' | 'delete') => {
-    // A call deals with up to 1,000 events.
+    // A call handles up to 1,000 events.
     for (let cursor: string | null = ''; cursor !== null;) {
       const body: object = { ...chosen, ...(cursor === '' ? {} : { cursor }) };
       const part: Done = await request<Done>('POST', `/quarantine/${verb}`, body);

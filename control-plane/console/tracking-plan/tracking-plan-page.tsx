@@ -16,7 +16,7 @@ const tabs = [
   ['/personal-data', 'Personal data'],
 ] as const;
 
-/** What events should carry, what breaks that, and what is held for it. */
+/** The tracking plan: violations, quarantine, rules and personal data. */
 export function TrackingPlanPage(): ReactElement {
   return (
     <Page

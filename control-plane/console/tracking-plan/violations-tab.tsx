@@ -14,7 +14,7 @@ import { RuleName, Severity } from './plan-words.tsx';
 
 const filterNames = ['event', 'rule', 'sourceId', 'severity'] as const;
 
-/** What broke rules, the most frequent first. */
+/** Violations, the most frequent first. */
 export function ViolationsTab(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const range = search.get('range') === '7d' ? '7d' : '24h';

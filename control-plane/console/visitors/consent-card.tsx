@@ -4,7 +4,7 @@ import type { JsonObject } from '../api/types.ts';
 import { State } from '../design/feedback.tsx';
 import { Card } from '../design/page.tsx';
 
-/** What a visitor allows, purpose by purpose, as its profile has it. */
+/** A visitor's consent for each purpose, from its profile. */
 export function ConsentCard({ consent }: { readonly consent: unknown }): ReactElement {
   const words = isObject(consent) ? Object.entries(consent) : [];
   return (

@@ -7,7 +7,7 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
 
-/** Who asked for which erasure, and until when it must be done everywhere. */
+/** The erasures with their requester and deadline. */
 export function ErasuresPage(): ReactElement {
   const query = useList<ListedErasure>('/erasures?limit=50');
   return (

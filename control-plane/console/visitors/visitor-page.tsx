@@ -17,7 +17,7 @@ import { ConsentCard } from './consent-card.tsx';
 import { MergesCard } from './merges-card.tsx';
 import type { Erased } from './visitors-page.tsx';
 
-/** All that is kept of a visitor, and its erasure. */
+/** All data stored about a visitor, and its erasure. */
 export function VisitorPage(): ReactElement {
   const { id = '' } = useParams();
   const navigate = useNavigate();

@@ -12,7 +12,7 @@ import { At } from '../design/time.tsx';
 
 const kinds = { externalId: 'External id', email: 'E-mail address', userId: 'User id' } as const;
 
-/** What an erasure answered, for those that may not read its record. */
+/** The reply to an erasure, for keys that cannot read its record. */
 export type Erased = { readonly erasureId: string; readonly erasedAt: string; readonly recentEventCount: number };
 
 function ErasedNote({ erased }: { readonly erased: Erased }): ReactElement {
@@ -27,7 +27,7 @@ function ErasedNote({ erased }: { readonly erased: Erased }): ReactElement {
   );
 }
 
-/** Finds a visitor by whatever is known of it. */
+/** Finds a visitor by an identifier. */
 export function VisitorsPage(): ReactElement {
   const navigate = useNavigate();
   const maySeeErasures = useScope('erasure:list');
