@@ -53,7 +53,7 @@ const activityReply = Type.Object({
       succeeded: { ...count, description: 'Attempts that succeeded.' },
       failed: { ...count, description: 'Attempts that failed.' },
     },
-    { description: 'Of the whole account in the range, whatever `top` leaves out.' },
+    { description: 'Of the whole account in the range, not only those within `top`.' },
   ),
   problems: Type.Array(
     Type.Object({
@@ -63,7 +63,7 @@ const activityReply = Type.Object({
       name: Type.String(),
       text: Type.String(),
     }),
-    { description: 'Problems that need a person, the worst first.' },
+    { description: 'Problems that need attention, the worst first.' },
   ),
   sources: Type.Array(
     Type.Object({
@@ -72,7 +72,7 @@ const activityReply = Type.Object({
       type: Type.String(),
       label: Type.String({ description: 'The name of its type.' }),
       isLive: Type.Boolean(),
-      events: perStep('Events that gateways took and stored'),
+      events: perStep('Events that gateways accepted and stored'),
       total: count,
       testTotal: { ...count, description: 'Those sent with the test key, which are not in the others.' },
       refused: Type.Object(
@@ -81,15 +81,14 @@ const activityReply = Type.Object({
           invalid: { ...count, description: 'A required field is missing, or a field is not valid.' },
           limited: {
             ...count,
-            description:
-              'Over the rate limit of their key, or held back because events of the account wait for too long.',
+            description: 'Over the rate limit of their key, or rejected because the backlog of the account is too old.',
           },
           forbidden: {
             ...count,
-            description: "From a page or an address that the source's whitelists refuse, or without a valid signature.",
+            description: 'From a page or address outside the whitelists of the source, or without a valid signature.',
           },
         },
-        { description: 'Events that were refused, by reason. Requests without a known key belong to no source.' },
+        { description: 'Rejected events, by reason. Requests without a known key belong to no source.' },
       ),
       lastInvalid: nullable(invalidReply),
       lastTriggeredAt: nullable(instant),
@@ -107,7 +106,7 @@ const activityReply = Type.Object({
     Type.Number({ description: 'How long the oldest event that is not resolved has waited, of any account.' }),
   ),
   resolveLagMs: Type.Array(nullable(Type.Number({ minimum: 0 })), {
-    description: 'The longest an event waited to be resolved, step by step; null where no pipeline looked.',
+    description: 'The longest wait of an event before it was resolved, step by step; null if no pipeline measured it.',
   }),
   gateways: { ...count, description: 'Gateways that are alive.' },
   pipelines: { ...count, description: 'Pipelines that are alive.' },

@@ -77,9 +77,10 @@ const headers = Type.Record(Type.String(), Type.String());
 export const destinationTestReply = Type.Object({
   outcome: Type.Enum(['delivered', 'dropped', 'retry', 'held', 'reject', 'skipped'], {
     description:
-      'delivered: the platform took it. dropped: it took it and threw it away by a rule of its own, as against robots. ' +
-      'retry: the pipeline would try again. held: the platform refuses the key or token, so that the destination would be ' +
-      'held and its events would wait until it takes one. reject: it would become a dead letter. ' +
+      'delivered: the platform accepted it. dropped: the platform accepted it and discarded it by a rule of its ' +
+      'own, such as against bots. ' +
+      'retry: the pipeline would try again. held: the platform rejects the key or token, so that the destination would ' +
+      'be paused and its events would wait until a valid one is set. reject: it would become a dead letter. ' +
       'skipped: the kind has no use for an event of this name and sends nothing.',
   }),
   reason: nullable(

@@ -88,19 +88,19 @@ export const sendingEndpoints = [
     id: 'getDestinationSending',
     uses: { liveValues },
     tag: 'Destinations',
-    summary: 'How requests to a destination go: how many at a time, how fast it answers, whether it is left alone',
+    summary: 'How requests to a destination go: concurrency, response time, breaker',
     reply: Type.Object({
       breaker: nullable(
         Type.Enum(['closed', 'open', 'probing'], {
           description:
-            'open: it failed too often and is left alone for a while. probing: it is tried out, a request at a time. ' +
-            'Null while nothing was sent yet.',
+            'open: sending is paused after repeated failures. probing: one request at a time until it succeeds. ' +
+            'Null before the first request.',
         }),
       ),
-      isAccessRefused: Type.Boolean({ description: 'It refuses its key or token: its events wait.' }),
+      isAccessRefused: Type.Boolean({ description: 'It rejects its key or token: its events wait.' }),
       concurrency: nullable({
         ...count,
-        description: 'Requests that may be in flight, as it has shown that it can take.',
+        description: 'The concurrency limit, adjusted to the requests that it accepts.',
       }),
       answerMs: nullable(
         Type.Object({
@@ -108,7 +108,7 @@ export const sendingEndpoints = [
           most: Type.Number({ description: '95 of 100 were.' }),
         }),
       ),
-      at: nullable({ ...instant, description: 'Of the last attempt: since then nothing has changed.' }),
+      at: nullable({ ...instant, description: 'As of the last attempt.' }),
     }),
     async handle({ params, principal }, { storage, liveValues }) {
       const row = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);

@@ -23,7 +23,7 @@ import {
 import { replays } from './replay-service.ts';
 import type { ReplayService } from './replay-service.ts';
 
-/** Which dead letters are meant. */
+/** Filters of dead letters. */
 const deadLetterFilter = {
   reason: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1_000, description: 'Only dead letters of exactly this reason.' }),
@@ -45,7 +45,7 @@ export const replayEndpoints = [
     uses: { replays },
     tag: 'Destinations',
     summary:
-      'List the events the destination did not take, newest first; with a filter a page may hold fewer than limit and ' +
+      'List the dead letters of the destination, newest first; with a filter a page may hold fewer than limit and ' +
       'still have more after it',
     query: Type.Object({
       ...pageQuery,

@@ -24,13 +24,13 @@ export const replayReply = Type.Object({
   to: nullable(instant),
   status: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done'], {
     description:
-      'waiting: for its turn, a pipeline, or its destination to be in the live version. done: every event is before ' +
-      'the destination, which sends them as fast as it can.',
+      'waiting: for its turn, a pipeline, or its destination to be in the live version. done: every event is queued for ' +
+      'the destination.',
   }),
   createdAt: instant,
   updatedAt: instant,
   scanned: count('Messages of the log that were read.'),
-  queued: count('Events put before the destination again.'),
+  queued: count('Events queued for the destination again.'),
   share: Type.Number({ minimum: 0, maximum: 1, description: 'How much of its range is done.' }),
 });
 

@@ -16,7 +16,7 @@ export async function signIn(key: string): Promise<void> {
   addAccounts((await request<Session>('POST', '/session', { key })).accounts);
 }
 
-/** Goes to the provider of single sign-on, which sends the browser back. */
+/** Opens the single sign-on provider, which sends the browser back. */
 export async function goToSingleSignOn(): Promise<void> {
   const { url } = await request<{ readonly url: string }>('POST', '/session/single-sign-on');
   location.assign(url);

@@ -6,7 +6,7 @@ import { headerLines, pretty } from './shown-request.tsx';
 
 export type ComparedSide = {
   readonly title: string;
-  /** Null where nothing is sent. */
+  /** Null if nothing is sent. */
   readonly request: ShownRequest | null;
   /** Shown below the title: the decision, a reason. */
   readonly note: ReactElement | string | null;

@@ -1,6 +1,6 @@
 /**
- * A browser without a locale of its own (`LANG=C`) calls its language `en-US@posix`, which Intl refuses, and with it every
- * library that asks for numbers in it as it is loaded. Such a one is English. Imported before those libraries.
+ * A browser without a locale (`LANG=C`) reports the language `en-US@posix`, which Intl rejects, and so does every library that
+ * formats numbers on load. It is replaced by English. Import this before those libraries.
  */
 if (!isKnown(navigator.language)) Object.defineProperty(navigator, 'language', { value: 'en', configurable: true });
 

@@ -33,7 +33,7 @@ function plain(lines: readonly string[]): DiffLine[] {
   return lines.map((text) => ({ text, isOwn: false }));
 }
 
-/** Lengths of the longest common part of both ends, by where they begin. */
+/** Lengths of the longest common subsequence of both ends, by their starts. */
 function longestCommon(a: readonly string[], b: readonly string[]): readonly Uint16Array[] {
   const table = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i -= 1) {

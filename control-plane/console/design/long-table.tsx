@@ -66,7 +66,7 @@ export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTable
   );
 }
 
-/** Stands for rows that are not drawn. */
+/** Fills the space of rows that are not drawn. */
 function Space({ px, columns }: { readonly px: number; readonly columns: number }): ReactElement {
   return (
     <tr aria-hidden="true" className="space">

@@ -7,7 +7,7 @@ export function showCount(count: number): string {
   return count < 100_000 ? whole.format(count) : compact.format(count);
 }
 
-/** A share from 0 to 1; a dash where there is none. */
+/** A fraction from 0 to 1 as a percentage; a dash without one. */
 export function showShare(value: number | null): string {
   return value === null ? '–' : share.format(value);
 }

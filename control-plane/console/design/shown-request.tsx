@@ -24,7 +24,7 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-/** JSON in lines, what turns text made visible; anything else as it is. */
+/** Formatted JSON with escaped direction characters; other text unchanged. */
 export function pretty(text: string): string {
   try {
     return showJson(JSON.parse(text));

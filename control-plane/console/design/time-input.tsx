@@ -15,8 +15,8 @@ export type TimeInputProps = {
 };
 
 /**
- * A field for a time. The browser writes it as its own language does, which may take a month for a day: what was chosen
- * stands below as the console writes times everywhere.
+ * A field for a time. The browser shows it in its own format, in which day and month can be confused: the chosen time is shown
+ * below in the console's format.
  */
 export function TimeInput({ label, of, value, hint, onChange, ...bounds }: TimeInputProps): ReactElement {
   const isKnown = !Number.isNaN(Date.parse(value));

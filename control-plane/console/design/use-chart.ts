@@ -29,7 +29,7 @@ export function useChart(wanted: ChartWanted): RefObject<HTMLDivElement | null> 
       observer.disconnect();
       chart.destroy();
     };
-    // The data says what is drawn.
+    // The data decides what is drawn.
   }, [data]);
   return place;
 }

@@ -21,7 +21,7 @@ const stages = [
 
 type FunnelProps = { readonly total: Funnel; readonly link: LinkOf; readonly event: string };
 
-/** The stages in the order that events go through them: each a bar as long as its share of what came in. */
+/** The stages in their order, each a bar in proportion to the events received. */
 export function DeliveryFunnel({ total, link, event }: FunnelProps): ReactElement {
   const all = total.received + total.replayed;
   const name = event === '' ? {} : { name: event };

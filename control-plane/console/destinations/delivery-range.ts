@@ -2,7 +2,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** The ranges that are offered, beside one of the viewer's own. */
+/** The ranges on offer, besides a custom one. */
 export const deliveryRanges: Readonly<Record<string, readonly [label: string, ms: number]>> = {
   '10m': ['Last 10 minutes', 10 * minuteMs],
   '1h': ['Last hour', hourMs],
@@ -44,7 +44,7 @@ export type EventsOf = RangeMs & {
   readonly name?: string | undefined;
 };
 
-/** The page of the events that a number stands for. */
+/** The page that lists the events of a number. */
 export function eventsLink({ destinationId, outcome, name, fromMs, toMs }: EventsOf): string {
   const query = new URLSearchParams({ view: 'before', destinationId });
   if (outcome !== undefined) query.set('outcome', outcome);

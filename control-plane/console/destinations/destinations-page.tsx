@@ -130,7 +130,7 @@ function stateOf(text: string | null): StateFilter {
   return text !== null && text in states ? (text as StateFilter) : 'all';
 }
 
-/** What the address of the list gets; empty: nothing is filtered. */
+/** The query of the list; empty without filters. */
 function filtersOf(text: string, state: StateFilter): string {
   const query = new URLSearchParams();
   if (text.trim() !== '') query.set('nameContains', text.trim());

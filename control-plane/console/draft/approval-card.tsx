@@ -11,13 +11,13 @@ import { Card } from '../design/page.tsx';
 import { At } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 
-/** Whether only approved versions go live; false where the key may not read it: the server refuses in any case. */
+/** Whether only approved versions go live; false if the key cannot read it: the server checks in any case. */
 export function useRequiresApproval(): boolean {
   const account = useRead<Account>('/account', { enabled: useScope('account:find') });
   return account.data?.requiresApproval === true;
 }
 
-/** The request for the approval of a version; undefined where there is none. */
+/** The approval request of a version; undefined without one. */
 export function useApproval(versionId: string): Approval | undefined {
   const mayList = useScope('version:list');
   const query = useRead<PageOf<Approval>>(`/approvals?versionId=${versionId}`, { enabled: mayList, everyMs: 10_000 });
@@ -91,7 +91,7 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
 
 type ActorProps = { readonly name: string; readonly user: string | null };
 
-/** Who requested or decided: a user, or an API key with the user that made it. */
+/** The user, or the API key with the user who created it, that requested or decided. */
 export function Actor({ name, user }: ActorProps): ReactElement {
   const whose = user === null ? ', an API key with an unknown creator' : `, an API key created by ${user}`;
   return (

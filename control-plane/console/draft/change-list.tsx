@@ -31,12 +31,12 @@ const kinds = {
 
 export type ChangeListProps = {
   readonly changes: readonly Change[];
-  /** Names of entities, by the ids that stand in fields. */
+  /** Names of the entities that fields refer to, by id. */
   readonly names: Readonly<Record<string, string>>;
   readonly action?: (change: Change) => ReactNode;
 };
 
-/** What changes, field by field. */
+/** The changes, field by field. */
 export function ChangeList({ changes, names, action }: ChangeListProps): ReactElement {
   return (
     <div className="stack">

@@ -13,7 +13,7 @@ export const filterNames = [
   'to',
 ] as const;
 
-/** Filters of the event list as they stand in the address of the page; empty: none. */
+/** Filters of the event list in the address of the page; empty: none. */
 export type EventFilters = Readonly<Record<(typeof filterNames)[number], string>>;
 
 export const ranges: Readonly<Record<string, readonly [label: string, ms: number]>> = {
@@ -31,7 +31,7 @@ export function readFilters(search: URLSearchParams): EventFilters {
 export const needsPast = ({ range, from, to, property }: EventFilters): boolean =>
   [range, from, to, property].some((text) => text !== '');
 
-/** The query of the interface. A range that moves with the clock ends at `nowMs`. */
+/** The query of the API. A range that moves with the clock ends at `nowMs`. */
 export function queryOf(filters: EventFilters, nowMs: number): string {
   const { range, from, to, ...rest } = filters;
   const query = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== ''));
@@ -43,7 +43,7 @@ export function queryOf(filters: EventFilters, nowMs: number): string {
   return query.toString();
 }
 
-/** Whether one of the newest events passes, as the interface would judge. */
+/** Whether one of the newest events passes, as the API would decide. */
 export function fits(event: RecentEvent, { sourceId, name, visitorId, outcome, destinationId }: EventFilters): boolean {
   const isWanted = (one: RecentEvent['outcomes'][number]): boolean =>
     (outcome === '' || one.outcome === (outcome as OutcomeName)) &&

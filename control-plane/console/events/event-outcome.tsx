@@ -18,7 +18,7 @@ type EventOutcomeProps = {
   readonly destinationName: string;
 };
 
-/** The outcome of an event at one destination, with the platform's answer where an attempt failed. */
+/** The outcome of an event at one destination, with the platform's response to a failed attempt. */
 export function EventOutcome({ eventId, outcome: one, destinationName }: EventOutcomeProps): ReactElement {
   const { destinationId, outcome, reason, error, consent, attempts, versionNumber, at } = one;
   const mayShow = useScope('destination:find');

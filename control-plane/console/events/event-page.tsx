@@ -127,7 +127,7 @@ function whyUnsent({ test }: RecentEvent): string {
   return test ? 'Not sent: received with a test key.' : 'Not sent: the tracking plan quarantined or dropped it.';
 }
 
-/** The other destinations of the live version: where the event waits and why, and where it does not go. */
+/** The other destinations of the live version: where the event waits, with the reason, and where it is not sent. */
 function WithoutOutcome({ event, ways }: { readonly event: RecentEvent; readonly ways: readonly Way[] }): ReactElement {
   const known = new Set(event.outcomes.map(({ destinationId }) => destinationId));
   const others = ways.filter(({ destinationId }) => !known.has(destinationId));

@@ -10,7 +10,7 @@ type EventTableProps = {
   readonly events: readonly RecentEvent[];
   readonly nameOf: (sourceId: string) => string;
   readonly isLive?: boolean;
-  /** Chooses rows, where something can be done with them. */
+  /** Selects rows, if an action on them is possible. */
   readonly choice?: EventChoice | undefined;
   /** Called when the last events are near the screen. */
   readonly onEnd?: () => void;
@@ -73,7 +73,7 @@ export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: Ev
   );
 }
 
-/** As the customer knows the person: by e-mail address, else by external id; undefined for one who is not known. */
+/** The customer's name for the person: e-mail address, else external id; undefined for an anonymous visitor. */
 export function visitorName({ email, external_id: externalId }: RecentEvent['visitor']): string | undefined {
   if (typeof email === 'string' && email !== '') return email;
   return typeof externalId === 'string' && externalId !== '' ? externalId : undefined;

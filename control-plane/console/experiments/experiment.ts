@@ -33,7 +33,7 @@ export type Variant = {
   readonly name: string;
   readonly description: string | null;
   readonly isControl: boolean;
-  /** Percent of the visitors that take part; the control gets what the others leave. */
+  /** Percent of the visitors that take part; the control gets the remainder. */
   readonly weight: number | null;
   readonly redirect: string | null;
   readonly properties: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ export function shareOfControl(variants: readonly Pick<Variant, 'isControl' | 'w
   return Math.round((100 - given) * 100) / 100;
 }
 
-/** How a variant's rate compares with the control's: different only where their intervals do not overlap. */
+/** How a variant's rate compares with the control's: different only if their intervals do not overlap. */
 export function compareWithControl(
   variant: Pick<VariantResults, 'isControl' | 'confidenceInterval'>,
   all: readonly Pick<VariantResults, 'isControl' | 'confidenceInterval'>[],

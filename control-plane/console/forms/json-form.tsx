@@ -1,4 +1,4 @@
-// The package's own index also brings what its tests need.
+// The package's index also imports its test code.
 import Form from '@rjsf/core/lib/components/Form.js';
 import type { FieldTemplateProps, ObjectFieldTemplateProps, RJSFSchema, UiSchema } from '@rjsf/utils';
 import { useState } from 'react';

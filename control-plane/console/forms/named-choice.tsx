@@ -22,7 +22,7 @@ export type NamedChoiceProps = {
 const scopes = { destinations: 'destination', sources: 'source' } as const;
 const listedMax = 100;
 
-/** Chooses a destination or a source. Where there are more than a list shows, they are searched by name. */
+/** Chooses a destination or a source. If there are more than the list shows, they are searched by name. */
 export function NamedChoice({ label, of, value, none, isRequired = false, onChange }: NamedChoiceProps): ReactElement {
   const [text, setText] = useState('');
   const wanted = useSettled(text.trim());
@@ -70,5 +70,5 @@ export function NamedChoice({ label, of, value, none, isRequired = false, onChan
   );
 }
 
-/** Stands for what is chosen until it is read, and where this key may not read it. */
+/** Shown for the choice until it is read, and if this key cannot read it. */
 const unread = (id: string): Named => ({ id, name: id, type: '' });

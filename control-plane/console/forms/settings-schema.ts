@@ -6,7 +6,7 @@ const secretMask = '********';
 
 export type SettingsForm = { readonly schema: RJSFSchema; readonly uiSchema: UiSchema; readonly initial: JsonObject };
 
-/** The form of a kind's settings. Secrets are for writing only: what is stored is neither shown nor asked for again. */
+/** The form of a kind's settings. Secrets are write-only: stored ones are neither shown nor required again. */
 export function settingsForm({ settings }: Pick<DestinationType, 'settings'>, stored: JsonObject): SettingsForm {
   const isStored = (key: string): boolean => stored[key] === secretMask;
   const isRequired = (one: SettingDescriptor): boolean => 'required' in one && one.required === true;

@@ -1,6 +1,6 @@
 import { useEffect, useId, useSyncExternalStore } from 'react';
 
-/** Forms whose work is not saved, by an id of their own. */
+/** Forms with unsaved changes, by id. */
 const unsaved = new Set<string>();
 
 /** While `isUnsaved`, the page is not left without a question. */
@@ -47,7 +47,7 @@ export function hasUnsavedWork(): boolean {
   return unsaved.size > 0;
 }
 
-/** For a page that is left because what it edits was removed. */
+/** For a page that is left because its entity was removed. */
 export function discardUnsavedWork(): void {
   unsaved.clear();
 }

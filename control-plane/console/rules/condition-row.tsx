@@ -16,7 +16,7 @@ export type ConditionRowProps = {
   readonly onChange: (condition: Condition) => void;
 };
 
-/** A property, how it is compared, and with what. */
+/** A condition: property, operator, value. */
 export function ConditionRow(props: ConditionRowProps): ReactElement {
   const { condition, operators, pathsId, known, buttons, onChange } = props;
   const hintId = useId();

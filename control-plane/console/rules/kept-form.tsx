@@ -17,9 +17,9 @@ export type KeptFormProps<Fields> = {
   /** The form's current values. */
   readonly fields: Fields;
   readonly noun: string;
-  /** Where all of them are shown. */
+  /** The page of the list. */
   readonly listPath: string;
-  /** Where one of them is, by its id. */
+  /** The page of one entity, by its id. */
   readonly pathOf: (id: string) => string;
   /** A question before saving; undefined: none. */
   readonly ask?: (fields: Fields) => Question | undefined;

@@ -1,4 +1,4 @@
-/** Paths of recent events, as the interface answers them. */
+/** Paths of recent events, as the API returns them. */
 export type EventPaths = {
   /** How many events were checked. */
   readonly events: number;
@@ -22,7 +22,7 @@ export function knownPaths(found: EventPaths | undefined): KnownPaths {
   return { isKnown: (found?.events ?? 0) > 0, examples };
 }
 
-/** Why a path looks wrong; undefined where it leads to something in recent events, or could. Pure. */
+/** Why a path looks wrong; undefined if recent events have it, or could. Pure. */
 export function pathProblem(path: string, known: KnownPaths): string | undefined {
   const bare = path.trim().replace(/^\$/, '');
   if (bare === '') return 'The placeholder has no path.';
@@ -42,7 +42,7 @@ export function pathProblem(path: string, known: KnownPaths): string | undefined
   return `No recent event has ${bare}.${suggestion(bare, known)}`;
 }
 
-/** What looks wrong in a template: placeholders that do not close, and paths that lead nowhere. Pure. */
+/** Problems of a template: unclosed placeholders and unknown paths. Pure. */
 export function templateProblems(template: string, known: KnownPaths): readonly string[] {
   const problems: string[] = [];
   const rest = template.replaceAll(/\{\{([^{}]*)\}\}/g, (_, path: string) => {

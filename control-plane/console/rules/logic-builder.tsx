@@ -56,7 +56,7 @@ function newCondition([operator]: readonly Operator[]): Logic {
   return { condition: { property: 'event.event', operator: operator?.name ?? 'Is', value: '' } };
 }
 
-/** A logic with one more condition: in the outermost list where that joins all, else in a new one. */
+/** A logic with one more condition: in the outermost list if its operator is AND, else in a new one. */
 function joined(logic: Logic, more: Logic): Logic {
   return { AND: 'AND' in logic ? [...logic.AND, more] : [logic, more] };
 }

@@ -9,7 +9,7 @@ export type Condition = {
   readonly value?: Scalar | readonly Scalar[];
 };
 
-/** When a rule applies, as the interface has it. */
+/** The conditions of a rule, as the API has them. */
 export type Logic =
   | { readonly condition: Condition }
   | { readonly AND: readonly Logic[] }
@@ -21,7 +21,7 @@ export type OperandKind = 'nothing' | 'value' | 'text' | 'number' | 'date' | 'li
 
 export type Operator = { readonly name: string; readonly summary: string; readonly takes: OperandKind };
 
-/** A logic as it was stored or written: undefined where it is none. Members that are null count as absent. */
+/** The logic of a stored or typed value; undefined if it is not one. Null members count as absent. */
 export function readLogic(given: unknown): Logic | undefined {
   if (!isObject(given)) return undefined;
   const [member, ...others] = Object.entries(given).filter(([, content]) => content !== null && content !== undefined);
@@ -80,7 +80,7 @@ export function linesOf(value: Condition['value'], takes: OperandKind): readonly
   return takes === 'list' ? items : [items[0] ?? ''];
 }
 
-/** The value that lines stand for. What was a number stays one while it is, and so does true, false or null. */
+/** The value of the lines. A number, true, false or null keeps its type while the text allows it. */
 export function valueOf(
   lines: readonly string[],
   takes: OperandKind,
@@ -92,7 +92,7 @@ export function valueOf(
   return takes === 'list' || takes === 'range' ? items : one;
 }
 
-/** A condition under another operator, with what its value is there. */
+/** A condition with another operator, its value converted. */
 export function withOperator(condition: Condition, { name, takes }: Operator, takesNow: OperandKind): Condition {
   const { property, value } = condition;
   if (takes === 'nothing') return { property, operator: name };

@@ -83,10 +83,10 @@ export function MappingsTab(): ReactElement {
   );
 }
 
-/** Destinations that are read to name those of the mappings shown. */
+/** The most destinations that are read for the names in the list of mappings. */
 const namedMax = 1_000;
 
-/** What destinations are called: the list is read on until it has all of them. */
+/** Names of destinations: the list is read until it has all that are needed. */
 function useDestinationNames(ids: readonly string[]): (id: string) => string {
   const { entities, hasNextPage, isFetchingNextPage, fetchNextPage } = useList<Named>('/destinations?limit=100');
   const nameOf = useNameOf('destinations', entities);

@@ -38,7 +38,7 @@ type ChoiceFieldProps<Value extends string> = {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly value: Value;
-  /** What each value is shown as. */
+  /** The label of each value. */
   readonly words: Readonly<Record<Value, string>>;
   readonly onChange: (value: Value) => void;
 };
@@ -61,7 +61,7 @@ export function ChoiceField<Value extends string>(props: ChoiceFieldProps<Value>
   );
 }
 
-/** The text of a field, null where it is empty. */
+/** The text of a field, null if it is empty. */
 export function textOrNull(text: string): string | null {
   return text === '' ? null : text;
 }

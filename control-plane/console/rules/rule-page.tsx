@@ -23,9 +23,9 @@ export type RulePageProps<Fields> = {
   readonly noun: string;
   readonly newTitle: string;
   readonly lead: string;
-  /** Where all of them are shown. */
+  /** The page of the list. */
   readonly list: { readonly to: string; readonly label: string };
-  /** Where one of them is, by its id. */
+  /** The page of one entity, by its id. */
   readonly pathOf: (id: string) => string;
   readonly empty: Fields;
   readonly form: (form: RuleForm<Fields>) => ReactNode;

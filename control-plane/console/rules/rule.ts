@@ -101,7 +101,7 @@ export type ConsentSignals = {
   readonly googleConsentMode?: readonly ('ad_storage' | 'ad_user_data' | 'ad_personalization')[] | undefined;
 };
 
-/** An entity of the draft: its own fields, beside what every one has. */
+/** An entity of the draft: its own fields and those that all entities have. */
 export type Kept<Fields> = Fields & {
   readonly id: string;
   readonly createdAt: string;

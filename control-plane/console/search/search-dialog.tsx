@@ -5,7 +5,7 @@ import { ErrorNote } from '../design/feedback.tsx';
 import { useFound } from './use-found.ts';
 import type { FoundPlace } from './use-docs.ts';
 
-/** Finds pages, configuration, kinds, documentation, a visitor or an event, and goes there. */
+/** Finds pages, configuration, kinds, documentation, a visitor or an event, and opens it. */
 export function SearchDialog({ onDone }: { readonly onDone: () => void }): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const navigate = useNavigate();
@@ -16,7 +16,7 @@ export function SearchDialog({ onDone }: { readonly onDone: () => void }): React
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
-  // By what it is, as results arrive group by group.
+  // By content, since results arrive group by group.
   const at = Math.max(
     0,
     places.findIndex((place) => keyOf(place) === chosen),

@@ -4,7 +4,7 @@ import type MiniSearch from 'minisearch';
 import { searchOptions } from 'docs/search-options';
 import type { FoundSection } from 'docs/search-options';
 
-/** A result: where it leads, and what kind of thing it is. */
+/** A result with its address and type. */
 export type FoundPlace = { readonly label: string; readonly what: string; readonly to: string };
 
 const root = '/docs/';

@@ -53,7 +53,7 @@ export function useFound(text: string): {
   };
 }
 
-/** Pages of entities, by collection: what the page is about, and what its address begins with. */
+/** Pages of entities, by collection: label and start of the address. */
 const entityPages: Readonly<Record<string, readonly [what: string, path: string]>> = {
   destinations: ['Destination', '/destinations/'],
   sources: ['Source', '/sources/'],

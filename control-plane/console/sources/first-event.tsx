@@ -9,7 +9,7 @@ import { ErrorNote, State } from '../design/feedback.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Ago } from '../design/time.tsx';
 
-/** Where a source stands on the way to its first event: not published, waiting, or arrived while the page was open. */
+/** The state of a source before its first event: not published, waiting, or just received. */
 export function FirstEvent({ source }: { readonly source: Source }): ReactElement | null {
   const waited = useRef(false);
   if (source.isPublished !== true) return <NotPublished />;

@@ -11,7 +11,7 @@ export type SnippetFor = {
   /** Address of the gateways, without a slash at its end. */
   readonly ingestUrl: string;
   readonly key: string;
-  /** The tags of a page; null for what is no web site. */
+  /** The tags of a page; null if the source is not a web site. */
   readonly installScript: string | null;
 };
 
@@ -29,7 +29,7 @@ export function snippetsFor(source: SnippetFor): readonly Snippet[] {
   return [...own, ...servers.filter((one) => !own.includes(one)), ...libraries];
 }
 
-/** Where a webhook is sent to. */
+/** The address of a webhook. */
 export const webhookUrl = ({ ingestUrl, key }: Pick<SnippetFor, 'ingestUrl' | 'key'>): string =>
   `${ingestUrl}/webhook/${key}`;
 
@@ -48,7 +48,7 @@ function page({ installScript, ingestUrl, key }: SnippetFor): Snippet {
       text: [
         '// page views are sent by themselves',
         "sluice('track', 'Order Completed', { order_id: 'A-1001', total: 42.5, currency: 'EUR' });",
-        '// once you know who it is',
+        '// once you know the customer',
         "sluice('identify', 'customer-42', { email: 'ada@example.com' });",
       ].join('\n'),
     },

@@ -7,7 +7,7 @@ import { Card, Empty } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 
-/** The alerts that are open, each with the page of the runbook that says what to do. */
+/** The open alerts, each with its runbook page. */
 export function AlertsCard(): ReactElement {
   const query = useRead<Alerts>('/system/alerts', { everyMs: 10_000 });
   const alerts = query.data;

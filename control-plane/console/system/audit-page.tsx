@@ -150,7 +150,7 @@ const columns = ['at', 'actorKind', 'actorId', 'actorName', 'action', 'collectio
 function csvOf(entries: readonly AuditEntry[]): string {
   const cell = (value: unknown): string => {
     const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
-    // A spreadsheet would run what begins so.
+    // A spreadsheet would run such a text as a formula.
     return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
   };
   const rows = entries.map((entry) => columns.map((name) => cell(entry[name])).join(','));

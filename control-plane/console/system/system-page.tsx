@@ -11,7 +11,7 @@ import { WorkCard } from './work-card.tsx';
 
 const levels = { ok: ['good', 'OK'], warn: ['warn', 'Check'], fail: ['bad', 'Fix'] } as const;
 
-/** The installation: live processes and what each runs, backlogs, and findings of the doctor. */
+/** The installation: processes with their configuration, backlogs, and findings of the doctor. */
 export function SystemPage(): ReactElement {
   return (
     <Page title="System" lead="Processes and the log, shared by all accounts.">

@@ -2,7 +2,7 @@ import type { PlannedProperty } from '../rules/rule.ts';
 
 type Values = NonNullable<PlannedProperty['allowedValues']>;
 
-/** What is written in the form as values of the type; null where nothing is. What is no value of the type stays a text, which is refused. */
+/** The form's text as values of the type; null if empty. A value of another type stays text, which the API rejects. */
 export function readAllowedValues(text: string, type: PlannedProperty['type']): Values | null {
   const words = text
     .split(',')

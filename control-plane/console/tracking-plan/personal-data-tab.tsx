@@ -42,7 +42,7 @@ const stateWords: Readonly<Record<Finding['state'], readonly [Tone, string]>> = 
   dismissed: ['off', 'Not personal'],
 };
 
-/** Properties that look personal, and what covers them. */
+/** Properties that look personal, with their protection. */
 export function PersonalDataTab(): ReactElement {
   const [state, setState] = useState<Finding['state'] | ''>('open');
   const query = useRead<{ readonly entities: readonly Finding[] }>(

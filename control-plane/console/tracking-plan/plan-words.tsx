@@ -31,7 +31,7 @@ const builtIn: Readonly<Record<string, string>> = {
 /** Labels of rules without a name of their own. */
 export const ruleLabel = (rule: string, name: string | null | undefined): string => name ?? builtIn[rule] ?? rule;
 
-/** A rule by its name, with the way to its page where it has one. */
+/** A rule by its name, with a link to its page if it has one. */
 export function RuleName({ rule, name }: { readonly rule: string; readonly name: string | null }): ReactElement {
   const label = ruleLabel(rule, name);
   if (builtIn[rule] !== undefined || name === null) return <span dir="auto">{label}</span>;
