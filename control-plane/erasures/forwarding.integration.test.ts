@@ -71,7 +71,7 @@ const own = (path: string): JsonObject => ({
   erasureUrl: `${platform.url}${path}`,
 });
 
-test('erasure: every destination that was enabled is asked, what fails is retried, and what is left to do is said', async () => {
+test('erasure: every enabled destination is asked, failures are retried, and open work is reported', async () => {
   const [client, other] = [await plane.newAccount(), await plane.newAccount()];
   await addDestination(client, 'Braze', braze('/a'));
   await addDestination(client, 'HTTPDestination', own('/a/erase'));
@@ -116,7 +116,7 @@ test('erasure: every destination that was enabled is asked, what fails is retrie
   const reasons = Object.fromEntries((shown.destinations as State[]).map(({ name, reason }) => [name, reason]));
   expect(reasons).toMatchObject({
     Mixpanel: expect.stringContaining('OAuth token'),
-    'Customer.io': expect.stringContaining('deleted'),
+    'Customer.io': expect.stringContaining('removed'),
     Woopra: expect.stringContaining('Woopra'),
   });
   expect(new Date(shown.dueAt).getTime() - new Date(shown.requestedAt).getTime()).toBe(30 * 86_400_000);

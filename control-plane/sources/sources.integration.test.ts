@@ -82,7 +82,7 @@ test.each([
   [{ type: 'WebSource', isPublished: true }, /isPublished is not a known field/],
   [{ type: 'WebSource', signingSecret: 's' }, /signingSecret does not apply to a WebSource, only to a CalComWebhooks/],
   [{ type: 'Heyflow', signingSecret: 's' }, /signingSecret does not apply to a Heyflow/],
-  [{ type: 'Heyflow', accessToken: 't' }, /accessToken does not apply to a Heyflow; it has in a FacebookLeadAds/],
+  [{ type: 'Heyflow', accessToken: 't' }, /accessToken does not apply to a Heyflow, only to a FacebookLeadAds/],
   [{ type: 'CallRail', signingSecret: '********' }, /signingSecret is the mask of a secret, but none is stored/],
   [{ type: 'CallRail', signingSecret: 'enc:v1:AAAA' }, /signingSecret must not begin like a sealed secret/],
 ])('create source: refuses %j', async (body, message) => {

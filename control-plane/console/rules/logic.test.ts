@@ -22,7 +22,7 @@ test('logic: is read as it was stored, members that are null left out', () => {
   expect(readLogic({ AND: [is('a', 'b')], OR: [is('a', 'b')] })).toBeUndefined();
 });
 
-test('logic: is said in words, what is nested in brackets', () => {
+test('logic: reads as a sentence, nested parts in brackets', () => {
   const logic: Logic = { AND: [is('event.event', 'Order'), { OR: [is('a', 1), { NOT: is('b', 2) }] }] };
   expect(sayLogic(logic)).toBe('event.event is Order and (a is 1 or not (b is 2))');
   expect(sayOperator('IsGreaterThanOrEqual')).toBe('is greater than or equal');
