@@ -121,7 +121,7 @@ function pinterestGender(text: string): string | undefined {
 
 /**
  * Pinterest matches numeric postal codes only; a code with letters, as in the United Kingdom and Canada, would match
- * nobody.
+ * no person.
  */
 function pinterestZip(text: string): string | undefined {
   const zip = normaliseZip(text);
