@@ -1,7 +1,7 @@
 import { formatAsk } from './report/table.ts';
 import type { Scenario } from './system/scenario.ts';
 
-/** Scenarios with what is asked of them, for the terminal. */
+/** Scenarios with their bars, for the terminal. */
 export function listScenarios(scenarios: readonly Scenario[]): string {
   const width = Math.max(7, ...scenarios.map(({ name }) => name.length)) + 2;
   const lines = scenarios.flatMap(({ name, summary, bars }) => [

@@ -4,14 +4,14 @@ import type { StoredResult } from '../result/stored-result.ts';
 
 export type Verdict = 'better' | 'worse' | 'same' | 'unknown';
 
-/** One figure of one subject in both results. */
+/** One figure of one subject that both results have. */
 export type Comparison = {
   readonly subject: string;
   readonly figure: string;
   readonly unit: Unit;
   readonly before: number;
   readonly after: number;
-  /** Of after / before; undefined where a result has a single round. */
+  /** Ratio after / before; undefined where a result has a single round. */
   readonly interval: Interval | undefined;
   readonly verdict: Verdict;
 };
@@ -43,14 +43,17 @@ export function compareResults(before: StoredResult, after: StoredResult): Compa
   });
 }
 
-/** The same kind of value of both: what rounds came to or, where an older result does not say, the mean of their readings. */
+/**
+ * The same kind of value from both results: the values of the rounds or, where an older result has none, the mean of
+ * their readings.
+ */
 function valuesOfRounds(before: Figure, after: Figure): [readonly number[], readonly number[]] {
   if (before.values !== undefined && after.values !== undefined) return [before.values, after.values];
   const means = ({ rounds }: Figure): number[] => rounds.map((round) => meanOf(round.filter(Number.isFinite)));
   return [means(before), means(after)];
 }
 
-/** Worse or better only where the whole interval lies on that side, by more than the least change that counts. */
+/** Worse or better only if the whole interval lies on that side by more than the minimum change. */
 export function judge(better: Figure['better'], interval: Interval | undefined): Verdict {
   if (interval === undefined) return 'unknown';
   const isHigher = interval.low > 1 + leastChange;
@@ -63,8 +66,8 @@ type Interval = { readonly low: number; readonly high: number };
 
 /**
  * 95 % confidence interval of after / before, by Welch's t-test on the logarithms of the rounds. A round is one
- * observation: its seconds are more alike than rounds are, so that counting them would make out of one slow minute a
- * regression for certain. Undefined where there is a single round, or a value that has no ratio.
+ * observation: the seconds within a round are correlated, so counting them separately would report a regression after
+ * one slow minute. Undefined for a single round, or for a value without a ratio.
  */
 function ratioInterval(before: readonly number[], after: readonly number[]): Interval | undefined {
   const [one, other] = [logMeanOf(before), logMeanOf(after)];
@@ -76,7 +79,7 @@ function ratioInterval(before: readonly number[], after: readonly number[]): Int
   return { low: Math.exp(change - spread), high: Math.exp(change + spread) };
 }
 
-/** Mean of the logarithms, and how far such a mean scatters. */
+/** Mean of the logarithms, and the variance of that mean. */
 type LogMean = { readonly mean: number; readonly variance: number; readonly freedom: number };
 
 function logMeanOf(values: readonly number[]): LogMean | undefined {
@@ -95,7 +98,7 @@ const studentQuantiles = [
 ] as const;
 const leastQuantile = 2.086;
 
-/** Rounded down, which makes intervals a little too wide rather than too narrow. */
+/** Rounded down, so intervals are slightly too wide rather than too narrow. */
 function studentQuantile(freedom: number): number {
   return studentQuantiles[Math.max(1, Math.floor(freedom)) - 1] ?? leastQuantile;
 }

@@ -7,7 +7,7 @@ import { compareResults, leastChange } from './compare-results.ts';
 
 export type CompareOrder = { readonly before: string; readonly after: string; readonly failOnRegression: boolean };
 
-/** Says what changed between two results. Exit code 1: something got worse and that was to fail; 2: nothing to compare. */
+/** Compares two results. Exit code 1: a figure got worse, if that should fail the run; 2: nothing to compare. */
 export async function runCompare(order: CompareOrder, say: (text: string) => void): Promise<number> {
   try {
     const [before, after] = [await readStoredResult(order.before), await readStoredResult(order.after)];
@@ -50,10 +50,10 @@ function describe({ subject, figure, unit, before, after, interval, verdict }: C
   return `${signs[verdict]} ${`${subject}, ${figure}`.padEnd(52)} ${values.padStart(28)}   ${scatter}`;
 }
 
-/** Two disks whose syncs differ by more than this are two disks, whatever else is the same. */
+/** Two disks whose sync times differ by more than this factor are different disks, even if all else is equal. */
 const diskFactorMax = 2;
 
-/** What keeps two results of a scenario from being comparable: differences a reader has to know of. */
+/** Differences between two results that make them incomparable, or that a reader has to know. */
 export function differencesOf(before: StoredResult, after: StoredResult): string[] {
   const [one, other] = [factsOf(before), factsOf(after)];
   const changed = [...new Set([...one.keys(), ...other.keys()])]

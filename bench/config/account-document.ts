@@ -11,16 +11,16 @@ export type BenchDestination = { readonly id: string; readonly url: string; read
 
 export type BenchAccount = {
   readonly accountId: string;
-  /** Key of its one source. */
+  /** Key of the account's only source. */
   readonly token?: string;
   readonly destinations?: readonly BenchDestination[];
-  /** Sources beside the one with the token, each with an unused key of its own. */
+  /** Further sources, each with an unused key. */
   readonly moreSources?: number;
 };
 
 const hourMs = 3_600_000;
 
-/** What the control plane would publish for the account. */
+/** The document that the control plane would publish for the account. */
 export function accountDocument({ accountId, token, destinations = [], moreSources = 0 }: BenchAccount): AccountConfig {
   const empty = Object.fromEntries(collectionNames.map((name) => [name, []]));
   const source = { id: sourceIdOf(accountId), name: 'bench', type: 'NodejsApi', status: 'Enabled' };
@@ -32,7 +32,7 @@ export function accountDocument({ accountId, token, destinations = [], moreSourc
     accountId,
     versionId: 'bench-version',
     versionNumber: 1,
-    // Destinations begin where their version went live: before whatever a scenario puts into the log.
+    // Destinations start at the time their version went live: before the events that a scenario writes to the log.
     publishedAt: new Date(Date.now() - hourMs).toISOString(),
     sourceKeys: [...ownKeys, ...otherKeys],
     collections: { ...empty, sources: [source, ...others], destinations: destinations.map(httpDestination) },
@@ -51,7 +51,7 @@ function httpDestination({ id, url, batchSize = 1 }: BenchDestination): Snapshot
   };
 }
 
-/** Puts accounts where gateways and pipelines find them, as the control plane does when it publishes. */
+/** Stores accounts where gateways and pipelines read them, as the control plane does on publish. */
 export async function publishAccounts(natsUrl: string, accounts: readonly BenchAccount[], replicas = 1): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {

@@ -1,4 +1,4 @@
-/** Ids as the control plane gives them: PostgreSQL takes nothing but UUIDs for accounts and visitors. */
+/** Ids in the control plane's format: PostgreSQL accepts only UUIDs for accounts and visitors. */
 const idOf = (kind: string, index: number): string =>
   `${kind}0000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
 

@@ -6,15 +6,18 @@ import { accountDocument } from './account-document.ts';
 import type { BenchAccount } from './account-document.ts';
 
 export type Rollouts = {
-  /** Publishes an account's configuration; resolves when every process has said that it runs it, with how long that took, in ms. */
+  /**
+   * Publishes an account's configuration; resolves when every process has reported that it runs it, with the time
+   * this took in ms.
+   */
   publish(account: BenchAccount): Promise<number>;
   close(): Promise<void>;
 };
 
 /**
- * Publishes as the control plane does, and learns as it does what each process runs: they say so in the log as soon as they do, which
- * takes nothing from what is measured. Looking at the metrics of a process with a thousand destinations takes it longer than the
- * configuration.
+ * Publishes as the control plane does, and learns from the log which revision each process runs. Processes report it
+ * there immediately, which costs the measurement nothing; reading the metrics page of a process with a thousand
+ * destinations takes longer than the configuration change.
  */
 export async function openRollouts(natsUrl: string, processes: number, deadlineMs: number): Promise<Rollouts> {
   const connection = await connectLog({ url: natsUrl, name: 'bench-rollouts' });

@@ -6,16 +6,16 @@ import type { Fault } from './families/fault.ts';
 import type { FaultOptions } from './run-fault.ts';
 import { createRandom } from './visitors.ts';
 
-/** What `npm run faults` was asked to do. */
+/** The parsed options of `npm run faults`. */
 export type FaultOrder =
   | {
       readonly kind: 'run';
       readonly faults: readonly Fault[];
       readonly options: FaultOptions;
-      /** The command that does the same again. */
+      /** The command that repeats the run. */
       readonly again: string;
     }
-  /** Help or the list was asked for, or what was asked makes no sense: `text` says which. */
+  /** Help or the list was requested, or the arguments are invalid: `text` has the output. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
 type Flags = {
@@ -30,7 +30,7 @@ type Flags = {
 const defaults = { seconds: 20, rate: 200, chaosMinutes: 5 };
 const seedMax = 1_000_000;
 
-/** Reads a command line. `chance`, in [0, 1), gives the seed where none is given. */
+/** Parses a command line. `chance`, in [0, 1), provides the seed where none is given. */
 export function readFaultOrder(
   args: readonly string[],
   faults: readonly Fault[],

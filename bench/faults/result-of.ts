@@ -6,7 +6,10 @@ import type { Delivered, Verdict } from './judge/judge.ts';
 
 export type NamedOutcome = { readonly name: string; readonly outcome: FaultOutcome };
 
-/** What no fault may do, each with its count over all faults of a run, of two destinations the worse one. */
+/**
+ * The forbidden effects of a fault, each with its total over all faults of a run; of two destinations the worse one
+ * counts.
+ */
 export const faultBars: readonly Bar[] = [
   { id: 'lost', text: 'acknowledged events that never came', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'doubled', text: 'events that came under a second key', limit: 0, unit: 'count', ask: 'at-most' },
@@ -25,7 +28,7 @@ export const faultBars: readonly Bar[] = [
   { id: 'broken', text: 'faults that broke a promise, or could not be run', limit: 0, unit: 'count', ask: 'at-most' },
 ];
 
-/** Why a run is not what was promised, in words; empty: it is. */
+/** Why a run failed its guarantees, in words; empty: it passed. */
 export function faultsOf(outcome: FaultOutcome): readonly string[] {
   switch (outcome.kind) {
     case 'skipped':
@@ -54,7 +57,7 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
   }
 }
 
-/** The table of a run of faults, a line each, with what is asked of all. */
+/** The table of a run of faults, a line each, with the limits that apply to all. */
 export function resultOf(outcomes: readonly NamedOutcome[], options: FaultOptions): ScenarioResult {
   const ran = outcomes.flatMap(({ outcome }) => (outcome.kind === 'ran' ? [outcome.run] : []));
   const sum = (count: Count): number => ran.reduce((total, { verdict }) => total + worstOf(verdict, count), 0);
@@ -98,7 +101,7 @@ export function describeOutcome(outcome: FaultOutcome): string {
   ].join('; ');
 }
 
-/** Of two destinations the worse one stands in the row. */
+/** The row shows the worse one of two destinations. */
 export function rowOf(name: string, outcome: FaultOutcome): ResultRow {
   if (outcome.kind !== 'ran') return { name, figures: {}, note: `${outcome.kind}: ${outcome.why}` };
   const { verdict, peakMemoryBytes, drainMs }: FaultRun = outcome.run;

@@ -15,7 +15,7 @@ import { startLoad } from './visitors.ts';
 import type { Load } from './visitors.ts';
 
 export type FaultOptions = {
-  /** How long there is load beside the time the fault itself takes: a third before it, the rest after. */
+  /** Duration of the load beside the fault itself: a third before it, the rest after. */
   readonly seconds: number;
   readonly ratePerS: number;
   readonly seed: number;
@@ -28,20 +28,20 @@ export type FaultRun = {
   readonly verdict: Verdict;
   /** How long the fault lasted, in ms. */
   readonly faultMs: number;
-  /** From the end of the load until everything had arrived; NaN where not everything did. */
+  /** From the end of the load until everything arrived; NaN if something is missing. */
   readonly drainMs: number;
-  /** Events that came only once every process had been ended by hand: stored, and stuck. */
+  /** Events that arrived only after every process was killed by hand: stored, but stuck. */
   readonly stuck: number;
-  /** The most our processes had resident, all together. */
+  /** Peak resident memory of all our processes together. */
   readonly peakMemoryBytes: number;
-  /** What the fault's own check found. */
+  /** The result of the fault's own check. */
   readonly problem: string | undefined;
 };
 
 export type FaultOutcome =
   | { readonly kind: 'ran'; readonly run: FaultRun }
   | { readonly kind: 'skipped'; readonly why: string }
-  /** The stack did not start, or the fault could not be done: nothing is known. */
+  /** The stack did not start, or the fault could not be caused: no result. */
   | { readonly kind: 'failed'; readonly why: string };
 
 export type Surroundings = {
@@ -92,7 +92,7 @@ async function mountDisk(disk: Fault['disk'], folder: string): Promise<Partial<F
   }
 }
 
-/** Throws where a fault uses a disk that it has not asked for. */
+/** Throws where a fault uses a disk that it did not request. */
 const askedFor = (disks: Partial<FaultDisks>): FaultDisks => ({
   get memory() {
     if (disks.memory === undefined) throw new Error('the fault has asked for no disk in memory');
@@ -112,7 +112,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   const { url, steady, troubled } = stack;
   const destinations = [steady, troubled];
   for (const each of destinations) each.behave({ kind: 'take', afterMs: fault.answerAfterMs ?? 0 });
-  // An earlier version keeps no such promise.
+  // An earlier version does not guarantee this.
   const withheld = fault.beginsWithPrevious === true ? undefined : await createWithheld(stack, visitors + 1);
   const load = startLoad({ url, token: () => stack.token, visitors, ratePerS, seed });
   const memory = watchMemory(stack);
@@ -178,13 +178,13 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   }
 }
 
-/** Visitors go on until one is answered again, or that has taken too long. */
+/** Visitors continue until one gets an answer again, or until the time limit. */
 async function untilAcknowledged({ ledger }: Load, overMs: number): Promise<void> {
   const deadline = overMs + recoverDeadlineMs;
   while (performance.now() < deadline && !ledger.answers.some(({ sentMs }) => sentMs >= overMs)) await sleep(pollMs);
 }
 
-/** Waits until every acknowledged event is everywhere, or nothing new has come for long. */
+/** Waits until every acknowledged event has arrived everywhere, or nothing new arrives for a long time. */
 async function drain(evidence: () => Evidence): Promise<number> {
   const beganMs = performance.now();
   let least = Number.POSITIVE_INFINITY;
@@ -194,19 +194,19 @@ async function drain(evidence: () => Evidence): Promise<number> {
     const { destinations } = judge(evidence());
     const missing = Object.values(destinations).reduce((sum, { lost, destroyed }) => sum + lost + destroyed, 0);
     if (missing === 0) return nowMs - beganMs;
-    // What comes a second time is no progress.
+    // A duplicate is no progress.
     if (missing < least) [least, lastMs] = [missing, nowMs];
     if (nowMs - lastMs > drainQuietMs || nowMs - beganMs > drainDeadlineMs) return Number.NaN;
     await sleep(pollMs);
   }
 }
 
-/** At the destination that lacks most. */
+/** At the destination with the most missing events. */
 function countLost(evidence: Evidence): number {
   return Math.max(...Object.values(judge(evidence).destinations).map(({ lost }) => lost));
 }
 
-/** Looks at what our processes have resident; `stop` returns the most there was. */
+/** Samples the resident memory of our processes; `stop` returns the peak. */
 function watchMemory(stack: FaultStack): { stop(): Promise<number> } {
   let peak = 0;
   const stopping = new AbortController();

@@ -4,7 +4,7 @@ import { runFaults } from './run-faults.ts';
 
 const order = readFaultOrder(process.argv.slice(2), faults);
 
-// A terminal that is closed must not keep what was started from being ended.
+// A closed terminal must not prevent the started processes from being stopped.
 process.stdout.on('error', () => undefined);
 
 if (order.kind === 'said') {

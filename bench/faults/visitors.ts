@@ -7,10 +7,10 @@ import { expectedMarks, visitorRequest } from './stack/visitor-events.ts';
 
 export type LoadOptions = {
   readonly url: string;
-  /** Asked before each request: the source may be given a new one. */
+  /** Called before each request: the source may have a new key. */
   token(): string;
   readonly visitors: number;
-  /** Events a second, all visitors together, as long as they are answered. */
+  /** Events a second of all visitors together, while they are answered. */
   readonly ratePerS: number;
   readonly seed: number;
 };
@@ -18,7 +18,7 @@ export type LoadOptions = {
 /** Visitors that send until `stop`. */
 export type Load = {
   readonly ledger: Ledger;
-  /** Sends no new requests; resolves when those in flight were answered or have timed out. */
+  /** Sends no new requests; resolves when those in flight were answered or timed out. */
   stop(): Promise<void>;
 };
 
@@ -27,9 +27,8 @@ const againAfterMs = 100;
 const batchRows = 3;
 
 /**
- * Numbered visitors, each sending its events one after the other. Those with even numbers name their events and send one
- * that was not answered 200 again; the others give it up and leave naming to the gateway where they may: two kinds of
- * clients.
+ * Numbered visitors, each sending its events in sequence. Even-numbered visitors set event ids and retry until a 200;
+ * the others do not retry, and leave ids to the gateway where possible: two kinds of clients.
  */
 export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions): Load {
   const ledger = new Ledger();
@@ -74,11 +73,11 @@ export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions)
       await deliver(
         () => visitorRequest({ token: token(), seed, route, visitor, numbers, isNamed }),
         entries,
-        // An identify has no name of its own: sent again it would be another one.
+        // An identify without an id: a retry would be a new event.
         isNamed && route !== 'identify',
       );
       next += numbers.length;
-      // Requests that could not be sent during an outage are not made up for.
+      // Requests missed during an outage are not sent later.
       dueMs = Math.max(dueMs + everyMs * numbers.length, performance.now());
     }
   };
@@ -129,7 +128,7 @@ function describe(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** A source of numbers in [0, 1) that gives the same ones for the same seed (mulberry32), so that a comparison can be repeated. */
+/** Pseudo-random numbers in [0, 1), deterministic for a seed (mulberry32), so that a comparison can be repeated. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -19,8 +19,8 @@ const publishesInFlight = 32;
 const publishTimeoutMs = 60_000;
 
 /**
- * Puts frames into EVENTS that hold the ids of so many events and take so many bytes, as resolvers would have in a day:
- * what a start finds. Their payloads are unreadable on purpose.
+ * Writes frames to EVENTS with this many event ids and bytes, like a day of resolver output: the history that a start
+ * reads. Their payloads are deliberately unreadable.
  */
 export async function fillHistory(options: FillHistoryOptions): Promise<void> {
   const { natsUrl, accountId, partitions, ids, idsPerFrame, bytes } = options;

@@ -9,11 +9,11 @@ export type FillIngestOptions = {
   readonly events: number;
   readonly partitions: number;
   readonly visitors: number;
-  /** Number of the first event: ids of several fills must not meet. */
+  /** Number of the first event: ids of several fills must not collide. */
   readonly from?: number;
 };
 
-/** Puts accepted events into the ingest log, as gateways would have: a backlog for the resolvers. */
+/** Writes accepted events to the ingest log, as gateways would: a backlog for the resolvers. */
 export function fillIngest(options: FillIngestOptions): Promise<void> {
   const { natsUrl, accountId, events, partitions, visitors, from = 0 } = options;
   const prefix = envelopePrefix({ account: accountId, source: sourceIdOf(accountId), test: false });

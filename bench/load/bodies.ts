@@ -1,6 +1,6 @@
 import { slots } from './slots.ts';
 
-/** Content of a bench event, about 390 bytes as a track: like that of a shop's server. */
+/** Content of a bench event, about 390 bytes as a track: similar to a shop server's. */
 function eventFields() {
   return {
     event: 'Product Viewed',

@@ -3,10 +3,10 @@ import { RequestTemplate } from './slots.ts';
 
 export type PoolOptions = {
   readonly url: URL;
-  /** Requests with slots; connections take them in turn. */
+  /** Requests with slots, which connections use in turn. */
   readonly requests: readonly Buffer[];
   readonly connections: number;
-  /** Visitors the slots name. */
+  /** Number of visitors in the slots. */
   readonly visitors: number;
   /** First number of the sequence, so that several generators never share one. */
   readonly sequenceFrom: number;
@@ -25,15 +25,15 @@ export type LaneEvents = {
   onFree(lane: Lane, status: number | undefined): void;
 };
 
-/** Connections that are kept, and reopened when they break. */
+/** Connections that are kept open, and reopened when they break. A server may close an idle connection. */
 export class ConnectionPool {
   /** Requests that got no answer. A server may close an idle connection. */
   failures = 0;
-  /** Answers of 200, those of the warm-up included. */
+  /** Responses with status 200, including the warm-up's. */
   accepted = 0;
-  /** Answers of any kind. */
+  /** Responses with any status. */
   answered = 0;
-  /** Requests sent and not answered. */
+  /** Requests that were sent and not answered yet. */
   inFlight = 0;
   readonly #options: PoolOptions;
   readonly #events: LaneEvents;
@@ -61,7 +61,7 @@ export class ConnectionPool {
     lane.connection.send(lane.template.bytes);
   }
 
-  /** When the requests that have no answer yet were due. */
+  /** Due times of the unanswered requests. */
   waitingSince(): number[] {
     return [...this.#lanes.values()].filter(({ isWaiting }) => isWaiting).map(({ dueMs }) => dueMs);
   }

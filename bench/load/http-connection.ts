@@ -6,15 +6,15 @@ export type Answered = (status: number, connection: HttpConnection) => void;
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * One keep-alive connection with one request under way at a time. Reads just enough HTTP to know where an answer
- * ends, so that the load generator costs less than what it measures.
+ * One keep-alive connection with one request in flight at a time. Parses only enough HTTP to find the end of a
+ * response, so that the load generator costs less than the measured server.
  */
 export class HttpConnection {
   readonly #socket: Socket;
   readonly #onAnswer: Answered;
   readonly #onFailure: (error: Error, connection: HttpConnection) => void;
   #partial: Buffer | undefined;
-  /** Length and status of the last answer: the next one is nearly always the same. */
+  /** Length and status of the last response: the next one is nearly always the same. */
   #usualBytes = -1;
   #usualStatus = 0;
 
@@ -59,7 +59,7 @@ function statusOf(bytes: Buffer): number {
   return digit(9) * 100 + digit(10) * 10 + digit(11);
 }
 
-/** Where the answer ends; undefined while its head is incomplete. Answers carry a Content-Length. */
+/** End of the response; undefined while its head is incomplete. Responses have a Content-Length. */
 function answerEnd(bytes: Buffer): number | undefined {
   const head = bytes.indexOf(headEnd);
   if (head === -1) return undefined;
@@ -69,7 +69,7 @@ function answerEnd(bytes: Buffer): number | undefined {
   return head + headEnd.length + length;
 }
 
-/** The bytes of one HTTP/1.1 POST, made once and written many times. */
+/** The bytes of one HTTP/1.1 POST, built once and written many times. */
 export function postRequest(url: URL, body: string, headers: Readonly<Record<string, string>> = {}): Buffer {
   const lines = [
     `POST ${url.pathname}${url.search} HTTP/1.1`,

@@ -1,13 +1,13 @@
 import type { ConnectionPool } from './connection-pool.ts';
 import type { LoadRecorder } from './load-recorder.ts';
 
-/** Longer than any service here leaves a request without an answer. */
+/** Longer than any service here takes to answer a request. */
 const lastAnswersMs = 5_000;
 const pollMs = 1;
 
 /**
- * Waits for the requests in flight when a measurement ends, since the slowest must not be left out. Returns the number
- * still without an answer; they count in the percentiles with the time they have waited.
+ * Waits for the requests in flight when a measurement ends, so that the slowest are included. Returns the number
+ * still unanswered; they count in the percentiles with their waiting time so far.
  */
 export async function takeLastAnswers(
   pool: Pick<ConnectionPool, 'inFlight' | 'waitingSince'>,

@@ -38,7 +38,8 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   return openLoop(options, { ratePerS, givesUpAfterMs }, timing);
 }
 
-// Nothing but the channel keeps it running until its order comes: Node 20 sees that by the listener alone, newer ones do not.
+// Only the channel keeps the process running until its order arrives: Node 20 stays alive for the
+// listener alone, newer versions do not.
 process.channel?.ref();
 process.once('message', (order: LoadOrder) => {
   void run(order).then((result) => tell({ kind: 'result', result }));

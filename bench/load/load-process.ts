@@ -6,20 +6,23 @@ import type { WarmUp } from './steady.ts';
 /** Order of a load process. */
 export type LoadOrder = WarmUp & {
   readonly url: string;
-  /** Bodies with slots; connections take them in turn. */
+  /** Bodies with slots, which connections use in turn. */
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly measureMs: number;
-  /** Requests a second, independent of answers. Without it every connection sends as soon as it was answered. */
+  /** Requests a second, independent of responses. Without a rate each connection sends as soon as it was answered. */
   readonly ratePerS?: number;
-  /** With a rate: a request that waited this long for a connection is dropped, in ms. By default each is sent, however late. */
+  /**
+   * With a rate: a request that waits this long for a connection is dropped, in ms. By default each is sent, however
+   * late.
+   */
   readonly givesUpAfterMs?: number;
   readonly visitors?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly sequenceFrom: number;
   /**
-   * Sends the same requests to another server first, such as the sink, as fast as it answers, for this time: the load
-   * generator is then warm when it measures a service that has just started.
+   * First sends the same requests to another server, such as the sink, as fast as it answers, for this time: the load
+   * generator is then warm when it measures a newly started service.
    */
   readonly rehearsal?: { readonly url: string; readonly ms: number };
 };
@@ -29,7 +32,7 @@ export type LoadMessage =
   | { readonly kind: 'window'; readonly window: LoadWindow }
   | { readonly kind: 'result'; readonly result: LoadResult };
 
-/** Ids one generator may use up before it would meet the next one's. */
+/** Ids reserved for one generator. */
 const sequencesPerLoad = 1_000_000_000;
 let loads = 0;
 

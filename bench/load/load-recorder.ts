@@ -14,7 +14,7 @@ export type Percentiles = {
 export type LoadWindow = Percentiles & { readonly atS: number; readonly perSecond: number };
 
 const none = Number.NaN;
-/** Percentiles without any value: not zero, which would look fast. */
+/** Percentiles of an empty measurement: not zero, which would look fast. */
 export const noPercentiles: Percentiles = { p50: none, p90: none, p99: none, p999: none, max: none };
 
 const microsPerMs = 1_000;
@@ -52,7 +52,7 @@ export function percentilesOf(histogram: Histogram): Percentiles {
   return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max };
 }
 
-/** Answers of a measurement: all together, and second by second. */
+/** Responses of a measurement: in total, and by second. */
 export class LoadRecorder {
   readonly windows: LoadWindow[] = [];
   readonly byStatus = new Map<number, number>();
@@ -79,18 +79,18 @@ export class LoadRecorder {
     this.recordLate(status, latencyMs);
   }
 
-  /** An answer that came after the end: it counts in the percentiles, and not in the rate. */
+  /** A response after the end: it counts in the percentiles, not in the rate. */
   recordLate(status: number, latencyMs: number): void {
     this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
     recordMs(this.#all, latencyMs);
   }
 
-  /** A request that got no answer: it has waited at least this long. */
+  /** An unanswered request: it has waited at least this long. */
   recordUnanswered(waitedMs: number): void {
     recordMs(this.#all, waitedMs);
   }
 
-  /** Ends a window; one that is too short to be meaningful is left out. */
+  /** Ends a window; a window too short to be meaningful is left out. */
   closeWindow(nowMs: number): LoadWindow | undefined {
     const seconds = (nowMs - this.#windowStartedMs) / 1000;
     if (seconds < 0.2) return undefined;

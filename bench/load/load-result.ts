@@ -7,16 +7,19 @@ export type LoadResult = {
   readonly answersPerS: number;
   readonly answers: number;
   readonly byStatus: Readonly<Record<string, number>>;
-  /** Requests whose connection broke before their answer. */
+  /** Requests whose connection broke before the response. */
   readonly failures: number;
-  /** Requests that had no answer long after the end. */
+  /** Requests still unanswered long after the end. */
   readonly unanswered: number;
   readonly latencyMs: Percentiles;
   readonly windows: readonly LoadWindow[];
   readonly seconds: number;
-  /** Answers of 200 from the first to the last one, those of the warm-up included. */
+  /** Responses with status 200 in total, including the warm-up's. */
   readonly acceptedInAll: number;
-  /** Open loop: requests that were due and were dropped, or not sent before the end, since all connections were busy. */
+  /**
+   * Open loop: requests that were due and were dropped, or not sent before the end, because all connections were
+   * busy.
+   */
   readonly unsent: number;
   readonly warmedUp: WarmedUp;
 };
@@ -42,7 +45,7 @@ export function resultOf(
   };
 }
 
-/** Whether every request was answered with 200: anything else makes a measurement worthless. */
+/** Whether every request was answered with 200: otherwise a measurement is worthless. */
 export function isAllAccepted({ answers, byStatus, failures, unanswered }: LoadResult): boolean {
   return answers > 0 && Object.keys(byStatus).every((status) => status === '200') && failures + unanswered === 0;
 }

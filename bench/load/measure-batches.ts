@@ -17,7 +17,7 @@ export type BatchWay = {
   readonly path: string;
   readonly rows: number;
   readonly connections: number;
-  /** The body, with places that change. */
+  /** The body, with its variable slots. */
   body(token: string): string;
 };
 
@@ -27,7 +27,7 @@ export type MeasuredBatches = {
   readonly memoryBytes: number;
 };
 
-/** One round of batches to a gateway and a log of their own, as fast as they are answered. */
+/** One round of batches to a new gateway and log, as fast as they are answered. */
 export function measureBatches(
   context: ScenarioContext,
   { name, path, rows, connections, body }: BatchWay,

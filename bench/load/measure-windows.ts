@@ -3,7 +3,7 @@ import type { WarmUp } from './steady.ts';
 
 export type LoopTiming = WarmUp & {
   readonly measureMs: number;
-  /** Ends the measurement before its time, with the window that is under way. */
+  /** Ends the measurement early, including the current window. */
   readonly ending?: AbortSignal;
   /** The warm-up is over. */
   onMeasuring?(): void;

@@ -13,13 +13,13 @@ const tickMs = 1;
 /** Arrival of requests. */
 export type Arriving = {
   readonly ratePerS: number;
-  /** A request that waited this long for a connection is dropped, in ms. By default each is sent. */
+  /** A request that waits this long for a connection is dropped, in ms. By default each is sent. */
   readonly givesUpAfterMs?: number | undefined;
 };
 
 /**
- * Requests come at a constant rate whether or not earlier ones were answered, as clients do that know nothing of each
- * other. Latency counts from when a request was due, also where it had to wait for a connection.
+ * Requests arrive at a constant rate regardless of earlier responses, like requests of independent clients. Latency
+ * is measured from the due time, including the wait for a connection.
  */
 export async function openLoop(
   options: PoolOptions,
@@ -40,7 +40,7 @@ export async function openLoop(
     while (free.length > 0) {
       const dueMs = arrivals?.take(nowMs);
       if (dueMs === undefined) return;
-      // The connection that was idle for longest: connections, and the bodies they bring, take turns at low rates too.
+      // The longest-idle connection: connections, and their bodies, are used in turn at low rates too.
       const lane = free.shift();
       if (lane === undefined) return;
       pool.send(lane, dueMs);
@@ -48,7 +48,7 @@ export async function openLoop(
   };
   const pool = new ConnectionPool(options, {
     onFree(lane, status) {
-      // A request of the warm-up that is answered late belongs to the warm-up.
+      // A warm-up request that is answered late belongs to the warm-up.
       if (status !== undefined && lane.dueMs >= measureFromMs) {
         recorder?.record(status, performance.now() - lane.dueMs);
       }
@@ -74,7 +74,7 @@ export async function openLoop(
   return result;
 }
 
-/** Requests that could not be sent have waited as well, at least until now. */
+/** Requests that could not be sent have waited too, at least until now. */
 function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: number): number {
   let unsent = 0;
   for (let dueMs = arrivals.take(endedMs); dueMs !== undefined; dueMs = arrivals.take(endedMs)) {
@@ -85,9 +85,9 @@ function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: numbe
 }
 
 /**
- * Schedule of requests at a constant rate. A request that is due and cannot be sent yet keeps its due time: a server that
- * stands still for a second is charged with the waits of all requests due in that second (coordinated omission,
- * see Gil Tene, "How NOT to Measure Latency").
+ * Schedule of requests at a constant rate. A request that is due and cannot be sent yet keeps its due time: a server
+ * that stalls for a second is charged with the waits of all requests due in that second (coordinated omission, see
+ * Gil Tene, "How NOT to Measure Latency").
  */
 export class Arrivals {
   readonly #intervalMs: number;
@@ -111,7 +111,7 @@ export class Arrivals {
     return skipped;
   }
 
-  /** Takes the oldest request that is due; undefined when none is. */
+  /** Removes and returns the oldest due request; undefined when none is due. */
   take(nowMs: number): number | undefined {
     const dueMs = this.nextMs;
     if (dueMs > nowMs) return undefined;

@@ -9,7 +9,7 @@ import type { LoadResult } from './load-result.ts';
 
 export type WatchedLoad = { readonly load: LoadResult; readonly gc: GcWatch | undefined };
 
-/** Generates load and looks at the heaps of the services meanwhile, from the end of the warm-up on. */
+/** Generates load and samples the services' heaps from the end of the warm-up. */
 export async function runWatchedLoad(
   stage: Stage,
   services: readonly Service[],

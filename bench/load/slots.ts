@@ -1,9 +1,9 @@
 /**
- * Slots of a body that get a new value with every send, each of a fixed width: a request is built once, and each send
- * writes a few digits without serialising.
+ * Fixed-width slots of a body that get a new value with every send: a request is built once, and each send writes a
+ * few digits without serialising.
  */
 export const slots = {
-  /** A number no other send has; makes ids unique. */
+  /** A unique number for each send, for ids. */
   sequence: '#sequence####',
   /** One of `visitors` numbers. */
   visitor: '#visitor#',
@@ -23,7 +23,7 @@ function writeDigits(bytes: Buffer, at: number, width: number, value: number): v
   }
 }
 
-/** A request's bytes with the places that change. A connection has one of its own, since a write may still read it. */
+/** A request's bytes with its slots. Each connection has its own copy, because a write may still read it. */
 export class RequestTemplate {
   readonly bytes: Buffer;
   /** Number of ids that one send uses. */

@@ -3,8 +3,8 @@ const windowsCompared = 2;
 const changeMax = 0.05;
 
 /**
- * Whether a rate has become steady: the mean of the last two windows is within five percent of the mean of the two before.
- * A mean of two, because single windows of a shared machine differ by more than that for good.
+ * Whether a rate is steady: the mean of the last two windows is within five percent of the mean of the two before.
+ * Means of two, because single windows on a shared machine always differ by more.
  */
 export function isSteady(perS: readonly number[]): boolean {
   if (perS.length < 2 * windowsCompared) return false;
@@ -30,8 +30,8 @@ export type WarmedUp = {
 const windowMs = 400;
 
 /**
- * Waits until `count` grows at a steady rate, within the given bounds. `isOver`: whether it ends, past its minimum, at this
- * count.
+ * Waits until `count` grows at a steady rate, within the given bounds. `isOver`: whether it may end at this count
+ * after its minimum.
  */
 export async function warmUp(
   { warmUpMs, warmUpMaxMs = warmUpMs }: WarmUp,

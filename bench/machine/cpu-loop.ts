@@ -1,18 +1,21 @@
-/** How long a loop of a fixed length takes on one core, in ms: at best, and usually. */
+/** Duration of a fixed loop on one core, in ms: the minimum and the median. */
 export type CpuLoop = { readonly best: number; readonly median: number };
 
 const iterations = 4_000_000;
 const samples = 15;
 let kept = 1;
 
-/** Runs the loop again and again. Compiled code, no memory, no system calls: what differs is the core, and who shares it. */
+/**
+ * Repeats the loop. Compiled code, no memory access, no system calls: the duration depends only on the core and on
+ * other users of it.
+ */
 export function measureCpuLoop(): CpuLoop {
   const runOnce = (): number => {
     const startedMs = performance.now();
     for (let index = 0; index < iterations; index += 1) kept = Math.imul(kept ^ index, 0x5bd1e995) >>> 0;
     return performance.now() - startedMs;
   };
-  // The first ones are compiled meanwhile.
+  // The first runs include compilation.
   runOnce();
   runOnce();
   const tookMs = Array.from({ length: samples }, runOnce).toSorted((a, b) => a - b);

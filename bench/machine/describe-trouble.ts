@@ -2,18 +2,18 @@ import type { Machine } from './machine.ts';
 import { describeOtherWork } from './other-work.ts';
 import { describeStolenTime } from './stolen-time.ts';
 
-/** The machine of the records takes 0.2 to 0.3 ms; from here on the disk is what is measured. */
+/** The machine of the kept results takes 0.2 to 0.3 ms; above this the disk dominates the measurement. */
 const syncMsMax = 2;
-/** The machine of the records takes 38 to 45 ms. */
+/** The machine of the kept results takes 38 to 45 ms. */
 const loopMsMax = 80;
-/** A core that is ours alone takes the same time again and again. */
+/** An unshared core takes the same time in each run. */
 const loopUnevenMax = 1.25;
-/** Of runnable processes a core, in the minute before. */
+/** Runnable processes for each core, in the minute before. */
 const loadPerCoreMax = 0.5;
 
 /**
- * Why figures of this machine say more of it than of what was measured: it was busy with something else, its host was, or
- * its disk or its cores are slow. Undefined where nothing is wrong with it, or where a result does not say.
+ * Why results from this machine are unreliable: it or its host was busy with other work, or its disk or cores are
+ * slow. Undefined where no problem was found, or where a result has no such data.
  */
 export function describeTrouble({
   cores,

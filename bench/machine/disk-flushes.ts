@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 
 /**
- * Flushes that the disk under a folder has done so far for all processes, as the kernel counts them: what is left of
- * fsyncs once those under way at the same time share one. NaN where the system does not say: not Linux, or a disk without
- * a cache to flush. https://docs.kernel.org/admin-guide/iostats.html, field 16 of the statistics of a disk.
+ * Flushes of the disk under a folder so far, for all processes, from the kernel's counters: concurrent fsyncs share
+ * one flush. NaN where the system has no counter: not Linux, or a disk without a write cache.
+ * https://docs.kernel.org/admin-guide/iostats.html, field 16 of the statistics of a disk.
  */
 export async function readDiskFlushes(folder: string): Promise<number> {
   const { dev } = await stat(folder);
@@ -13,7 +13,7 @@ export async function readDiskFlushes(folder: string): Promise<number> {
 
 const flushesField = 18;
 
-/** Of the line of that disk in the text of /proc/diskstats; NaN without one. */
+/** From that disk's line in /proc/diskstats; NaN without one. */
 export function flushesOf(diskstats: string, major: number, minor: number): number {
   for (const line of diskstats.split('\n')) {
     const fields = line.trim().split(/\s+/);
@@ -24,6 +24,6 @@ export function flushesOf(diskstats: string, major: number, minor: number): numb
   return Number.NaN;
 }
 
-/** As Linux packs them into a device's number, up to twelve and twenty bits. */
+/** Linux packs both into the device number, with up to twelve and twenty bits. */
 const majorOf = (device: number): number => (device >> 8) & 0xfff;
 const minorOf = (device: number): number => (device & 0xff) | ((device >> 12) & 0xfff00);

@@ -13,7 +13,7 @@ export async function putLast(pid: number): Promise<void> {
     try {
       setPriority(Number(thread), constants.priority.PRIORITY_LOW);
     } catch {
-      // It has ended meanwhile.
+      // It has ended in the meantime.
     }
   }
   await writeFile(`/proc/${pid}/autogroup`, String(constants.priority.PRIORITY_LOW)).catch(() => undefined);

@@ -11,7 +11,7 @@ import { inheritedEnv } from './env.ts';
 import { measureOtherWork } from './other-work.ts';
 import type { StolenTime } from './stolen-time.ts';
 
-/** The machine a result was measured on: a figure without it says nothing. */
+/** The machine of a result, without which a figure is meaningless. */
 export type Machine = {
   readonly cpu: string;
   readonly cores: number;
@@ -20,20 +20,20 @@ export type Machine = {
   readonly node: string;
   readonly natsServer: string;
   readonly packages: Readonly<Record<string, string>>;
-  /** Commit of the measured code, with `+` behind it when files were changed since. */
+  /** Commit of the measured code, with the suffix `+` when files had changed. */
   readonly revision: string;
   readonly disk: DiskSync;
-  /** Share of the cores that something else took before the run, 0 to 1. Missing in older results. */
+  /** Fraction of the cores used by other work before the run, 0 to 1. Missing in older results. */
   readonly otherWork?: number;
   /** A fixed loop on one core; missing in older results. */
   readonly cpuLoopMs?: CpuLoop;
-  /** Of the minute before, where nothing of it can have been the bench's own. */
+  /** Of the minute before, which cannot include the bench's own work. */
   readonly loadAverage?: number;
-  /** While it was measured; missing where the system does not report it, and in older results. */
+  /** During the measurement; missing where the system does not report it, and in older results. */
   readonly stolen?: StolenTime;
 };
 
-/** How long the disk takes to make 4 KiB durable (fdatasync), in ms. */
+/** Time the disk takes to make 4 KiB durable (fdatasync), in ms. */
 export type DiskSync = { readonly p50: number; readonly p90: number; readonly p99: number; readonly samples: number };
 
 const measured = [
@@ -51,8 +51,8 @@ const measured = [
 ];
 
 /**
- * `folder` is on the disk that is measured: the one the logs of the run are on. `isFirst`: the bench has not put the machine
- * to work before.
+ * `folder` is on the measured disk, which holds the logs of the run. `isFirst`: the bench has not used the machine
+ * before.
  */
 export async function describeMachine(folder: string, natsServer: string, isFirst = true): Promise<Machine> {
   const processors = cpus();

@@ -3,17 +3,17 @@ import type { CpuInfo } from 'node:os';
 import { sleep } from './wait-until.ts';
 
 const sampleMs = 1_000;
-/** More than what an idle system does by itself. */
+/** More than an idle system uses. */
 const quietShareMax = 0.1;
 
-/** Share of all cores that is taken, from 0 to 1, looked at for a second in which the bench does nothing. */
+/** Fraction of all cores in use, from 0 to 1, sampled for a second in which the bench is idle. */
 export async function measureOtherWork(): Promise<number> {
   const before = cpus();
   await sleep(sampleMs);
   return takenShare(before, cpus());
 }
 
-/** Share of the time between two looks in which cores were not idle. */
+/** Fraction of the time between two samples in which cores were busy. */
 export function takenShare(
   before: readonly Pick<CpuInfo, 'times'>[],
   after: readonly Pick<CpuInfo, 'times'>[],
@@ -29,7 +29,7 @@ function sumOf(cores: readonly Pick<CpuInfo, 'times'>[]): { readonly all: number
   return { all, idle: times.reduce((sum, { idle }) => sum + idle, 0) };
 }
 
-/** What a reader is to know of a machine that was not quiet; undefined where it was, or where a result does not say. */
+/** A warning about other work on the machine; undefined where there was none, or where a result has no such data. */
 export function describeOtherWork(share: number | undefined): string | undefined {
   if (share === undefined || share <= quietShareMax) return undefined;
   return `other work took ${Math.round(share * 100)} % of the cores before it began: figures say more of that than of what was measured`;

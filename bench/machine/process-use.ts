@@ -1,9 +1,9 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 
 /**
- * CPU time a process has used so far, all of its threads together, in ms; NaN where the system does not say. As the
- * scheduler counts it: `/proc/<pid>/stat` looks once a clock tick who is running, and charges whole ticks to work that
- * timers begin at a tick.
+ * CPU time of a process so far, all threads together, in ms; NaN where the system does not report it. From the
+ * scheduler's counters: `/proc/<pid>/stat` samples at clock ticks, and charges whole ticks to work that timers start
+ * at a tick.
  */
 export async function processCpuMs(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -11,15 +11,15 @@ export async function processCpuMs(pid: number): Promise<number> {
   return spent.length === 0 ? Number.NaN : spent.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** Nothing of a thread that has ended meanwhile. */
+/** A thread that has ended in the meantime counts as zero. */
 async function threadCpuMs(pid: number, thread: string): Promise<number> {
   const [onCpuNs = ''] = await readSchedule(pid, thread);
   return Number(onCpuNs) / 1e6;
 }
 
 /**
- * How long the threads of a process, and of those it started that still run, could have run so far and waited for a core,
- * in ms.
+ * How long the threads of a process, and of its running children, have been runnable and waited for a core so far, in
+ * ms.
  */
 export async function familyWaitMs(pid: number): Promise<number> {
   let waitedMs = 0;
@@ -32,41 +32,41 @@ export async function familyWaitMs(pid: number): Promise<number> {
   return waitedMs;
 }
 
-/** Of a thread: nanoseconds on a core, nanoseconds waited for one, turns on one. */
+/** Of a thread: nanoseconds on a core, nanoseconds waiting for one, number of time slices. */
 async function readSchedule(pid: number, thread: string): Promise<readonly string[]> {
   return (await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '')).split(' ');
 }
 
-/** The same with the processes it started, such as PostgreSQL's sessions, and with those of them that have ended. */
+/** The same including its child processes, such as PostgreSQL's sessions, and children that have ended. */
 export async function processFamilyCpuMs(pid: number): Promise<number> {
   const [own, ended, ...spent] = await Promise.all([
     processCpuMs(pid),
     endedChildrenCpuMs(pid),
     ...(await childrenOf(pid)).map(processCpuMs),
   ]);
-  // A child that has just ended has no figures any more.
+  // A child that has just ended has no values.
   return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, own + ended);
 }
 
 /** proc(5): cutime and cstime, in clock ticks, which are 10 ms for every reader. */
 async function endedChildrenCpuMs(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name may hold anything, and stands in brackets.
+  // The name may contain any character, and is in parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [user = Number.NaN, system = Number.NaN] = fields.slice(13, 15).map(Number);
   const ticks = user + system;
   return Number.isFinite(ticks) ? ticks * 10 : 0;
 }
 
-/** Processes that this one's main thread has started, and that run. */
+/** Running child processes of this process's main thread. */
 export async function childrenOf(pid: number): Promise<readonly number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   return children.split(' ').filter(Boolean).map(Number);
 }
 
 /**
- * Memory of a process and those it has started, in bytes, of pages that several have the share of each (PSS): sessions of a
- * database share most of theirs. What is resident where the system does not say.
+ * Memory of a process and its children, in bytes, with shared pages in proportion (PSS): database sessions share most
+ * of theirs. Resident memory where the system has no PSS.
  */
 export async function familyMemoryBytes(pid: number): Promise<number> {
   const sizes = await Promise.all([pid, ...(await childrenOf(pid))].map(proportionalBytes));
@@ -79,12 +79,12 @@ async function proportionalBytes(pid: number): Promise<number> {
   return match === null ? processMemoryBytes(pid) : Number(match[1]) * 1024;
 }
 
-/** Resident memory of a process, in bytes; 0 where the system does not say. */
+/** Resident memory of a process, in bytes; 0 where the system does not report it. */
 export async function processMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmRSS')) ?? 0;
 }
 
-/** The most a process has had resident so far, in bytes; 0 where the system does not say. */
+/** Peak resident memory of a process so far, in bytes; 0 where the system does not report it. */
 export async function peakMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmHWM')) ?? 0;
 }

@@ -1,23 +1,23 @@
 import { readFile } from 'node:fs/promises';
 
-/** Time in which cores were wanted here and the host of this virtual machine gave them to others, of all their time, 0 to 1. */
+/** Fraction of core time that was needed here but given to other virtual machines by the host, 0 to 1. */
 export type StolenTime = {
   readonly share: number;
-  /** In the worst stretch of `stretchMs`. */
+  /** In the worst interval of `stretchMs`. */
   readonly most: number;
 };
 
 const stretchMs = 5_000;
-/** What of that moves no figure by much. */
+/** Below this it does not affect figures noticeably. */
 const littleShare = 0.02;
 const littleMost = 0.1;
 
-/** Time of all cores since the machine began, in ticks. */
+/** Time of all cores since boot, in ticks. */
 type CoreTime = { readonly all: number; readonly stolen: number };
 
 /**
- * Watches from now on how much is stolen. What it returns ends that and says it: undefined where the system does not tell.
- * https://docs.kernel.org/filesystems/proc.html, kernel statistics in /proc/stat
+ * Measures stolen time from now on. The returned function ends it and returns the result: undefined where the system
+ * does not report it. https://docs.kernel.org/filesystems/proc.html, kernel statistics in /proc/stat
  */
 export function watchStolenTime(): () => Promise<StolenTime | undefined> {
   const looks: Promise<CoreTime | undefined>[] = [];
@@ -31,7 +31,7 @@ export function watchStolenTime(): () => Promise<StolenTime | undefined> {
   };
 }
 
-/** What was stolen between the first and the last look, and at most between two that follow each other. */
+/** Stolen time between the first and the last sample, and the maximum between two consecutive ones. */
 export function stolenTime(looks: readonly CoreTime[]): StolenTime | undefined {
   const [first, last] = [looks[0], looks.at(-1)];
   if (first === undefined || last === undefined || looks.length < 2) return undefined;
@@ -51,14 +51,14 @@ async function readCoreTime(): Promise<CoreTime | undefined> {
 /** user nice system idle iowait irq softirq steal: time of guests is part of the first two. */
 const statesCounted = 8;
 
-/** Of the text of /proc/stat; undefined where it does not say. */
+/** From the text of /proc/stat; undefined where it has no value. */
 export function coreTimeOf(stat: string): CoreTime | undefined {
   const ticks = /^cpu +([\d ]+)$/m.exec(stat)?.[1]?.split(' ').map(Number).slice(0, statesCounted);
   if (ticks?.length !== statesCounted) return undefined;
   return { all: ticks.reduce((sum, each) => sum + each, 0), stolen: ticks.at(-1) ?? 0 };
 }
 
-/** What a reader is to know of it; undefined where there was little, or where a result does not say. */
+/** A warning about stolen time; undefined where there was little, or where a result has no such data. */
 export function describeStolenTime(stolen: StolenTime | undefined): string | undefined {
   if (stolen === undefined || (stolen.share <= littleShare && stolen.most <= littleMost)) return undefined;
   const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

@@ -1,6 +1,6 @@
 const pollMs = 20;
 
-/** Polls until `check` says nothing is missing; throws with what it said last once the deadline has passed. */
+/** Polls until `check` reports nothing missing; throws with its last report after the deadline. */
 export async function waitUntil(
   what: string,
   deadlineMs: number,

@@ -6,8 +6,8 @@ export type AttackerMessage = { readonly kind: 'begun' } | { readonly kind: 'end
 
 const tell = (message: AttackerMessage): void => void process.send?.(message);
 
-// The channel keeps it running until its order comes, and after: an attack may have nothing to do, and one that is over has
-// to be stopped, because its last message would be lost otherwise.
+// The channel keeps the process running before its order arrives and afterwards: an attack may have nothing to do,
+// and must be stopped explicitly, because its last message would be lost otherwise.
 process.channel?.ref();
 process.once('message', (order: AttackerOrder) => {
   const attack = [...controls, ...attacks].find(({ name }) => name === order.attack);

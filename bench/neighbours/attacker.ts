@@ -5,15 +5,15 @@ import type { Attack, Tally } from './attacks/attack.ts';
 import type { AttackerMessage, AttackerOrder } from './attacker-main.ts';
 
 export type Attacker = {
-  /** Ends the attack, and says what it came to. */
+  /** Ends the attack and returns its result. */
   stop(): Promise<Tally>;
 };
 
 const endDeadlineMs = 60_000;
 
 /**
- * Attacks from a process of its own. It gets the processor last: an attacker brings machines of its own, and what is
- * measured is what the attack costs the services.
+ * Attacks from a separate process at the lowest priority: a real attacker has its own machines, and only the attack's
+ * cost to the services is measured.
  */
 export async function startAttacker(stage: Stage, attack: Attack, order: AttackerOrder): Promise<Attacker> {
   const child = await stage.startChild({ name: 'attacker', entry: 'bench/neighbours/attacker-main' });

@@ -3,10 +3,10 @@ import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { Stage } from '../system/stage.ts';
 
-/** Something that takes tracks. */
+/** A subject that accepts tracks. */
 export type Peer = { readonly trackUrl: string; readonly pid: number; stop(): Promise<void> };
 
-/** Answers and stores nothing: what the HTTP engine alone can do. */
+/** Responds and stores nothing: the limit of the HTTP engine alone. */
 export const startBareUws = (stage: Stage): Promise<Peer> => startPeer(stage, 'bare-uws', []);
 
 /** Fastify with one awaited publish an event, on a stream of its own. */

@@ -1,14 +1,14 @@
 import type { Figure, Series } from './result.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** Shares at which a round's readings are kept; the first and the last are the least and the most. */
+/** Quantiles at which a round's readings are kept; the first and the last are the minimum and maximum. */
 const sharesKept = [0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1];
 const pointsKept = 60;
 const digitsKept = 6;
 
 /**
- * A result as it is kept: of each round's readings their percentiles, of a line its course. Values, which comparisons
- * work on, stay as they are.
+ * A result as kept: percentiles of each round's readings, and the course of each line. Values, which comparisons use,
+ * are unchanged.
  */
 export function condenseResult(result: StoredResult): StoredResult {
   return {

@@ -1,6 +1,6 @@
 import type { Figure, Unit } from './result.ts';
 
-/** Middle of a list; the mean of the two middle ones where there is no single one. NaN of none. */
+/** Median of a list; NaN for an empty one. */
 export function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -30,7 +30,10 @@ export function plainFigure(unit: Unit, better: Figure['better'], values: readon
   );
 }
 
-/** Subject against reference, round by round: both saw the same machine in the same minute. A round only one has is left out. */
+/**
+ * Subject against reference, round by round, so that both had the same machine at the same time. A round that only
+ * one has is left out.
+ */
 export function ratioFigure(subject: readonly number[], reference: readonly number[]): Figure {
   return plainFigure(
     'ratio',

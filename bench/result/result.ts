@@ -34,28 +34,28 @@ export type ResultRow = {
   readonly note?: string;
 };
 
-/** What is asked of a scenario. */
+/** A requirement of a scenario. */
 export type Bar = {
   readonly id: string;
   readonly text: string;
   readonly limit: number;
   readonly unit: Unit;
-  /** Whether the limit is the least or the most that will do. */
+  /** Whether the limit is a minimum or a maximum. */
   readonly ask: 'at-least' | 'at-most';
 };
 
 export type ScenarioResult = {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly rows: readonly ResultRow[];
-  /** Measured value of each bar, by its id; a bar that this run did not measure is left out. */
+  /** Measured value of each bar, by its id; a bar that this run did not measure is missing. */
   readonly measured: Readonly<Record<string, number>>;
   /** Lines to print under the table, such as settings to paste. */
   readonly advice?: readonly string[];
-  /** What could not be measured, and why. Rows have what was measured before it. */
+  /** Failed measurements, with reasons. Rows have what was measured before. */
   readonly failures?: readonly string[];
 };
 
-/** Whether a measured value is what was asked; NaN, of which nothing was measured, is not. */
+/** Whether a measured value meets the bar; NaN, for an unmeasured one, does not. */
 export function isBarMet(bar: Bar, value: number): boolean {
   return bar.ask === 'at-least' ? value >= bar.limit : value <= bar.limit;
 }

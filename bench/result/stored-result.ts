@@ -25,7 +25,7 @@ export async function readStoredResult(path: string): Promise<StoredResult> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => fail('the file cannot be read', error));
   let value: unknown;
   try {
-    // JSON has no NaN and writes null, which would pass for a nought.
+    // JSON has no NaN and writes null, which could be mistaken for zero.
     value = JSON.parse(text, (_key, read: unknown) => (read === null ? Number.NaN : read));
   } catch (error) {
     fail('it is not JSON', error);

@@ -38,7 +38,7 @@ const ways = [large, own, ...families.map(({ way }) => way)];
 /** Most rows a second in batches, durable: beside parsing and checking the same rows alone, and as other services' libraries send them. */
 export const batch: Scenario = {
   name: 'batch',
-  summary: `most durable rows a second: batches of ${rowsPerBatch}, and of ${libraryBatch.rows} as other families' libraries send them, closed loop`,
+  summary: `maximum durable rows a second: batches of ${rowsPerBatch}, and of ${libraryBatch.rows} as other services' libraries send them, closed loop`,
   bars: [
     { id: 'of-parse', text: 'of JSON.parse and check on one thread', limit: 0.6, unit: 'ratio', ask: 'at-least' },
     ...families.map(({ id, name }) => ({

@@ -46,7 +46,7 @@ type Measured = { readonly cold: Cold; readonly restart: Restart | undefined };
 /** The first seconds of processes that have just started, beside what they do once they are warm. */
 export const cold: Scenario = {
   name: 'cold',
-  summary: `single events in the first ${firstSeconds} s from ready, and a backlog after a restart, beside the warm rate`,
+  summary: `single events in the first ${firstSeconds} s from ready, and recovery of a backlog after a restart, relative to the warm rate`,
   bars: [
     {
       id: 'first',

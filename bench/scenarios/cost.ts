@@ -42,7 +42,7 @@ const subjects: readonly Subject[] = [
 /** CPU by process: the needs of a given rate, independent of other programs on the machine. */
 export const cost: Scenario = {
   name: 'cost',
-  summary: 'CPU an event takes of each process on its way to one destination, at several rates: what to size by',
+  summary: 'CPU of each process for an event on its way to one destination, at several rates: for sizing',
   bars: [{ id: 'single', text: 'CPU of a single event, saturated', limit: 90_000, unit: 'ns', ask: 'at-most' }],
   async run(context) {
     const rows: ResultRow[] = [];

@@ -57,7 +57,7 @@ const variantsOf = (counts: readonly number[]): readonly Variant[] =>
 export const dispatch: Scenario = {
   name: 'dispatch',
   summary:
-    'deliveries a second out of a backlog, to 1 to 1,000 destinations, one event a request and batches of 100; --destinations chooses some',
+    'deliveries a second from a backlog, to 1 to 1,000 destinations, one event a request and batches of 100; --destinations selects some',
   bars: [
     ...asked.map((ask): Bar => ({
       id: barIdOf(ask),

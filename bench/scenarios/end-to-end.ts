@@ -81,7 +81,7 @@ const subjects = [walkeros, singles, batched];
 /** What the whole path sustains without its backlog growing, up to what rate events are in time, and how long one takes at a quarter. */
 export const endToEnd: Scenario = {
   name: 'end-to-end',
-  summary: `HTTP in to delivered at a sink: the rate at which no backlog grows, that up to which 99 of 100 are there within ${p99MsMax} ms, and latency at a quarter`,
+  summary: `HTTP in to delivered at a sink: the sustained rate, the rate up to which 99 of 100 events arrive within ${p99MsMax} ms, and latency at a quarter of it`,
   bars: [
     { id: 'singles', text: 'single events sustained', limit: 15_000, unit: 'per_s', ask: 'at-least' },
     { id: 'batched', text: 'batched events sustained', limit: 60_000, unit: 'per_s', ask: 'at-least' },

@@ -32,7 +32,7 @@ const states = {
 /** What every process of `npm start` has of the machine's memory, at rest and at its most. */
 export const memory: Scenario = {
   name: 'memory',
-  summary: 'memory of every process of the whole stack, at rest and under all the load there can be',
+  summary: 'memory of every process of the whole stack, at rest and under full load',
   usual: { seconds: 20 },
   bars: [
     { id: 'rest', text: 'all processes at rest, on a new log', limit: 500 * mebibyte, unit: 'bytes', ask: 'at-most' },

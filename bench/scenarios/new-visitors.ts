@@ -35,7 +35,7 @@ const names: Readonly<Record<Kind, string>> = {
 /** Single events of new visitors, beside those of known ones: each is a row in PostgreSQL before it is delivered. */
 export const newVisitors: Scenario = {
   name: 'new-visitors',
-  summary: 'single events of new visitors beside those of known ones, from the first sent to the last delivered',
+  summary: 'single events of new visitors and of known ones, from the first sent to the last delivered',
   bars: [{ id: 'of-known', text: 'new visitors, of known ones', limit: 0.7, unit: 'ratio', ask: 'at-least' }],
   async run(context) {
     const kinds = ['known', 'new'] as const;

@@ -27,7 +27,7 @@ const bounded: Arm = {
 /** What becomes of delivery where more comes in than goes out, with and without holding sources back. */
 export const overload: Scenario = {
   name: 'overload',
-  summary: 'more coming in than goes out: what is delivered of what is taken, and how late',
+  summary: 'overload: how much of what is accepted is delivered, and how late',
   usual: { seconds: 30, rounds: 1 },
   bars: [
     { id: 'share', text: 'delivered of taken, sources held back', limit: 0.5, unit: 'ratio', ask: 'at-least' },

@@ -45,7 +45,7 @@ const subjects = [one, three];
 /** What replication costs where all nodes share the machine: the least favourable place for it. */
 export const replicated: Scenario = {
   name: 'replicated',
-  summary: 'the whole stack on three nodes of the log beside the same on one, all on this machine',
+  summary: 'the whole stack on a log of three nodes and on one of a single node, all on this machine',
   bars: [
     {
       id: 'end-to-end',

@@ -18,7 +18,7 @@ const loadShare = 0.5;
 export const soak: Scenario = {
   name: 'soak',
   isLong: true,
-  summary: 'the whole path at half of what it takes, for --minutes: memory, backlog and latency stay where they were',
+  summary: 'the whole path at half of its maximum rate, for --minutes: memory, backlog and latency must not grow',
   bars: [
     { id: 'memory', text: 'memory of the last third against the second', limit: 1.1, unit: 'ratio', ask: 'at-most' },
     {

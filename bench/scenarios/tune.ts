@@ -22,7 +22,7 @@ type Settings = Readonly<Record<string, string>>;
 export const tune: Scenario = {
   name: 'tune',
   isLong: true,
-  summary: 'a sweep of threads, partitions, frames and lingers: what to set on this machine, to paste',
+  summary: 'a sweep of threads, partitions, frames and linger times: settings for this machine, ready to paste',
   bars: [],
   async run(context) {
     const chosen: Record<string, string> = Object.fromEntries(knobs.map(({ name, byDefault }) => [name, byDefault]));

@@ -39,7 +39,7 @@ const windowMs = 500;
 const warmUpShareMax = 0.4;
 const firstDeadlineMs = 60_000;
 
-/** Counts what arrives at a sink, beginning after the warm-up that follows the first arrival. */
+/** Counts arrivals at a sink, starting after the warm-up that follows the first arrival. */
 export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived> {
   const { sink, group, warmUpMs, warmUpMaxMs, measureMs, eventsMax = Number.POSITIVE_INFINITY, onWindow } = options;
   const { cpuMs = () => Promise.resolve({}) } = options;

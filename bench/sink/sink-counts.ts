@@ -16,7 +16,7 @@ const pathsMax = 10_000;
 /** The time is at most this many characters. */
 const timeCharactersMax = 20;
 
-/** Counts what a sink gets, by the first part of the path. */
+/** Counts a sink's requests, by the first path segment. */
 export class SinkCounts {
   readonly #groups = new Map<string, Counts>();
 

@@ -3,7 +3,7 @@ import { SinkCounts } from './sink-counts.ts';
 import { slowGroup } from './sink-messages.ts';
 import type { SinkRequest } from './sink-messages.ts';
 
-/** Plays the destination: counts, and answers at once; paths under `/slow` after half a minute. */
+/** Acts as the destination: counts, and responds immediately; paths under `/slow` after half a minute. */
 const port = Number(process.argv[2]);
 const slowMs = 30_000;
 const answer = '{"received":true}';

@@ -5,7 +5,7 @@ import type { Stage } from '../system/stage.ts';
 import type { SinkGroup, SinkRequest, SinkTally } from './sink-messages.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 
-/** A destination that counts, as a process of its own. */
+/** A counting destination in a separate process. */
 export type Sink = {
   readonly pid: number;
   /** Address of a path; its first part is the group it is counted in. */

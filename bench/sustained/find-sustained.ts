@@ -1,5 +1,5 @@
 export type SearchOptions = {
-  /** A first guess: what was delivered under more load than can be taken. */
+  /** A first estimate: the delivered rate under more load than can be accepted. */
   readonly guessPerS: number;
   /** Rates tried. */
   readonly steps: number;
@@ -21,8 +21,8 @@ const stepUp = 2;
 const stepDown = 0.5;
 
 /**
- * Looks for the highest rate that holds: from somewhat below the guess up by steps until one does not hold, or down
- * until one does, then half-way between the two nearest.
+ * Searches the highest rate that holds: from slightly below the estimate upwards until one fails, or downwards until
+ * one holds, then half-way between the two nearest.
  */
 export async function findSustained({ guessPerS, steps, holds }: SearchOptions): Promise<Sustained> {
   const trials: Trial[] = [];

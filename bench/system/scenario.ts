@@ -44,13 +44,13 @@ export function timesOf({
   return { warmUpMs: warmUpSeconds * 1000, warmUpMaxMs: warmUpSecondsMax * 1000, measureMs: seconds * 1000 };
 }
 
-/** One thing the bench measures: a file, and one line in the registry. */
+/** One measurement of the bench: a file, and one line in the registry. */
 export type Scenario = {
   readonly name: string;
   readonly summary: string;
-  /** What is asked of it; each has its measured value in the result. */
+  /** Its requirements; each has its measured value in the result. */
   readonly bars: readonly Bar[];
-  /** Takes so long that it is run by its name only, not with all the others. */
+  /** Takes so long that it runs only by name, not with all the others. */
   readonly isLong?: boolean;
   /** Lengths below which it judges nothing; taken unless others were asked for, or a quick run. */
   readonly usual?: { readonly seconds?: number; readonly rounds?: number };

@@ -1,33 +1,36 @@
 import { erasureHoldsWithinMs } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { LedgerEntry, Refusal } from './ledger.ts';
 
-/** An event in a request that a destination answered 2xx: it has it from then on, whatever became of the answer. */
+/**
+ * An event in a request that a destination answered with 2xx: the destination has it, whether or not the answer
+ * arrived.
+ */
 export type Arrival = {
   readonly visitor: number;
   readonly number: number;
   /** Its Idempotency-Key. */
   readonly key: string;
   readonly atMs: number;
-  /** Digests of what it says of the event and of the person: see marks.ts. */
+  /** Digests of the event's and the person's marks: see marks.ts. */
   readonly event: string;
   readonly person: string;
 };
 
-/** A destination that was stopped for every event, and all that it was asked to take. */
+/** A destination that was stopped for every event, with all requests it received. */
 export type Stop = { readonly liveMs: number; readonly arrivals: readonly Arrival[] };
 
-/** A visitor that was erased and sent no event afterwards. */
+/** An erased visitor that sent no event afterwards. */
 export type Erasure = {
   readonly visitor: number;
   readonly erasedMs: number;
-  /** At a destination that is judged for this alone. */
+  /** At a destination used only for this check. */
   readonly arrivals: readonly Arrival[];
 };
 
-/** A visitor that withdrew consent to the purpose of one destination, and allowed it no more. */
+/** A visitor that withdrew consent to the purpose of one destination and did not grant it again. */
 export type Withdrawal = {
   readonly visitor: number;
-  /** When it was live: an event that was sent after it was delivered elsewhere. */
+  /** When the withdrawal was live: an event sent later was delivered elsewhere. */
   readonly liveMs: number;
   /** At the destination that serves the purpose. */
   readonly arrivals: readonly Arrival[];
@@ -37,18 +40,18 @@ export type Evidence = {
   readonly entries: readonly LedgerEntry[];
   readonly refusals: readonly Refusal[];
   readonly answers: readonly { readonly sentMs: number; readonly atMs: number }[];
-  /** What each destination took, in the order in which it came. */
+  /** The events that each destination accepted, in order of arrival. */
   readonly arrivals: Readonly<Record<string, readonly Arrival[]>>;
-  /** When the fault was over: from here on recovery counts. */
+  /** End of the fault: recovery is measured from here. */
   readonly overMs: number;
-  /** When visitors stopped: until then silence counts. */
+  /** When visitors stopped: silence is measured until here. */
   readonly stoppedMs: number;
-  /** Events acknowledged before this may be missing: the fault destroyed what was stored. */
+  /** Events acknowledged before this time may be missing: the fault destroyed stored data. */
   readonly mayMissUntilMs?: number;
   readonly stops?: readonly Stop[];
   readonly erasures?: readonly Erasure[];
   readonly withdrawals?: readonly Withdrawal[];
-  /** Visitors beside these that are in no ledger. */
+  /** Further visitors that are in no ledger. */
   readonly others?: readonly number[];
 };
 
@@ -56,19 +59,19 @@ export type Evidence = {
 export type Delivered = {
   readonly delivered: number;
   readonly lost: number;
-  /** Missing, and acknowledged before what the fault is allowed to destroy. */
+  /** Missing events that were acknowledged and that the fault may not destroy. */
   readonly destroyed: number;
-  /** Deliveries beyond the first one under the same Idempotency-Key. */
+  /** Deliveries after the first with the same Idempotency-Key. */
   readonly repeated: number;
-  /** Keys beyond the first one under which one event came. */
+  /** Further keys under which one event arrived. */
   readonly doubled: number;
-  /** Events whose first delivery came after that of a later one of their visitor. */
+  /** Events whose first delivery came after a later event of the same visitor. */
   readonly disordered: number;
-  /** Events that arrived and no visitor sent. */
+  /** Events that arrived but that no visitor sent. */
   readonly invented: number;
-  /** Deliveries with properties of another event or person, or without some of their own. */
+  /** Deliveries with marks of another event or person, or without some of their own. */
   readonly mixed: number;
-  /** Up to ten of those lost, disordered or mixed, as `visitor/number`, to look for in the logs. */
+  /** Up to ten lost, disordered or mixed events, as `visitor/number`, to search for in the logs. */
   readonly examples: Readonly<Record<'lost' | 'disordered' | 'mixed', readonly string[]>>;
 };
 
@@ -77,19 +80,19 @@ export type Verdict = {
   readonly acknowledged: number;
   readonly destinations: Readonly<Record<string, Delivered>>;
   readonly refused: Readonly<Record<string, number>>;
-  /** Requests that a destination got later than a second after its stop was live. */
+  /** Requests that a destination received more than a second after its stop was live. */
   readonly afterStop: number;
-  /** Events of an erased visitor that left later than a second after the erasure was answered. */
+  /** Events of an erased visitor sent more than a second after the erasure was answered. */
   readonly afterErasure: number;
-  /** Events that left for a purpose later than a second after its withdrawal was live. */
+  /** Events sent for a purpose more than a second after its withdrawal was live. */
   readonly afterWithdrawal: number;
   /** Longest time without a 200 to any request. */
   readonly longestSilenceMs: number;
   /** From the end of the fault to the first 200 of a request sent after it. NaN: none. */
   readonly firstAcknowledgementMs: number;
-  /** From the end of the fault until each destination had an event first sent after it. NaN: one never had. */
+  /** From the end of the fault until each destination received an event first sent after it. NaN: one never did. */
   readonly firstDeliveryMs: number;
-  /** Until each destination had one of each visitor that was answered after the fault. */
+  /** Until each destination received an event of each visitor that was answered after the fault. */
   readonly everyVisitorMs: number;
   /** From sending the request that was answered 200 to the first delivery, over all destinations. */
   readonly delayMs: { readonly p50: number; readonly p99: number };
@@ -116,7 +119,7 @@ export function judge(evidence: Evidence): Verdict {
     withdrawals = [],
     others = [],
   } = evidence;
-  // These are in no ledger.
+  // These visitors are in no ledger.
   const own = new Set([...[...erasures, ...withdrawals].map(({ visitor }) => visitor), ...others]);
   const arrivals = Object.fromEntries(
     Object.entries(all).map(([name, took]) => [name, took.filter(({ visitor }) => !own.has(visitor))]),
@@ -126,7 +129,7 @@ export function judge(evidence: Evidence): Verdict {
   const firsts = Object.values(arrivals).map(firstArrivals);
   const recovered = recoveryOf(acknowledged, firsts, overMs);
   const delays = acknowledged.flatMap((entry) =>
-    // One whose answer was lost may be delivered before it is sent again and answered.
+    // An event whose answer was lost may be delivered before it is sent again and answered.
     firsts.map((first) => Math.max(0, (first.get(nameOf(entry))?.atMs ?? Number.NaN) - entry.acknowledgedSentMs)),
   );
   const sentAfter = answers.filter(({ sentMs }) => sentMs >= overMs).map(({ atMs }) => atMs - overMs);
@@ -203,7 +206,7 @@ function judgeOne(
     newest.set(entry.visitor, Math.max(last, entry.order));
   }
   const missing = acknowledged.filter((entry) => !keys.has(nameOf(entry)));
-  // An answer may have been on its way when what it promises was destroyed.
+  // An answer may have been in transit when the data it confirms was destroyed.
   const lost = missing.filter(({ acknowledgedSentMs }) => acknowledgedSentMs >= mayMissUntilMs).map(nameOf);
   return {
     delivered: acknowledged.length - missing.length,
@@ -222,7 +225,7 @@ function judgeOne(
   };
 }
 
-/** A person of whom no event has said anything yet comes without. */
+/** A person without any earlier event has no marks. */
 function isWhole({ event, person }: Arrival, { marks }: LedgerEntry): boolean {
   const isOfPerson = person === marks.person || (person === '' && !marks.saysPerson);
   return event === marks.event && isOfPerson;

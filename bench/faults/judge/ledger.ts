@@ -1,29 +1,29 @@
 import { noMarks } from './marks.ts';
 import type { ExpectedMarks } from './marks.ts';
 
-/** One event as its client knows it. */
+/** One event from its client's point of view. */
 export type LedgerEntry = {
   readonly visitor: number;
-  /** Of the visitor's events: 1, 2, 3 … */
+  /** The visitor's event number: 1, 2, 3 … */
   readonly number: number;
-  /** When it was sent first, in ms. */
+  /** First send time, in ms. */
   readonly sentMs: number;
   readonly marks: ExpectedMarks;
   /** When the request that was answered 200 was sent, in ms; undefined while none was. */
   acknowledgedSentMs?: number;
   acknowledgedMs?: number;
-  /** Place among the visitor's acknowledged events: a visitor sends its next one after the answer of the one before. */
+  /** Index among the visitor's acknowledged events: a visitor sends its next event after the previous answer. */
   order?: number;
 };
 
 /** A request that was not answered with 200. */
 export type Refusal = {
   readonly atMs: number;
-  /** The status, or what became of the connection. */
+  /** The status, or the connection's error. */
   readonly kind: string;
 };
 
-/** What was sent, what of it was answered 200, and when. */
+/** The events sent, the events acknowledged with 200, and the times. */
 export class Ledger {
   readonly entries: LedgerEntry[] = [];
   readonly refusals: Refusal[] = [];
@@ -37,7 +37,7 @@ export class Ledger {
     return entry;
   }
 
-  /** `entries` are in the order in which they stood in the request. */
+  /** `entries` are in the order of the request. */
   acknowledged(entries: readonly LedgerEntry[], sentMs: number, atMs: number): void {
     this.answers.push({ sentMs, atMs });
     for (const entry of entries) {

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** What only this event, and only this person, says of itself: properties by name. */
+/** Properties that only this event, or only this person, carries. */
 export type Marks = { readonly event: Properties; readonly person: Properties };
 type Properties = Readonly<Record<string, string>>;
 
-/** Digests of what a delivered body should say; of nothing, the empty text. */
+/** Digests of the marks that a delivered body should have; empty text for none. */
 export type ExpectedMarks = {
   readonly event: string;
   readonly person: string;
-  /** Whether the event itself said it of the person: then it has to come with it. */
+  /** Whether the event itself carries the person's marks: then the delivery must carry them too. */
   readonly saysPerson: boolean;
 };
 
@@ -16,10 +16,10 @@ export const noMarks: ExpectedMarks = { event: '', person: '', saysPerson: false
 
 const prefix = 'own_';
 const names = ['a', 'b', 'c', 'd'];
-/** Long enough that a profile which is cut short is seen. */
+/** Long enough to detect a truncated profile. */
 const textRepeats = 64;
 
-/** The same for the same seed, visitor and number; in no two the same. */
+/** Deterministic for seed, visitor and number; unique for each. */
 export function marksOf(seed: number, visitor: number, number: number): Marks {
   const of = (...parts: readonly (number | string)[]): Properties =>
     Object.fromEntries(names.map((name) => [`${prefix}${name}`, hash([...parts, name].join('/'))]));
@@ -28,7 +28,7 @@ export function marksOf(seed: number, visitor: number, number: number): Marks {
   return { event: of(seed, visitor, number), person: { ...person, [`${prefix}text`]: text } };
 }
 
-/** Of the marks among properties, whatever else is there; empty where there is none. */
+/** The digest of the marks among properties; other properties are ignored. Empty without marks. */
 export function digestOf(properties: unknown): string {
   const marks = Object.entries(properties ?? {}).filter(([name]) => name.startsWith(prefix));
   if (marks.length === 0) return '';

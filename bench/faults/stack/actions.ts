@@ -4,15 +4,15 @@ import type { ServicePart } from './stack-parts.ts';
 
 const readyDeadlineMs = 60_000;
 
-/** How long parts stand still, in ms. */
+/** How long parts stay stopped, in ms. */
 export const pauseMs = 20_000;
 
-/** SIGKILL to all of them in one moment. */
+/** SIGKILL to all processes at the same moment. */
 export function kill(...parts: readonly Part[]): void {
   for (const part of parts) part.signal('SIGKILL');
 }
 
-/** Stops a process where it stands (SIGSTOP), and lets it go on after a while, as if nothing had been. */
+/** Stops a process (SIGSTOP) and continues it after a while. */
 export async function pause(part: Part, ms = pauseMs): Promise<void> {
   await part.signalFamily('SIGSTOP');
   try {
@@ -24,10 +24,10 @@ export async function pause(part: Part, ms = pauseMs): Promise<void> {
 
 const settleMs = 200;
 
-/** Does something while processes stand still, with no system call of theirs under way; they stand still afterwards. */
+/** Runs a function while processes are stopped with no system call in flight; they stay stopped afterwards. */
 export async function onceStill(parts: readonly Part[], work: () => Promise<void>): Promise<void> {
   await Promise.all(parts.map((part) => part.signalFamily('SIGSTOP')));
-  // What they have begun in the kernel ends first.
+  // Their pending system calls end first.
   await sleep(settleMs);
   await work();
 }
@@ -53,7 +53,7 @@ export async function keepAway(part: Part, ms: number): Promise<void> {
   await startedAgain(part, starts);
 }
 
-/** Ends a process by SIGKILL and waits until it is gone; it is started again once it is released. */
+/** Kills a process with SIGKILL and waits for its exit; it starts again once released. */
 export async function takeDown(...parts: readonly Part[]): Promise<void> {
   for (const part of parts) part.hold();
   kill(...parts);
@@ -61,7 +61,7 @@ export async function takeDown(...parts: readonly Part[]): Promise<void> {
   while (parts.some(({ pid }) => pid !== 0)) await sleep(10);
 }
 
-/** SIGTERM to services one after the other, each once the one before is ready again. */
+/** SIGTERM to services in sequence, each after the previous one is ready again. */
 export async function restartInTurn(services: readonly ServicePart[]): Promise<void> {
   for (const service of services) {
     const { starts } = service;
@@ -73,7 +73,7 @@ export async function restartInTurn(services: readonly ServicePart[]): Promise<v
   }
 }
 
-/** Waits until a part that was ended runs again. */
+/** Waits until a killed part runs again. */
 export async function startedAgain(part: Part, startsBefore: number): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (part.starts <= startsBefore || part.pid === 0) {

@@ -5,16 +5,16 @@ import { sleep } from '../../machine/wait-until.ts';
 import { storeDirOf, streamsFolder } from './stack-parts.ts';
 
 /**
- * A disk of its own for the streams of a stack's first node: an ext4 file system in a file, by way of a loop device. What
- * is written and not yet synced stands in the page cache of that file system alone, so that it can be thrown away as by a
- * power cut. Takes root.
+ * A separate disk for the streams of a stack's first node: an ext4 file system in a file, mounted through a loop
+ * device. Unsynced writes are only in that file system's page cache, so they can be discarded as in a power cut.
+ * Needs root.
  */
 export type BlockDisk = {
-  /** Throws away whatever was not synced, and refuses everything from now on. */
+  /** Discards all unsynced writes, and refuses all further ones. */
   cutPower(): Promise<void>;
-  /** Makes the file system detect an error in itself, after which it refuses all writes. */
+  /** Makes the file system report an internal error, after which it refuses all writes. */
   makeReadOnly(): Promise<void>;
-  /** Takes the disk away and brings it back, as when the machine starts: what was synced is there. No process may use it. */
+  /** Unmounts the disk and mounts it again, as at a reboot: synced data is there. No process may use it. */
   startAgain(): Promise<void>;
   remove(): Promise<void>;
 };
@@ -23,7 +23,7 @@ const command = { timeoutMs: 20_000 };
 const attemptsMax = 100;
 const againMs = 100;
 const bytesPerMib = 1024 ** 2;
-/** `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`, which the kernel has for tests of power cuts. */
+/** `EXT4_IOC_SHUTDOWN` with `EXT4_GOING_FLAGS_NOLOGFLUSH`, the kernel's interface for testing power cuts. */
 const shutdown = 'open(my $f, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl($f, 0x8004587d, $how) or die $!';
 
 export async function mountBlockDisk(folder: string, mib: number): Promise<BlockDisk> {
@@ -62,7 +62,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
     },
     async startAgain() {
       await unmount();
-      // 1: it had errors, and has none any more.
+      // 1: it had errors, which are now fixed.
       await runCommand('sh', ['-c', 'e2fsck -p "$1" || [ $? -le 1 ]', 'sh', image], command);
       await mount();
     },

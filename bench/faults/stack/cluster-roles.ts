@@ -12,7 +12,7 @@ const askMs = 2_000;
 const electionDeadlineMs = 30_000;
 const lookEveryMs = 100;
 
-/** Who leads INGEST, and who follows. Waits for a leader, and throws where there is none for long. */
+/** The leader and followers of INGEST. Waits for a leader; throws if there is none for long. */
 export async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNode; followers: readonly LogNode[] }> {
   const deadline = performance.now() + electionDeadlineMs;
   for (;;) {

@@ -9,33 +9,33 @@ import type { Certificate } from '../../../shared/testing/certificates.ts';
 import type { Arrival } from '../judge/judge.ts';
 import { readDelivered } from './visitor-events.ts';
 
-/** What a destination does with the requests that come from now on. */
+/** How a destination responds to requests from now on. */
 export type Behaviour =
   | { readonly kind: 'take'; readonly afterMs?: number }
   | { readonly kind: 'refuse'; readonly status: number }
-  /** Takes so many a second and refuses the rest with 429. */
+  /** Accepts this many requests a second and refuses the rest with 429. */
   | { readonly kind: 'throttle'; readonly perS: number; readonly retryAfterS: number }
   /** Reads the request and never answers. */
   | { readonly kind: 'hang' }
-  /** Takes for a while, then refuses for as long. */
+  /** Accepts for a while, then refuses for the same time. */
   | { readonly kind: 'flap'; readonly everyMs: number }
-  /** Breaks connections: one by one before it has answered, and in the middle of an answer that says 200. */
+  /** Breaks connections: alternately before the answer, and in the middle of an answer with status 200. */
   | { readonly kind: 'reset' }
-  /** Says 200 and then sends a body without an end. */
+  /** Responds 200 and then sends a body without an end. */
   | { readonly kind: 'endless' };
 
-/** Plays a destination whose behaviour can be changed, and keeps what it took. */
+/** A test destination whose behaviour can be changed, and which records accepted requests. */
 export type FaultDestination = {
   readonly name: string;
   readonly url: string;
-  /** What it answered 2xx, in the order in which requests were complete. */
+  /** Events answered with 2xx, in the order in which their requests were complete. */
   readonly taken: readonly Arrival[];
-  /** Requests that were complete, whatever it answered. */
+  /** Complete requests, whatever the response. */
   readonly asked: number;
   behave(behaviour: Behaviour): void;
-  /** Shows this certificate from now on, to clients, which have to reconnect. Only with TLS. */
+  /** Presents this certificate from now on, to clients, which must reconnect. Only with TLS. */
   show(certificate: Certificate): void;
-  /** Ends the connections it has, and those whose request is under way. */
+  /** Closes its connections, including those with a request in flight. */
   disconnect(): void;
   close(): Promise<void>;
 };
@@ -43,7 +43,7 @@ export type FaultDestination = {
 export type DestinationOptions = {
   /** Host in its address. */
   readonly host?: string;
-  /** Makes it be reached by TLS. */
+  /** Serves TLS. */
   readonly certificate?: Certificate;
 };
 
@@ -95,7 +95,7 @@ export async function startFaultDestination(
   };
 }
 
-/** What becomes of a request, by the time it came. */
+/** The response to a request, by its arrival time. */
 function decider(behaviour: Behaviour): (nowMs: number) => Decision {
   const ok = { kind: 'answer', status: 200, afterMs: 0 } as const;
   const sinceMs = performance.now();
@@ -127,7 +127,7 @@ function decider(behaviour: Behaviour): (nowMs: number) => Decision {
   }
 }
 
-/** A destination that answers 200 has the event, whatever the rest of the answer. */
+/** A destination that responds 200 has the event, whatever the rest of the response. */
 function saysYes(decision: Decision): boolean {
   return decision.kind === 'answer' ? decision.status === 200 : ['break-answer', 'endless'].includes(decision.kind);
 }
@@ -136,7 +136,7 @@ const promisedBytes = 1_000;
 const endlessChunk = 'x'.repeat(16_384);
 const endlessEveryMs = 10;
 
-/** A reset, where there is one to send: what is encrypted has a connection below it that only ends. */
+/** A TCP reset where possible; with TLS the connection below can only be closed. */
 function breakOff(socket: Socket | null): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket?.resetAndDestroy();
@@ -170,7 +170,7 @@ function carryOut(response: ServerResponse, decision: Decision): void {
   }
 }
 
-/** Never resolves for a request that was cut off: a destination does not have it. */
+/** Never resolves for a truncated request: the destination does not have it. */
 function readBody(request: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

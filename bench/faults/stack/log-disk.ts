@@ -2,9 +2,9 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { runCommand } from '../../../shared/embedded/machine/run-command.ts';
 import { storeDirOf, streamsFolder } from './stack-parts.ts';
 
-/** A file system in memory for the streams of a stack's first node, whose size can be changed. Takes root. */
+/** An in-memory file system for the streams of a stack's first node, with a variable size. Needs root. */
 export type LogDisk = {
-  /** Takes all the room there is: nothing more can be written. */
+  /** Fills all free space, so that nothing more can be written. */
   fill(): Promise<void>;
   free(): Promise<void>;
   remove(): Promise<void>;
@@ -28,7 +28,7 @@ export async function mountLogDisk(folder: string, mib: number): Promise<LogDisk
           await resize(`${((blocks - bfree) * bsize) / 1024}k`);
           return;
         } catch (error) {
-          // More was written meanwhile than it was to hold.
+          // Other processes wrote more in the meantime than fits.
           if (attempt === attemptsMax) throw error;
         }
       }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { clockFile } from '../../machine/env.ts';
 
-// Loaded before a service's own code, in every thread of it: `Date` is off by the value of a file, as after an operator has
-// set the machine's clock. Monotonic time and timers go on as they are. Other processes keep the clock they have, and so
-// do threads where services run from their sources.
+// Loaded before a service's own code, in every thread: shifts `Date` by the value in a file, as if an operator had
+// set the machine's clock. Monotonic time and timers are unaffected. Other processes keep their clock, and so do
+// threads of services that run from source.
 
 const everyMs = 20;
 const file = clockFile();
@@ -23,7 +23,7 @@ function look(from: string): void {
   try {
     offMs = Number(readFileSync(from, 'utf8')) || 0;
   } catch {
-    // Not written yet: the clock is right.
+    // Not written yet: the clock is correct.
   }
 }
 

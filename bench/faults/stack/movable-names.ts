@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { namesFile } from '../../machine/env.ts';
 import { isStackName } from './stack-names.ts';
 
-// Loaded before a service's own code, in every thread of it: names of the stack lead to this machine, and to nothing while
-// a file says that the name server is gone. Other names are asked for as ever.
+// Loaded before a service's own code, in every thread: resolves names of the stack to this machine, or fails while a
+// file says that the name server is unavailable. Other names are resolved normally.
 
 type Done = (error: NodeJS.ErrnoException | null, ...found: unknown[]) => void;
 type Look = (name: string, ...rest: unknown[]) => unknown;
@@ -14,14 +14,14 @@ type Names = Record<'lookup' | 'resolve4' | 'resolve6', Look> & {
 
 const file = namesFile();
 const address = '127.0.0.1';
-/** A system gives up on a name server that does not answer after this long, or longer. */
+/** A system gives up on an unresponsive name server after this long, or longer. */
 const silenceMs = 2_000;
 
 function isGone(): boolean {
   try {
     return readFileSync(file ?? '', 'utf8').trim() === 'gone';
   } catch {
-    // Not written yet: all is well.
+    // Not written yet: names resolve.
     return false;
   }
 }
@@ -30,7 +30,7 @@ function noServer(name: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}`), { code: 'EAI_AGAIN', syscall: 'getaddrinfo' });
 }
 
-/** What a question is answered with; undefined: its kind of address does not exist. */
+/** The answer to a query; undefined: no address of that family exists. */
 function found(kind: 'lookup' | 'resolve4' | 'resolve6', options: unknown): readonly unknown[] | undefined {
   if (kind === 'resolve6') return undefined;
   if (kind === 'resolve4') return [[address]];

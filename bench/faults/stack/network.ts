@@ -3,20 +3,20 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { sleep } from '../../machine/wait-until.ts';
 
-/** A simulated link. When it is cut it keeps the bytes silently, as if packets were dropped. */
+/** A simulated link. When it is cut it holds the bytes silently, as if packets were dropped. */
 export type Trouble = { readonly kind: 'cut' } | { readonly kind: 'slow'; readonly ms: number };
 
-/** Tells connections apart by the parts of the stack at their ends. */
+/** Identifies connections by the parts of the stack at their ends. */
 export type Between = (from: string, to: string) => boolean;
 
 /**
- * What lies between the parts of a stack: relays that a fault can slow and cut. What was kept while a connection was cut
- * arrives afterwards, as what is sent again by TCP does.
+ * The network between the parts of a stack: relays that a fault can slow down and cut. Bytes held during a cut arrive
+ * afterwards, like TCP retransmissions.
  */
 export type Network = {
-  /** A port of 127.0.0.1 that leads `from` to the port of `to`, which is asked for with every connection. */
+  /** A port on 127.0.0.1 that forwards from `from` to the port of `to`, which is looked up for each connection. */
   relay(from: string, to: string, port: number | (() => number)): Promise<number>;
-  /** Troubles all connections that match, those to come too; returns what ends it. */
+  /** Disturbs all matching connections, including future ones; returns a function that ends it. */
   trouble(trouble: Trouble, matches: Between): () => void;
   close(): Promise<void>;
 };
@@ -94,7 +94,7 @@ export function createNetwork(): Network {
   };
 }
 
-/** An end that breaks, breaks the other. */
+/** One broken end breaks the other. */
 function watch(socket: Socket, ends: readonly Socket[], sockets: Set<Socket>): void {
   sockets.add(socket);
   socket.on('error', () => {

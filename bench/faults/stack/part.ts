@@ -2,21 +2,21 @@ import { childrenOf } from '../../machine/process-use.ts';
 import { keepRunning } from '../../../deploy/local/keep-running.ts';
 import type { Runnable } from '../../../deploy/local/keep-running.ts';
 
-/** A process of the stack, started again whenever it ends, as the launcher or a unit would. */
+/** A process of the stack that is restarted whenever it ends, as by the launcher or a systemd unit. */
 export type Part = {
   readonly name: string;
-  /** Of the process that runs now; 0 while none does. */
+  /** Process id of the current process; 0 while there is none. */
   readonly pid: number;
-  /** How many of its processes have been started. */
+  /** Number of processes started so far. */
   readonly starts: number;
   /** Sends a signal to the process, if there is one. */
   signal(signal: NodeJS.Signals): void;
-  /** The same to the processes that it has started as well. */
+  /** The same, including the processes that it started. */
   signalFamily(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
-  /** Keeps it from being started again, until `release`. */
+  /** Prevents restarts until `release`. */
   hold(): void;
   release(): void;
-  /** Ends it for good. */
+  /** Stops it permanently. */
   stop(): Promise<void>;
 };
 
@@ -48,7 +48,7 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
     },
   });
   const signal = (which: NodeJS.Signals): void => {
-    // Ours until its exit event has arrived, so no other process has its id.
+    // Not reaped until its exit event, so no other process has its id.
     if (pid !== 0) process.kill(pid, which);
   };
   const signalFamily = async (which: 'SIGSTOP' | 'SIGCONT'): Promise<void> => {
@@ -84,7 +84,7 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
     async stop() {
       stopping.abort();
       release();
-      // One that stands still does not hear that it is to end.
+      // A stopped process does not receive SIGTERM.
       await signalFamily('SIGCONT');
       await kept.stop();
     },

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 const leaveDeadlineMs = 5_000;
 
 /**
- * Has each sync of a process take so much longer, by tracing its system calls (strace), which slows all of them a little;
- * resolves to what ends it.
+ * Delays each sync of a process by tracing its system calls (strace), which slows all of them slightly; resolves to a
+ * function that ends it.
  */
 export async function slowSyncs(pid: number, ms: number): Promise<() => Promise<void>> {
   const calls = 'fsync,fdatasync';

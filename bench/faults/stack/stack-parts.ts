@@ -24,22 +24,22 @@ export type LogNode = Part & {
   readonly storeDir: string;
 };
 
-/** A process of ours, with its page of metrics. */
+/** One of our processes, with its metrics page. */
 export type ServicePart = Part & {
   readonly metricsUrl: string;
-  /** Where its inspector listens once SIGUSR1 has opened it. */
+  /** Port of its inspector once SIGUSR1 has opened it. */
   readonly inspectPort: number;
-  /** Whether it says that it is ready. */
+  /** Whether it reports ready. */
   isReady(): Promise<boolean>;
-  /** Replaces how it is run, from its next start on. */
+  /** Changes how it is run, from its next start. */
   runAs(change: ServiceRun): void;
 };
 
-/** How a service is run, beside what the stack settles. */
+/** How a service is run, beside the settings of the stack. */
 export type ServiceRun = {
   /** Settings beside those of the stack. */
   readonly env?: Env;
-  /** Folder of another checkout, built, whose code runs; undefined: this one's. */
+  /** Folder of another built checkout whose code runs; undefined: this one's. */
   readonly checkout?: string | undefined;
 };
 
@@ -51,17 +51,17 @@ const askMs = 1_000;
 /** The folder of a node's data and configuration. */
 export const storeDirOf = (folder: string, index: number): string => join(folder, `nats-${index + 1}`);
 
-/** Where in it nats-server has its streams: a file system of its own may be put there before it is started. */
+/** The folder in it for nats-server's streams: a separate file system may be mounted there before the start. */
 export const streamsFolder = (storeDir: string): string => join(storeDir, 'jetstream');
 
 export type LogOptions = {
   readonly nodes: number;
   readonly binaryPath: string;
-  /** Has each node reach the others by it, and tells clients of no other node. */
+  /** Routes between nodes go through it, and clients learn of no other node. */
   readonly network: Network | undefined;
 };
 
-/** Starts one node, or several as a cluster, each on a folder and ports that it keeps. */
+/** Starts one node, or several as a cluster, each with a permanent folder and ports. */
 export async function startLogNodes(folder: string, options: LogOptions, say: Say): Promise<LogNode[]> {
   const { nodes, binaryPath, network } = options;
   const ports = await findPorts(nodes * 3);
@@ -81,7 +81,7 @@ export async function startLogNodes(folder: string, options: LogOptions, say: Sa
           startNatsServer({ binaryPath, storeDir, port, monitorPort, serverName, furtherConfig, ...cluster }),
       });
       const addresses = { url: asOperator(`nats://127.0.0.1:${port}`), monitorUrl: `http://127.0.0.1:${monitorPort}` };
-      // As the launcher does it, and the units.
+      // As the launcher and the systemd units do.
       const healing = restartWhenRoom({
         current: () => ({ ...addresses, kill: () => Promise.resolve(part.signal('SIGKILL')) }),
         storeDir: streamsFolder(storeDir),
@@ -114,7 +114,7 @@ async function clusterOptions(
   return { ...cluster, routes: ways, advertise: nowhere };
 }
 
-/** What PostgreSQL is called, where it is one server or the first of two. */
+/** Name of PostgreSQL: the only server or the first of two. */
 export const databaseName = 'PostgreSQL';
 
 /** Where that one has its data. */
@@ -129,7 +129,7 @@ export async function startDatabase(
   const part = await startPart({
     name,
     say,
-    // At first on any port that is free, from then on on the same.
+    // First on any free port, then always on the same one.
     start: async () => {
       const server = await startPostgresServer({ dataDir, port });
       ({ url, port } = server);
@@ -146,11 +146,11 @@ export type ServiceOptions = {
   readonly metricsVariable: string;
   readonly env: Env;
   readonly nodeArgs: readonly string[];
-  /** Whose code runs until `runAs` says otherwise. */
+  /** This code runs until `runAs` changes it. */
   readonly checkout: string | undefined;
 };
 
-/** Starts a service under the settings it has by default; resolves once it exists, which is before it is ready. */
+/** Starts a service with default settings; resolves once the process exists, before it is ready. */
 export async function startServicePart(
   folder: string,
   { name, service, metricsVariable, env, nodeArgs, checkout }: ServiceOptions,
@@ -187,10 +187,10 @@ export async function startServicePart(
   });
 }
 
-/** Where the services' output is, a file for each of their processes. */
+/** Folder of the services' output, a file for each process. */
 export const logsFolder = (folder: string): string => join(folder, 'logs');
 
-/** Adds to a part without losing what it looks up when asked. */
+/** Extends a part without evaluating its getters. */
 export function extend<Base extends Part, Own extends object>(part: Base, own: Own): Base & Own {
   const described = { ...Object.getOwnPropertyDescriptors(part), ...Object.getOwnPropertyDescriptors(own) };
   return Object.defineProperties(own, described) as Base & Own;

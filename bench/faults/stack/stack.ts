@@ -27,32 +27,32 @@ import type { DatabasePart, LogNode, ServicePart } from './stack-parts.ts';
 import { startDatabasePair } from './standby.ts';
 import type { DatabasePair, StandbyPart } from './standby.ts';
 
-/** How a fault wants its stack. */
+/** The stack that a fault requires. */
 export type StackShape = {
   /** 1, or 3: then every stream has three replicas. */
   readonly nodes: number;
   readonly pipelines: number;
-  /** Several share one port. */
+  /** Several gateways share one port. */
   readonly gateways: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Lets the wall clock of the services be set with `setClocks`. */
+  /** Allows `setClocks` to shift the services' wall clock. */
   readonly hasMovableClocks: boolean;
-  /** Puts relays that can be slowed and cut between the parts (`network`). */
+  /** Adds relays between the parts that can be slowed down and cut (`network`). */
   readonly hasNetwork: boolean;
-  /** Gives PostgreSQL a standby (`standby`), and an address that leads to the one or the other; takes a network. */
+  /** Gives PostgreSQL a standby (`standby`) and an address that can point to either; requires a network. */
   readonly hasStandby: boolean;
-  /** Has the log, the database and destinations be reached by name, and lets `setNames` take the name server away. */
+  /** Reaches log, database and destinations by name, and allows `setNames` to disable the name server. */
   readonly hasNames: boolean;
-  /** Has the troubled destination be reached by TLS. */
+  /** Reaches the disturbed destination by TLS. */
   readonly hasCertificates: boolean;
 };
 
-/** Everything an event passes, each part kept running on ports and folders of its own. */
+/** Everything an event passes through; each part keeps running with its own ports and folders. */
 export type FaultStack = {
   readonly folder: string;
   /** Of the gateways. */
   readonly url: string;
-  /** The source key with which visitors send; changes where a fault gives the source a new one. */
+  /** The source key that visitors send; changes when a fault issues a new one. */
   token: string;
   readonly control: ControlAccess;
   readonly gateways: readonly ServicePart[];
@@ -60,25 +60,25 @@ export type FaultStack = {
   readonly controlPlane: ServicePart;
   readonly log: readonly LogNode[];
   readonly postgres: DatabasePart;
-  /** Of PostgreSQL; throws where the shape has none. */
+  /** The standby of PostgreSQL; throws where the shape has none. */
   readonly standby: StandbyPart;
-  /** Has every connection to PostgreSQL that is made from now on lead to this server of it. */
+  /** Directs new connections to PostgreSQL to this server. */
   leadDatabaseTo(server: DatabasePart): void;
-  /** Always well. */
+  /** Always healthy. */
   readonly steady: FaultDestination;
-  /** Does what the fault wants of it. */
+  /** The destination that the fault controls. */
   readonly troubled: FaultDestination;
-  /** Sets the wall clock of every service off by so many ms. */
+  /** Shifts the wall clock of every service by this many ms. */
   setClocks(offMs: number): Promise<void>;
-  /** Takes the name server away from every service, or gives it back. */
+  /** Disables or enables the name server for every service. */
   setNames(state: 'known' | 'gone'): Promise<void>;
-  /** What lies between services, log and database, and between the log's nodes; throws where the shape has none. */
+  /** The network between services, log and database, and between the log's nodes; throws where the shape has none. */
   readonly network: Network;
-  /** Of the troubled destination: the one its clients believe, and one that has run out. */
+  /** Certificates of the disturbed destination: a trusted one, and an expired one. */
   readonly certificates: Certificates;
   /** SECRETS_KEY of the services that have one. */
   readonly secretsKey: string;
-  /** Environment of a command that is to reach the log and the database. */
+  /** Environment for a command that connects to the log and the database. */
   readonly commandEnv: Readonly<Record<string, string>>;
 };
 
@@ -87,11 +87,11 @@ export type Certificates = { readonly good: Certificate; readonly expired: Certi
 export type StackOptions = {
   readonly shape: StackShape;
   readonly natsPath: string;
-  /** Before anything is started on the folder; what it returns undoes it at the end. */
+  /** Runs before anything is started in the folder; the returned function undoes it at the end. */
   prepare?(folder: string): Promise<() => Promise<void>>;
-  /** Folder of another checkout, built, whose services the stack begins with. */
+  /** Folder of another built checkout whose services the stack starts with. */
   readonly checkout?: string | undefined;
-  /** Leaves the folder, with data and logs, where it is. */
+  /** Keeps the folder, with data and logs. */
   readonly isKept: boolean;
   say(line: string): void;
 };
@@ -100,10 +100,10 @@ type FaultService = 'gateway' | 'pipeline' | 'control-plane';
 const logUserOf = { gateway: 'gateway', pipeline: 'pipeline', 'control-plane': 'controlPlane' } as const;
 
 const readyDeadlineMs = 120_000;
-/** Of stacks that were started and have not ended. */
+/** Stacks that are running. */
 const running = new Set<Stops>();
 
-/** Ends every stack, for a process that was asked to stop. */
+/** Stops every stack, for a process that was asked to stop. */
 export async function endStacks(): Promise<void> {
   await Promise.all([...running].map((stops) => stops.run()));
 }
@@ -140,7 +140,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
   const host = shape.hasNames ? { host: stackName('destination') } : {};
   const steady = await startFaultDestination('steady', host);
   stops.add(() => steady.close());
-  // Its certificate is for an address and not for the name.
+  // Its certificate is for an address, not for the name.
   const troubled = await startFaultDestination('troubled', tls === undefined ? host : { certificate: tls.good });
   stops.add(() => troubled.close());
 
@@ -171,11 +171,11 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     ...shape.env,
   };
   const secretsKey = randomBytes(32).toString('base64');
-  // An older build, whose schema is another, migrates by itself.
+  // An older build with another schema migrates by itself.
   const roles = checkout === undefined ? await migrateWithRoles(postgres.url) : undefined;
   const databaseOf = (service: FaultService): string =>
     (service === 'gateway' ? undefined : roles?.[logUserOf[service]]) ?? postgres.url;
-  /** Where a service finds log and database: each by ways of its own, so that it alone can be cut off. */
+  /** The log and database addresses of a service: separate routes, so that each service can be cut off alone. */
   const addressesFor = async (
     name: string,
     service: FaultService,
@@ -188,13 +188,14 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     };
     const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
     const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
-    // Gateways of an earlier version read CONFIG, which the users of this one keep from gateways: theirs are replaced last.
+    // Gateways of an earlier version read CONFIG, which this version's users deny to gateways: they are replaced
+    // last.
     const hasOldUsers = service === 'gateway' && checkout !== undefined;
     const urls = nodes.join(',');
     return { NATS_URL: hasOldUsers ? urls : asLogUser(urls, logUserOf[service]), DATABASE_URL: database };
   };
   const signing = { CONFIG_SIGNING_KEY: newConfigSigningKey() };
-  // An earlier version signs nothing.
+  // An earlier version does not sign.
   const trusted = checkout === undefined ? { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' } : {};
   const local = { SECRETS_KEY: secretsKey, EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
@@ -206,7 +207,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     return startServicePart(folder, { name, service, metricsVariable, env: all, nodeArgs, checkout }, say);
   };
   const numbered = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
-  // All at once, as a machine that comes up would.
+  // All at once, as after a reboot.
   const [controlPlane, pipelines, gateways] = await Promise.all([
     start('control-plane', 'control-plane', 'CONTROL_PLANE_METRICS_PORT', {
       CONTROL_PLANE_PORT: String(controlPort),
@@ -228,7 +229,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     ),
   ]);
   const services = [controlPlane, ...pipelines, ...gateways];
-  // Together: each may take its time, and an order between them would show nothing here.
+  // In parallel: each may take its time, and an order would test nothing here.
   stops.add(() => Promise.all(services.map((service) => service.stop())).then(() => undefined));
   await waitUntil('the services to be ready', readyDeadlineMs, () => unreadyService(services));
 
@@ -280,7 +281,7 @@ async function startPostgres(
   return hasStandby ? startDatabasePair(folder, say) : { primary: await startDatabase(databaseFolder(folder), say) };
 }
 
-/** In one step: half a number would be another one. */
+/** Atomically: a partly written number would be a different number. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
@@ -293,7 +294,7 @@ async function createCertificates(folder: string): Promise<Certificates & { read
   return { good: await authority.server(), expired: await authority.expiredServer(), caFile };
 }
 
-/** Under another name: the next run removes folders of runs that are over. */
+/** Renamed: the next run removes folders of finished runs. */
 async function keepFolder(path: string, say: (line: string) => void): Promise<void> {
   const kept = `${await mkdtemp(join(tmpdir(), 'sluice-faults-'))}/stack`;
   await rename(path, kept);
@@ -311,12 +312,12 @@ async function createDestinations(control: ControlAccess, destinations: readonly
   await control.publish();
 }
 
-/** What is ours of the stack: processes whose memory counts. */
+/** Our processes in the stack, whose memory counts. */
 export function servicesOf({ gateways, pipelines, controlPlane }: FaultStack): readonly ServicePart[] {
   return [...gateways, ...pipelines, controlPlane];
 }
 
-/** Undefined once each of them says that it is ready. */
+/** Undefined once each of them reports ready. */
 export async function unreadyService(services: readonly ServicePart[]): Promise<string | undefined> {
   const ready = await Promise.all(services.map((service) => service.isReady()));
   return services.find((_, index) => ready[index] === false)?.name;

@@ -8,9 +8,9 @@ import { waitUntil } from '../../machine/wait-until.ts';
 import { databaseFolder, extend, startDatabase } from './stack-parts.ts';
 import type { DatabasePart } from './stack-parts.ts';
 
-/** A server of PostgreSQL that follows another one, and answers reads alone until it is promoted. */
+/** A PostgreSQL server that follows another one and answers reads only, until it is promoted. */
 export type StandbyPart = DatabasePart & {
-  /** Has it lead from now on; resolves once it takes writes. */
+  /** Promotes it; resolves once it accepts writes. */
   promote(): Promise<void>;
 };
 
@@ -20,10 +20,10 @@ const standbyName = 'standby';
 const copyDeadlineMs = 60_000;
 const followDeadlineMs = 30_000;
 
-/** Starts PostgreSQL as two servers: what the first one says it has committed, the other one has on its disk. */
+/** Starts PostgreSQL as two servers with synchronous replication: a commit is on both disks. */
 export async function startDatabasePair(folder: string, say: (line: string) => void): Promise<DatabasePair> {
   const [dataDir, copyDir] = [databaseFolder(folder), `${databaseFolder(folder)}-${standbyName}`];
-  // What a server that was stopped leaves is whole, and may be copied as it is.
+  // The files of a stopped server are consistent and may be copied.
   const first = await startPostgresServer({ dataDir });
   await first.stop();
   await runCommand('cp', ['-a', first.home, copyDir], { timeoutMs: copyDeadlineMs });

@@ -2,7 +2,7 @@ import { digestOf, marksOf } from '../judge/marks.ts';
 import type { Arrival } from '../judge/judge.ts';
 import type { ExpectedMarks } from '../judge/marks.ts';
 
-/** The ways in which an event is sent. */
+/** The APIs for sending an event. */
 export type Route = 'track' | 'batch' | 'pixel' | 'identify';
 
 /** One request of a numbered visitor. */
@@ -18,7 +18,7 @@ export type VisitorEvents = {
   readonly route: Route;
   readonly visitor: number;
   readonly numbers: readonly number[];
-  /** Whether the client names its events itself, so that it may send them again. */
+  /** Whether the client sets event ids, so that it may retry. */
   readonly isNamed: boolean;
 };
 
@@ -26,7 +26,7 @@ const prefix = 'visitor-';
 const batchPrefix = 'row';
 const identified = 'identify_';
 
-/** What events of a request say at the destination, beside which ones they are. */
+/** The content of a request's events at the destination, beside their identities. */
 export function expectedMarks(seed: number, route: Route, visitor: number, number: number): ExpectedMarks {
   const { event, person } = marksOf(seed, visitor, number);
   return {
@@ -36,7 +36,7 @@ export function expectedMarks(seed: number, route: Route, visitor: number, numbe
   };
 }
 
-/** A request whose events say at the destination which ones they are. */
+/** A request whose events carry their identities to the destination. */
 export function visitorRequest({ token, seed, route, visitor, numbers, isNamed }: VisitorEvents): VisitorRequest {
   const externalId = `${prefix}${visitor}`;
   const number = numbers[0] ?? 0;
@@ -85,7 +85,9 @@ type Payload = {
   };
 };
 
-/** Event and visitor of a delivered body, and digests of both; zeros, which no visitor sends, where they are missing. */
+/**
+ * Event and visitor of a delivered body, with digests of both; zeros, which no visitor sends, where they are missing.
+ */
 export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' | 'event' | 'person'> {
   const { event, visitor } = JSON.parse(body) as Payload;
   const number =
@@ -99,8 +101,8 @@ export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' 
 }
 
 /**
- * An identify is known by its visitor, as that was right after it. Each adds a property of its own: one that all of them
- * wrote would keep its value where a later identify has an earlier time, as after a clock was set back.
+ * An identify is recognised by its visitor's state directly after it. Each adds a unique property: a shared one would
+ * keep its value where a later identify has an earlier time, as after a clock was set back.
  */
 function newestIdentify(properties: Readonly<Record<string, unknown>> = {}): number {
   const numbers = Object.keys(properties)

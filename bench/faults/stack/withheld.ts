@@ -6,16 +6,24 @@ import type { FaultDestination } from './destination.ts';
 import type { FaultStack } from './stack.ts';
 import { visitorRequest } from './visitor-events.ts';
 
-/** Events that must not leave under any fault: those for a stopped destination, of erased visitors, and of those who withdrew consent. */
+/**
+ * Events that must not be delivered under any fault: for a stopped destination, of erased visitors, and of visitors
+ * who withdrew consent.
+ */
 export type Withheld = {
   /**
-   * Stops a destination, erases a visitor, and has another withdraw consent to the purpose of a third destination, while events
-   * of all of them wait for a retry. From then on they would be accepted.
+   * Stops a destination, erases a visitor, and withdraws another visitor's consent for a third destination, while
+   * their events wait for a retry. From then on the destination would accept them.
    */
   begin(): Promise<void>;
-  /** The same with other visitors while the fault lasts: each request is repeated until it is answered. `isOver`: the fault. */
+  /**
+   * The same with other visitors during the fault: each request is repeated until it is answered. `isOver`: whether
+   * the fault has ended.
+   */
   during(isOver: () => boolean): Promise<void>;
-  /** Waits for the events of a visitor that did neither, which waited as long; a problem where they do not come. */
+  /**
+   * Waits for the events of a visitor without either, which waited as long; returns a problem if they do not arrive.
+   */
   finish(): Promise<string | undefined>;
   evidence(): Required<Pick<Evidence, 'stops' | 'erasures' | 'withdrawals' | 'others'>>;
   close(): Promise<void>;
@@ -26,14 +34,14 @@ const purpose = 'advertising';
 const readyDeadlineMs = 60_000;
 const answerDeadlineMs = 600_000;
 const repeatEveryMs = 250;
-/** When visitors erase and withdraw during a fault, from its beginning; the first of them in any case. */
+/** When visitors erase and withdraw during a fault, from its beginning; the first always happens. */
 const roundsAtMs = [0, 2_000, 6_000] as const;
 /** Visitors before the first round. */
 const visitorsBefore = 2;
 
 /**
- * Makes destinations that refuse all they are sent until `begin`, and one that does until `during` is over, and sends events
- * of `visitor` and of those after it, which no other load is.
+ * Creates destinations that refuse everything until `begin`, and one until `during` has ended, and sends events of
+ * `visitor` and the following visitors, which no other load uses.
  */
 export async function createWithheld(stack: FaultStack, visitor: number): Promise<Withheld> {
   const names = ['stopped', 'late', 'consented', 'waiting'];
@@ -72,7 +80,7 @@ async function prepare(
   };
   const { erasures, stops, withdrawals } = evidence;
   for (const each of refusing) each.behave({ kind: 'refuse', status: 503 });
-  // A source of their own, so that the load does not pile up at the destination that refuses for longest.
+  // A separate source, so that the load does not queue at the destination that refuses longest.
   const { sourceId, token } = await addSource(stack);
   const [stoppedId, , consentedId, waitingId] = await addDestinations(stack, refusing, { waiting: sourceId });
   await control.call('POST', 'collections/consentSettings', {
@@ -86,7 +94,7 @@ async function prepare(
     await sendEvent(stack, withdrawing, number);
     for (const each of [...ofRounds, kept]) await sendEvent(stack, each, number, token);
   }
-  // Only the first event is asked for: the later ones of its visitor wait for it.
+  // Only the first event is expected: the visitor's later events wait for it.
   await waitUntil('events to wait for a retry', readyDeadlineMs, () =>
     Promise.resolve(refusing.find(({ asked }) => asked === 0)?.name),
   );
@@ -140,7 +148,7 @@ async function closeAll(destinations: readonly FaultDestination[]): Promise<void
 const isThere = ({ taken }: FaultDestination, visitor: number, number: number): boolean =>
   taken.some((arrival) => arrival.visitor === visitor && arrival.number === number);
 
-/** Repeats a request that a fault may leave without an answer. */
+/** Repeats a request that a fault may leave unanswered. */
 async function untilAnswered(ask: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + answerDeadlineMs;
   for (;;) {
@@ -184,7 +192,7 @@ const deviceOf = (visitor: number): string => `erased-${visitor}`;
 
 const externalIdOf = (visitor: number): string => `visitor-${visitor}`;
 
-/** One whose answer was lost may be erased already. */
+/** A visitor whose answer was lost may already be erased. */
 async function erase({ control }: FaultStack, visitor: number): Promise<void> {
   try {
     await control.call('DELETE', `visitors/${deviceOf(visitor)}`);
@@ -194,8 +202,8 @@ async function erase({ control }: FaultStack, visitor: number): Promise<void> {
 }
 
 /**
- * Withdraws consent. The gateway answers when the request is stored; it is live when the resolver has announced it: that is
- * before an event that was sent after it is delivered anywhere.
+ * Withdraws consent. The gateway answers when the request is stored; the withdrawal is live when the resolver has
+ * announced it, which is before a later event is delivered anywhere.
  */
 async function untilLive(stack: FaultStack, visitor: number, token = stack.token): Promise<void> {
   await untilAnswered(() => withdraw(stack, visitor, token));

@@ -1,55 +1,55 @@
 import type { ControlAccess } from '../../system/control-client.ts';
 
-/** Where an attack is aimed at, and with whose keys: it goes to the attacking process as it is. */
+/** The attack's targets and keys: sent to the attacking process unchanged. */
 export type Target = {
   readonly gatewayUrl: string;
   readonly controlUrl: string;
   readonly databaseUrl: string;
   readonly accountId: string;
   readonly apiKey: string;
-  /** Of the account's source. */
+  /** Key of the account's source. */
   readonly token: string;
 };
 
-/** What the attacking account may have sent to: it is set up as anybody sets up an account. */
+/** What the attacking account needs to create destinations, like any account. */
 export type Ground = {
   readonly control: ControlAccess;
-  /** Address of a path at a sink that takes everything. */
+  /** Address of a path at a sink that accepts everything. */
   sinkUrl(path: string): string;
-  /** Address of a destination that does what the path says: see `hostile-main.ts`. */
+  /** Address of a destination whose path selects its behaviour: see `hostile-main.ts`. */
   hostileUrl(behaviour: 'alternate' | 'fail-half' | 'hang'): string;
   /** An address without a listener. */
   readonly deadUrl: string;
-  /** Address of a name that no name server answers for. */
+  /** Address with a name that no name server resolves. */
   silentUrl(name: string): string;
 };
 
-/** What an attack did, as the attacker sees it. */
+/** The attack's results from the attacker's point of view. */
 export type Tally = {
-  /** Bytes of bodies that the gateway took. */
+  /** Bytes of bodies that the gateway accepted. */
   acceptedBytes: number;
-  /** Answers, by status; `none` where there was none. */
+  /** Responses by status; `none` where there was none. */
   readonly answers: Record<string, number>;
 };
 
-/** What of an account's setting up the attack has to know, such as ids. */
+/** Values from the account's set-up that the attack needs, such as ids. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** One way to hurt others: a file, and one line in the registry. */
+/** One attack: a file, and one line in the registry. */
 export type Attack = {
   readonly name: string;
   readonly summary: string;
-  /** Programs of the usual priority that only compute go on beside it, one a core. */
+  /** Also runs compute-bound programs at normal priority, one for each core. */
   readonly fillsProcessors?: true;
-  /** What it leaves in the log goes on for long: the quiet account is measured after it, too. */
+  /** The attack's backlog lasts long: the quiet account is measured afterwards too. */
   readonly leavesMuch?: true;
-  /** Settings of the services that are not those of the other scenarios. */
+  /** Service settings that differ from other scenarios. */
   readonly env?: Readonly<Record<string, string>>;
   /** Sets up the attacking account's draft; it is published after that. */
   prepare(ground: Ground): Promise<Facts>;
-  /** Puts into the database what months of the account's events leave there. Called once, before anything is measured. */
+  /** Adds the database rows of several months of the account's events. Called once, before any measurement. */
   fill?(target: Target): Promise<void>;
-  /** Runs until it is stopped, and then leaves nothing behind. */
+  /** Runs until it is stopped, and leaves no process behind. */
   run(strike: Strike): Promise<void>;
 };
 
@@ -60,7 +60,7 @@ export type Strike = {
   readonly signal: AbortSignal;
 };
 
-/** Adds a destination that takes what is sent, or does not, and returns its id. */
+/** Adds an accepting or refusing destination and returns its id. */
 export async function addDestination({ control }: Pick<Ground, 'control'>, url: string): Promise<string> {
   const { id } = await control.call('POST', 'destinations', {
     type: 'HTTPDestination',
@@ -70,7 +70,7 @@ export async function addDestination({ control }: Pick<Ground, 'control'>, url: 
   return String(id);
 }
 
-/** All the preparation of an account that only sends: a destination that takes everything. */
+/** The set-up of an account that only sends: a destination that accepts everything. */
 export async function addSinkDestination(ground: Ground): ReturnType<Attack['prepare']> {
   await addDestination(ground, ground.sinkUrl('attacked/1'));
   return {};
