@@ -4,7 +4,7 @@ import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
 import { defineEnv } from '../../shared/runtime/env.ts';
 import { sinkEnv } from '../local/sink/env.ts';
 
-/** The port at which the service of this container answers, whichever service it is. */
+/** The port of this container's service, whichever it is. */
 export const { read: readHealthcheckEnv } = defineEnv({
   GATEWAY_METRICS_PORT: gatewayStatusEnv.GATEWAY_METRICS_PORT,
   CONTROL_PLANE_METRICS_PORT: controlPlaneHttpEnv.CONTROL_PLANE_METRICS_PORT,

@@ -10,8 +10,9 @@ const portVariables = {
 const service = /\/(gateway|control-plane|pipeline|sink)\/main\.js\0|\/sluice\0(gateway|control-plane|pipeline|sink)\0/;
 
 /**
- * The health page of the service that the container's first process is, by its command line as /proc shows it: an
- * argument each, closed by a NUL; an init in front of it has the command line of `sluice` in its own. Undefined where it is a command, such as the migration, which has none.
+ * The health page of the service in the container's first process, from its command line in /proc (arguments end with
+ * NUL); an init in front of it has `sluice` in its command line. Undefined for a command without a health page, such
+ * as the migration.
  */
 export function healthUrl(commandLine: string, page: string, env: HealthcheckEnv): string | undefined {
   const found = service.exec(commandLine);

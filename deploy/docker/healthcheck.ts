@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readHealthcheckEnv } from './env.ts';
 import { healthUrl } from './health-url.ts';
 
-// Asks the service of this container whether it lives, or what the argument says: readyz. Exits with 0 when it does.
+// Checks the health of this container's service; the argument readyz checks readiness. Exits with 0 if healthy.
 const url = healthUrl(readFileSync('/proc/1/cmdline', 'utf8'), process.argv[2] ?? 'livez', readHealthcheckEnv());
 if (url !== undefined) {
   try {

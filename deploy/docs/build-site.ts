@@ -13,7 +13,7 @@ const isShown = (path: string): boolean =>
     path,
   );
 
-/** Builds the site into a folder. Throws where a link leads nowhere. */
+/** Builds the site into a folder. Throws for a broken link. */
 export async function buildSite(target: string): Promise<{ readonly pages: number }> {
   const apis = apiDocuments();
   const sections = await readSections(apis);
@@ -71,7 +71,7 @@ export async function buildSite(target: string): Promise<{ readonly pages: numbe
   return { pages: built.size };
 }
 
-/** Gives rows that begin with a name an address of their own, so that links and searches lead to them. */
+/** Gives table rows that start with a name their own address, so that links and searches lead to them. */
 function nameRows(html: string): string {
   const used = new Set<string>();
   return html.replaceAll(/<tr>\n<td><code>(\w+)<\/code>/g, (row, name: string) => {

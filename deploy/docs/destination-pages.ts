@@ -94,7 +94,7 @@ function versionOf(version: KindVersion | 'unversioned'): string {
   return ends === undefined ? `${name}; the platform has published no end` : `${name}, until ${ends}`;
 }
 
-/** Where the order of a customer of whom everything is known identifies that customer. */
+/** The fields of an order request that identify a fully known customer. */
 function identity(kind: OfferedKind): string[] {
   const identities = identitiesOf(kind);
   if (identities === undefined) return [];

@@ -19,10 +19,10 @@ const searched: readonly (readonly [label: string, value: string])[] = [
   ['User agent', 'Mozilla/5.0 (X11; Linux x86_64)'],
 ];
 
-/** Where a member of a request identifies the person: label, field, and how the value is written. */
+/** A request member that identifies the person: label, field, and format. */
 export type Identity = readonly [label: string, field: string, form: string];
 
-/** Where the request for an order of a known customer identifies that customer; undefined where a kind sends none. */
+/** The request fields for an order that identify a known customer; undefined where a kind sends none. */
 export function identitiesOf(kind: OfferedKind): readonly Identity[] | undefined {
   const resolved = { ...sampleEventFor(kind), visitor: knownVisitor };
   const event = { resolved };

@@ -17,7 +17,7 @@ export function ingestDocument(): JsonObject {
   return describeOwn(routes) as JsonObject;
 }
 
-/** What routes use once a request comes, which none does here. */
+/** Dependencies that routes use when a request arrives, which never happens here. */
 const unused = new Proxy(
   {},
   {

@@ -1,16 +1,16 @@
 import { posix } from 'node:path';
 import type { Page } from './page.ts';
 
-/** Where a link of a page leads. */
+/** The target of a link. */
 export type Target =
   | { readonly kind: 'outside'; readonly href: string }
   | { readonly kind: 'page'; readonly page: Page; readonly hash: string }
-  /** A file of the site that is no page. */
+  /** A file of the site that is not a page. */
   | { readonly kind: 'asset'; readonly file: string }
-  /** A file of the repository that is no page. */
+  /** A file of the repository that is not a page. */
   | { readonly kind: 'file'; readonly path: string };
 
-/** Finds what links lead to. A page made from the code has no file: Markdown links to it by `/docs/<path>.html`. */
+/** Resolves links. A page generated from code has no file: Markdown links to it as `/docs/<path>.html`. */
 export function createLinks(pages: readonly Page[]): (from: Page, href: string) => Target {
   const byPath = new Map(pages.map((page) => [page.path, page]));
   const bySource = new Map(pages.flatMap((page) => (page.source === undefined ? [] : [[page.source, page] as const])));
@@ -33,7 +33,7 @@ export function relativeHref(from: Page, file: string): string {
   return posix.relative(posix.dirname(from.path), file);
 }
 
-/** Links of built pages that lead nowhere, each as `page: link`. `pages` are the HTML texts by file. */
+/** Broken links of built pages, each as `page: link`. `pages` are the HTML texts by file. */
 export function findDeadLinks(pages: ReadonlyMap<string, string>, otherFiles: ReadonlySet<string>): readonly string[] {
   const ids = new Map(
     [...pages].map(([file, html]) => [file, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 
-// Builds the documentation into dist/docs: plain files for the control plane or any other web server. Does nothing where
-// none of what it is made from has changed.
+// Builds the documentation into dist/docs: plain files for the control plane or any other web server. Does nothing if
+// its inputs are unchanged.
 const top = fileURLToPath(topFolder);
 process.chdir(top);
 const target = join(top, 'dist/docs');
 const inputs = await digestInputs();
 if ((await readFile(join(target, '.inputs'), 'utf8').catch(() => '')) !== inputs) {
   const { buildSite } = await import('./build-site.ts');
-  // Whole or not at all: a control plane may be serving the one before.
+  // Atomic: a control plane may be serving the previous build.
   const unfinished = `${target}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   const { pages } = await buildSite('dist/docs.unfinished');
@@ -22,7 +22,7 @@ if ((await readFile(join(target, '.inputs'), 'utf8').catch(() => '')) !== inputs
   process.stdout.write(`documentation: ${pages} pages in dist/docs\n`);
 }
 
-/** Of everything that may say something on a page: Markdown, and the code that facts are made from. */
+/** Inputs of the pages: Markdown, and code that facts are generated from. */
 async function digestInputs(): Promise<string> {
   const folders = ['shared', 'gateway', 'pipeline', 'control-plane', 'deploy'];
   const listed = await Promise.all(

@@ -17,7 +17,7 @@ const languages: Readonly<Record<string, string>> = {
 };
 
 export type MarkdownHooks = {
-  /** The address to write for one that a page has; undefined: there is nothing to lead to, and the text stays. */
+  /** The address to write for a page's link; undefined: no target exists, and only the text stays. */
   resolveHref(inputPath: string, href: string): string | undefined;
 };
 

@@ -8,7 +8,7 @@ import { standardSamples } from '../../shared/destinations/sdk/standard-samples.
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { table } from './api-pages.ts';
 
-/** What each call and standard event becomes with the settings of the example, and the requests as the kind builds them. */
+/** The outcome of each call and standard event with the example settings, and the requests that the kind builds. */
 export function outcomeSections(kind: OfferedKind): readonly string[] {
   const outcomes = eventOutcomes(kind, kind.exampleSettings);
   const sent = outcomes.filter((outcome) => outcome.outcome === 'sent');
@@ -72,13 +72,13 @@ export function showRequest({ method, url, content }: ShownRequest): string {
   return `${head}\n\n\`\`\`${isText ? 'text' : 'json'}\n${body}\n\`\`\``;
 }
 
-/** What users of other integrations may look for. */
+/** Features that users of other integrations may look for. */
 const notCarried = ({ facts }: OfferedKind): readonly string[] =>
   facts.notCarried === undefined
     ? []
     : ['### Not carried', facts.notCarried.map((line) => `- ${line[0]?.toUpperCase()}${line.slice(1)}.`).join('\n')];
 
-/** Properties of an order that no member of the requests holds, in whatever form. */
+/** Properties of an order that no request member contains in any form. */
 function notSent(outcomes: readonly EventOutcome[]): readonly string[] {
   const outcome = outcomes.find(({ label }) => label === 'Order Completed');
   const order = standardSamples.find(({ label }) => label === 'Order Completed')?.properties;
@@ -104,14 +104,14 @@ function holds(text: string, form: string): boolean {
   return form.length > 3 ? text.includes(form) : new RegExp(`(^|[^\\w.])${form}($|[^\\w.])`).test(text);
 }
 
-/** As it is, with decimals, and in minor units or millionths. */
+/** Unchanged, with decimals, and in minor units or millionths. */
 function formsOf(leaf: string | number): readonly string[] {
   if (typeof leaf === 'string') return [leaf.toLowerCase()];
   const minor = Math.round(leaf * 100);
   return [String(leaf), leaf.toFixed(2), ...(Number.isInteger(leaf) ? [] : [String(minor), String(minor * 10_000)])];
 }
 
-/** How a limit of use is sent to the platform, and how it erases a person. */
+/** How limited use is sent to the platform, and how it erases a person. */
 export function privacySection(kind: OfferedKind): readonly string[] {
   return [
     '## Privacy',

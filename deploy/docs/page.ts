@@ -1,14 +1,14 @@
-/** A page of the site as it is before it is built. */
+/** A page of the site before it is built. */
 export type Page = {
-  /** Where it stands on the site, without an ending: `migrate/segment`. */
+  /** Its path on the site, without an extension: `migrate/segment`. */
   readonly path: string;
-  /** Its name in the navigation; without one its heading. */
+  /** Its name in the navigation; defaults to its heading. */
   readonly label?: string;
-  /** Its file in the repository, which links to it and its own links are relative to; undefined: made from the code. */
+  /** Its file in the repository, to which links are relative; undefined: generated from code. */
   readonly source: string | undefined;
-  /** Rows of its tables are about a name each, such as a setting, and are found by it. */
+  /** Rows of its tables describe one name each, such as a setting, and can be linked. */
   readonly hasNamedRows?: boolean;
-  /** Markdown that begins with a heading. */
+  /** Markdown that starts with a heading. */
   readonly markdown: string;
 };
 

@@ -2,7 +2,7 @@ import MiniSearch from 'minisearch';
 import { searchOptions } from './search-options.ts';
 import type { FoundSection } from './search-options.ts';
 
-/** What a reader can search: a page is cut at its headings, and at rows that have a name. */
+/** The search index input: pages split at headings, and at rows with a name. */
 export function sectionsOf(file: string, title: string, html: string): readonly (FoundSection & { text: string })[] {
   return html.split(/(?=<h[234] id="|<tr id=")/).map((part) => {
     const [, id, heading] = /^<h[234] id="([^"]+)"[^>]*>([\s\S]*?) <a class="anchor"/.exec(part) ?? [];

@@ -14,7 +14,7 @@ export type Query = {
 
 export type Panel = {
   readonly title: string;
-  /** What it tells, and when to worry. */
+  /** What the panel shows, and when to act. */
   readonly description: string;
   readonly kind: 'timeseries' | 'stat' | 'table' | 'bargauge';
   readonly unit: Unit;
@@ -38,7 +38,7 @@ const defaultWidth = 8;
 /** The data source is chosen in the dashboard, so that it works wherever it is imported. */
 const datasource = { type: 'prometheus', uid: '${DS_PROMETHEUS}' };
 
-/** Puts rows of panels into a dashboard. The uid stays for ever: links lead to it. */
+/** Arranges rows of panels in a dashboard. The uid never changes, because links contain it. */
 export function dashboard(
   uid: string,
   title: string,

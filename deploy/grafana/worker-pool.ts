@@ -1,6 +1,6 @@
 import { dashboard } from './panel.ts';
 
-/** The pipeline's threads and actors: how many to run, and which do not do well. */
+/** The pipeline's threads and actors: how many to run, and which are unhealthy. */
 export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool', [
   {
     title: 'Threads',

@@ -12,7 +12,7 @@ type Servers = {
   readonly database: Pick<StackDatabase, 'urls' | 'isMigrated'>;
 };
 
-/** Stores how commands of this machine reach the stack, until the returned function is called. */
+/** Stores the environment for commands on this machine, until the returned function is called. */
 export async function keepEnvironment(
   folder: string,
   { log, database }: Servers,

@@ -11,24 +11,21 @@ export type KeepRunningOptions<Running extends Runnable> = {
   readonly name: string;
   start(): Promise<Running>;
   say(line: string): void;
-  /** Wait before restart n (0 first), in ms. */
+  /** Delay before restart n (0 first), in ms. */
   restartDelayMs?(restarts: number): number;
 };
 
 export type KeptRunning<Running> = {
   /** The one that runs now. */
   readonly current: Running;
-  /** Settles where it is not started again, as it would only end again. */
+  /** Settles when it is not restarted because it would only end again. */
   readonly givenUp: Promise<void>;
   stop(): Promise<void>;
 };
 
 const settledAfterMs = 60_000;
 
-/**
- * Starts something and starts it again whenever it ends without having been asked to, unless it says that no start of it
- * can work.
- */
+/** Starts something and restarts it whenever it ends unasked, unless it reports that no start can succeed. */
 export async function keepRunning<Running extends Runnable>(
   options: KeepRunningOptions<Running>,
 ): Promise<KeptRunning<Running>> {
@@ -68,7 +65,7 @@ export async function keepRunning<Running extends Runnable>(
       stop.abort();
       await current.stop();
       await watching;
-      // A restart that was under way when the stop came.
+      // A restart in progress when the stop arrived.
       await current.stop();
     },
   };
@@ -92,7 +89,7 @@ async function startUntilItWorks<Running extends Runnable>(
   return last;
 }
 
-/** At once for the first time, then doubled from half a second up to ten seconds. */
+/** First immediately, then doubled from 0.5 to 10 seconds. */
 export function restartDelayMs(restarts: number): number {
   return restarts === 0 ? 50 : Math.min(250 * 2 ** restarts, 10_000);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { endProcess } from '../../shared/embedded/machine/end-process.ts';
 import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 
-/** The services of a stack that run now, on file, so that the next start finds those a killed launcher left behind. */
+/** The running services of a stack, recorded so that the next start finds those a killed launcher left running. */
 export type ServiceRecord = {
   put(name: string, pid: number): Promise<void>;
   clear(): Promise<void>;
@@ -32,7 +32,7 @@ export function createServiceRecord(folder: string): ServiceRecord {
   };
 }
 
-/** Ends services that an earlier launcher did not get to stop. Returns their names. */
+/** Stops services that an earlier launcher left running. Returns their names. */
 export async function endLeftovers(folder: string): Promise<readonly string[]> {
   const ended: string[] = [];
   for (const [name, entry] of Object.entries(await readRecord(recordFile(folder)))) {
@@ -54,7 +54,7 @@ async function readRecord(file: string): Promise<Readonly<Record<string, Entry>>
   try {
     return JSON.parse(await readFile(file, 'utf8')) as Record<string, Entry>;
   } catch {
-    // None, or cut short by the crash: then there is nothing to go by.
+    // Missing, or truncated by the crash: nothing can be recovered from it.
     return {};
   }
 }

@@ -54,7 +54,7 @@ try {
   isReady = true;
   await stack.givenUp;
 } catch (error) {
-  // A stop that cuts the start short makes it fail; that is no news.
+  // A stop during the start makes it fail; that is expected.
   if (stopping === undefined) {
     const what = isReady ? 'sluice stops' : 'sluice did not start';
     process.stderr.write(`\n${what}: ${error instanceof Error ? error.message : String(error)}\n`);

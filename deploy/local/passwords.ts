@@ -17,7 +17,7 @@ const databaseNames = Object.keys(serviceRights) as readonly DatabaseService[];
 
 const fileOf = (folder: string): string => join(folder, 'passwords.json');
 
-/** Those of the folder. What is missing, all of it at the first start, is made, and the file only its owner may read. */
+/** The folder's passwords. Missing ones (at the first start, all) are created; only the owner may read the file. */
 export async function readOrMakePasswords(folder: string): Promise<StackPasswords> {
   const found = await readPasswords(folder);
   const passwords: StackPasswords = {
@@ -30,7 +30,7 @@ export async function readOrMakePasswords(folder: string): Promise<StackPassword
   return passwords;
 }
 
-/** Those of the folder, as far as they were made; undefined where no stack has been. */
+/** The folder's existing passwords; undefined where no stack has run. */
 export async function readPasswords(folder: string): Promise<Partial<StackPasswords> | undefined> {
   const text = await readFile(fileOf(folder), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -12,12 +12,12 @@ export type RestartWhenRoomOptions = {
 
 const everyMs = 2_000;
 const answerMs = 2_000;
-/** Below this a server that starts would fill what is left at once: it is a few of the largest messages. */
+/** Below this a starting server would fill the rest at once: it equals a few of the largest messages. */
 const roomBytesMin = 32 * 1024 ** 2;
 
 /**
- * A nats-server that met a full disk writes no more to the stream that was hit, also when there is room again, until it
- * is restarted; its health page says so. This ends it once there is room; its supervisor restarts it.
+ * After a full disk, nats-server stops writing to the affected stream until it is restarted, even when space is free
+ * again; its health page reports this. Stops it once there is space; its supervisor restarts it.
  */
 export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptions): { stop(): void } {
   let isTold = false;
@@ -30,14 +30,14 @@ export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptio
     }
     if ((await freeBytes(storeDir)) >= roomBytesMin) {
       say('! nats-server cannot write any more, though its disk has room: restarting it');
-      // Asked to stop it may hang, waiting for the stream that cannot be written to. Every write it acknowledged is synced.
+      // A graceful stop may hang, waiting for the unwritable stream. Every acknowledged write was synced.
       await server.kill();
     } else if (!isTold) {
       isTold = true;
       say(`! nats-server cannot write any more (${complaint}): it is restarted once ${storeDir} has room`);
     }
   };
-  // One that does not answer is ending or starting, which is not ours to judge.
+  // A server that does not respond is starting or stopping, and is left alone.
   const looking = every(everyMs, () => look().catch(() => undefined));
   return { stop: () => void looking.stop() };
 }

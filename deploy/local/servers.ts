@@ -33,7 +33,7 @@ export type LogLogin = { readonly user: string; readonly password: string };
 
 export type StackLog = StackServer & {
   readonly url: string;
-  /** Undefined where only the caller's own settings know it; so are logins. */
+  /** Undefined where only the caller's own settings contain it; the same for logins. */
   readonly monitorUrl: string | undefined;
   readonly logins: Readonly<Record<LogUserName, LogLogin>> | undefined;
 };
@@ -58,7 +58,7 @@ export async function startLog(
   return progress.step('nats-server', async (note) => {
     const binary = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: note });
     const storeDir = join(folder, 'nats');
-    // One that a killed stack left would keep its port, and this start would move elsewhere.
+    // A server left by a killed stack would keep its port, and this start would use another one.
     await endLeftNatsServer(storeDir);
     const port = await findFreePort(env.NATS_PORT);
     const monitorPort = await findFreePort(env.NATS_MONITOR_PORT);
@@ -101,8 +101,8 @@ export async function startLog(
 }
 
 /**
- * Creates streams and buckets before any service starts: of services that start together, those that may not would ask for what
- * is not there yet, which the server logs as errors.
+ * Creates streams and buckets before any service starts: otherwise services without permission would request missing
+ * ones, which the server logs as errors.
  */
 async function createLog(url: string, login: LogLogin, topology: TopologySettings): Promise<void> {
   const log = await connectLog({ url, login: { kind: 'password', ...login }, name: 'launcher' });
@@ -152,12 +152,12 @@ export async function startDatabase(
   });
 }
 
-/** Migrates, and answers with the addresses of the services' roles. */
+/** Migrates, and returns the addresses of the services' roles. */
 async function migrateAsOwner(
   ownerUrl: string,
   passwords: StackPasswords['database'],
 ): Promise<Record<DatabaseService, string>> {
-  // Loaded where it is needed only: a stack with a database of the caller's migrates in the control plane.
+  // Loaded on demand: with the caller's own database, the control plane migrates.
   const { migrate } = await import('../../shared/postgres/migrate.ts');
   const names = defaultsOf(databaseRolesEnv);
   const roles = readRoles({

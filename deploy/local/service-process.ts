@@ -27,7 +27,7 @@ const ownerOnly = 0o600;
 
 /** Starts one service as a process of its own; `onProblem` gets the lines it logs at warn level and above. */
 export function startService(spec: ServiceSpec, onProblem: (line: string) => void): ServiceProcess {
-  // What an earlier version began, others may still read.
+  // Files of an earlier version may still be read by others.
   const file = openSync(spec.logFile, 'a', ownerOnly);
   fchmodSync(file, ownerOnly);
   const log = createWriteStream(spec.logFile, { fd: file });
@@ -39,7 +39,7 @@ export function startService(spec: ServiceSpec, onProblem: (line: string) => voi
     detached: true,
   });
   const exited = new Promise<ServiceExit>((resolve) => {
-    // Not at `exit`: what it said at last is read by then.
+    // Not at `exit`: its last output must be read first.
     child.once('close', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: 1, signal: null }));
   });
@@ -61,7 +61,7 @@ function follow(child: ChildProcess, log: WriteStream, onProblem: (line: string)
 
 const warnLevel = 40;
 
-/** A log line at warn level or above in words; a line that is no log line as it is. */
+/** A log line at warn level or above in words; other lines unchanged. */
 export function readProblem(line: string): string | undefined {
   if (!line.startsWith('{')) return line.trim() === '' ? undefined : line;
   try {

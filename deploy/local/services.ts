@@ -29,7 +29,7 @@ export type StackAddresses = {
   readonly sinkUrl: string;
 };
 
-/** A service gives up on its own stop a little before the launcher does. */
+/** A service's own stop deadline is slightly shorter than the launcher's. */
 const ownDeadlineMs = 3_500;
 const stopDeadlineMs = 4_000;
 /** Stays behind when a service restarts, so that its health window and leases are found again. */
@@ -67,11 +67,11 @@ export function stackServices(
     metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
     stopDeadlineMs,
   });
-  // A key of its own, and one file less to keep: from it the other one cannot be worked out.
+  // A derived key, which saves a file: the other key cannot be computed from it.
   const sourceSecretsKey = createHmac('sha256', at.secretsKey).update('secrets of sources').digest('base64');
   const signing = { CONFIG_SIGNING_KEY: at.configSigningKey };
   const trust = { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' };
-  // The demo sink is on this machine, of which a destination may reach nothing else.
+  // The demo sink is on this machine, which destinations may not reach otherwise.
   const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? `${loopback}/32:${env.SINK_PORT}` };
   return {
     sink: service('sink', 'deploy/local/sink/main', undefined, {
@@ -81,14 +81,14 @@ export function stackServices(
     'control-plane': service('control-plane', 'control-plane/main', env.CONTROL_PLANE_METRICS_PORT, {
       ...loginOf(at.log, 'controlPlane'),
       ...databaseOf(at.database, 'controlPlane'),
-      // The launcher has, as the owner of the tables.
+      // The launcher already migrated, as the owner of the tables.
       ...(at.database.isMigrated ? { MIGRATE_ON_START: 'false' } : {}),
       SECRETS_KEY: at.secretsKey,
       SOURCE_SECRETS_KEY: sourceSecretsKey,
       ...signing,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
       CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] ?? loopback,
-      // The gateway tells whom it asks for.
+      // The gateway reports which accounts it needs.
       TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),
@@ -116,7 +116,7 @@ export function stackServices(
   };
 }
 
-/** The embedded log knows none but its own users; every other way to log in counts as not set. */
+/** The embedded log knows only its own users; every other login counts as unset. */
 function loginOf({ logins }: StackAddresses['log'], name: LogUserName): Record<string, string> {
   const login = logins?.[name];
   if (login === undefined) return {};
@@ -135,7 +135,7 @@ function databaseOf({ urls, isMigrated }: StackAddresses['database'], name: Data
   return { DATABASE_URL: urls[name], ...others };
 }
 
-/** What the stack sets itself has no second value in a file that the caller named. */
+/** The caller's file cannot override what the stack sets itself. */
 function over(
   inherited: Readonly<Record<string, string | undefined>>,
   own: Readonly<Record<string, string>>,

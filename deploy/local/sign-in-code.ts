@@ -20,8 +20,8 @@ export async function requestSignInCode({ controlPlane, apiKey }: Access): Promi
 }
 
 /**
- * The same; undefined where the control plane cannot be asked for one, as with a certificate that this machine does not
- * know: one can still sign in with the API key.
+ * The same; undefined where the control plane cannot issue one, as with a certificate that this machine does not
+ * trust: the API key still works for sign-in.
  */
 export async function makeSignInCode(access: Access): Promise<string | undefined> {
   try {

@@ -24,15 +24,15 @@ import { waitReady, waitRevision } from './wait-ready.ts';
 export type Stack = {
   readonly credentials: Credentials;
   readonly folder: string;
-  /** Rejects, with a CannotStartError, once a service is not started again as it would only end again. */
+  /** Rejects with a CannotStartError when a service is not restarted because it would only end again. */
   readonly givenUp: Promise<never>;
 };
 
 const readyDeadlineMs = 45_000;
 
 /**
- * Starts everything on this machine, each part kept running from then on. What was started is put on `stops` at once,
- * in the order of starting, so that a start cut short can be undone. Throws CannotStartError where no start can work.
+ * Starts everything on this machine and keeps each part running. Each part is pushed to `stops` when it starts, in
+ * order, so that an interrupted start can be undone. Throws CannotStartError where no start can succeed.
  */
 export async function startStack(
   env: StackEnv,
@@ -40,7 +40,7 @@ export async function startStack(
   progress: Progress,
   stops: (() => Promise<void>)[],
 ): Promise<Stack> {
-  // The gateway would find out too, behind servers that take a while to start.
+  // The gateway would detect it too, but only after slow servers have started.
   loadUws();
   const folder = readStackFolder(env);
   await mkdir(join(folder, 'logs'), { recursive: true });
@@ -103,10 +103,10 @@ async function startServices(
       },
     });
   };
-  // Loading the code takes most of a start, so all processes begin at once; readiness is awaited in order.
+  // Loading code takes most of a start, so all processes start at once; readiness is awaited in order.
   const names = ['sink', 'control-plane', 'pipeline', 'gateway'] as const;
   const kept = await Promise.all(names.map(start));
-  // The gateway stops first, then those that work off what it stored.
+  // The gateway stops first, then the services that process what it stored.
   stops.push(() => Promise.all(kept.slice(0, 3).map((service) => service.stop())).then(() => undefined));
   stops.push(() => kept[3]?.stop() ?? Promise.resolve());
   const givenUp = Promise.race(kept.map(({ givenUp }, index) => givenUp.then(() => refuse(names[index]))));

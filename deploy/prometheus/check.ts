@@ -10,7 +10,7 @@ import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { ProgramNotFoundError, findPrometheusProgram } from './find-program.ts';
 import { metricsByService } from './metrics-table.ts';
 
-// Has promtool look at everything of this folder. Exit code: 0 all is well, 1 something is not, 2 there is no promtool.
+// Runs promtool on every file in this folder. Exit code: 0 valid, 1 problems found, 2 promtool not found.
 
 const deadlineMs = 60_000;
 const folder = fileURLToPath(new URL('deploy/prometheus/', topFolder));

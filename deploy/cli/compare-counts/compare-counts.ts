@@ -3,24 +3,27 @@ import type { DayCount } from './read-export.ts';
 /** Our side, as the control plane counts it. */
 export type OurCounts = {
   readonly counts: readonly (DayCount & { readonly isSampled: boolean })[];
-  /** Events received before are not counted, in ms since the epoch; undefined where there are none at all. */
+  /** Earlier events are not counted, in ms since the epoch; undefined where there are none. */
   readonly sinceMs: number | undefined;
-  /** When it was counted. */
+  /** When the counts were read. */
   readonly untilMs: number;
 };
 
-/** What the two sides have of one name on one day. */
+/** The counts of both sides for one name on one day. */
 export type Compared = DayPair & {
   readonly event: string;
   readonly day: string;
-  /** `partial`: our side does not have all of the day, or not yet. */
+  /** `partial`: our side does not have the complete day (yet). */
   readonly verdict: 'same' | 'fewer' | 'more' | 'only-there' | 'only-here' | 'partial';
   readonly isSampled: boolean;
 };
 
 type DayPair = { readonly theirs: number; readonly ours: number };
 
-/** Compares both sides by name and day, in the order of days and names; differences up to `tolerance`, a share of theirs, are none. */
+/**
+ * Compares both sides by name and day, ordered by day and name; differences within `tolerance`, a fraction of the
+ * other side's count, are ignored.
+ */
 export function compareCounts(theirs: readonly DayCount[], ours: OurCounts, tolerance: number): Compared[] {
   const keys = new Map([...theirs, ...ours.counts].map(({ event, day }) => [keyOf(event, day), { event, day }]));
   const there = new Map(theirs.map(({ event, day, count }) => [keyOf(event, day), count]));
@@ -49,14 +52,14 @@ function judge({ theirs, ours }: DayPair, tolerance: number): Exclude<Compared['
   return ours < theirs ? 'fewer' : 'more';
 }
 
-/** What stands out beside single rows. */
+/** Patterns across several rows. */
 export type Remark =
-  /** Days differ, but not all of them together. */
+  /** Some days differ, but not all. */
   | { readonly kind: 'other-days'; readonly event: string }
-  /** One name there, another here, which differ in case or white space alone. */
+  /** A name on each side that differs only in case or white space. */
   | { readonly kind: 'other-spelling'; readonly theirs: string; readonly ours: string };
 
-/** Looks at what differs for what explains it. */
+/** Searches the differences for explanations. */
 export function findRemarks(compared: readonly Compared[], tolerance: number): Remark[] {
   const whole = compared.filter(({ verdict }) => verdict !== 'partial');
   const names = [...new Set(whole.map(({ event }) => event))];

@@ -1,4 +1,4 @@
-/** A text that is no CSV: which line, and what is wrong there. */
+/** Invalid CSV: the line and the problem. */
 export class CsvError extends Error {
   readonly code = 'csv_malformed';
 }

@@ -3,22 +3,22 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { readCsv } from './read-csv.ts';
 
-/** How many events of a name a side has of a day (UTC), as `2026-11-22`. */
+/** Events of a name on a day (UTC, as `2026-11-22`) on one side. */
 export type DayCount = { readonly event: string; readonly day: string; readonly count: number };
 
-/** Which columns of an export say what; undefined: whichever of the usual names there is. */
+/** The columns of an export; undefined: the usual names are tried. */
 export type ExportColumns = {
   readonly event: string | undefined;
   readonly time: string | undefined;
   readonly count: string | undefined;
 };
 
-/** An export that cannot be read: what is missing. */
+/** An unreadable export: the message says what is missing. */
 export class ExportError extends Error {
   readonly code = 'export_unreadable';
 }
 
-/** Names under which services export these, the surer ones first. */
+/** Usual column names in exports, the most certain first. */
 const usual = {
   event: ['event', 'event_name', 'eventName', 'event_text', 'name'],
   time: ['day', 'date', 'timestamp', 'time', 'original_timestamp', 'originalTimestamp', 'received_at', 'receivedAt'],
@@ -26,9 +26,9 @@ const usual = {
 } as const;
 
 /**
- * Reads what another service exports: CSV with a header, a JSON array, or a JSON object a line; either counts by name and
- * day, or the events themselves, which are counted. Calls and events that have a name of their own here are given it.
- * Throws ExportError, CsvError or SyntaxError.
+ * Reads another service's export: CSV with a header, a JSON array, or JSON lines, with either counts by name and day,
+ * or events, which are counted. Calls and events that have another name here are renamed. Throws ExportError,
+ * CsvError or SyntaxError.
  */
 export function readExport(text: string, columns: ExportColumns): DayCount[] {
   const rows = rowsOf(text.replace(/^\uFEFF/, ''));
@@ -96,7 +96,7 @@ const posthogNames: Readonly<Record<string, string>> = {
   $create_alias: specEventNames.alias,
 };
 
-/** What an event is called here: calls without a name of their own, and some of PostHog's, have one. */
+/** The event name here: calls without a name, and some PostHog events, have their own. */
 function nameHere(event: unknown, type: unknown): string | undefined {
   if (type !== 'track' && specCalls.some((call) => call === type)) {
     return type === 'identify' ? '$identify' : specEventNames[type as keyof typeof specEventNames];
@@ -107,10 +107,10 @@ function nameHere(event: unknown, type: unknown): string | undefined {
 
 const dayAlone = /^\d{4}-\d{2}-\d{2}$/;
 const withoutZone = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?: ?UTC)?$/;
-/** Times in seconds end here, in the year 5138; those in ms begin in 1973. */
+/** Smaller numbers are seconds, up to the year 5138; larger ones are ms, from 1973. */
 const secondsMax = 100_000_000_000;
 
-/** The day in UTC; a time without a zone is one of UTC, as warehouses write them. */
+/** The day in UTC; a time without a zone is UTC, as warehouses write it. */
 export function dayOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text === '') return undefined;

@@ -3,14 +3,14 @@ import type { OurCounts } from './compare-counts.ts';
 
 export type CountsAccess = { readonly controlPlane: string; readonly apiKey: string };
 
-/** The control plane did not tell its counts: what it was asked, and what it said. */
+/** The control plane did not return its counts: the request and the response. */
 export class CountsError extends Error {
   readonly code = 'counts_unavailable';
 }
 
 const deadlineMs = 60_000;
 
-/** Asks the control plane for its counts by name and day, of these days, the last included. Throws CountsError. */
+/** Requests the counts by name and day from the control plane, for these days inclusive. Throws CountsError. */
 export async function readOurCounts(
   { controlPlane, apiKey }: CountsAccess,
   days: { readonly first: string; readonly last: string },

@@ -1,15 +1,15 @@
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 
-/** One member in which two payloads differ, by its path: `data[0].custom_data.value`. */
+/** One member that differs between two payloads, by path: `data[0].custom_data.value`. */
 export type Difference =
   | { readonly kind: 'missing'; readonly path: string; readonly theirs: unknown }
   | { readonly kind: 'extra'; readonly path: string; readonly ours: unknown }
   | { readonly kind: 'other value'; readonly path: string; readonly theirs: unknown; readonly ours: unknown };
 
 /**
- * Compares two payloads leaf by leaf, in the order of theirs. A null, an empty list and an empty object are the same as no
- * member; a list of one value is the same as the value, because platforms take both; a text that holds JSON, as in a form,
- * is compared as what it holds.
+ * Compares two payloads leaf by leaf, in the order of the other side. Null, an empty list and an empty object equal a
+ * missing member; a list of one value equals the value, because platforms accept both; text that contains JSON, as in
+ * a form, is compared as JSON.
  */
 export function compareMembers(theirs: unknown, ours: unknown, path = ''): readonly Difference[] {
   const [left, right] = alike(
@@ -30,7 +30,7 @@ export function compareMembers(theirs: unknown, ours: unknown, path = ''): reado
   return [{ kind: 'other value', path, theirs: left, ours: right }];
 }
 
-/** The member of a payload at a path; undefined where it leads nowhere. */
+/** The member of a payload at a path; undefined where the path does not exist. */
 export function memberAt(value: unknown, path: string): unknown {
   return stepsOf(path).reduce<unknown>((held, step) => memberOf(held, step), value);
 }

@@ -11,10 +11,10 @@ import type { Difference } from './compare-members.ts';
 import type { Recording } from './read-recordings.ts';
 import { recordedPayload } from './recorded-payload.ts';
 
-/** What this side makes of the event of a recording. */
+/** The result of this side for a recorded event. */
 type Made =
   | { readonly sent: unknown }
-  /** Not sent, and why: the destination has no use for it, or cannot take it. */
+  /** Not sent, with the reason: the destination has no use for it, or refuses it. */
   | { readonly skipped: string }
   | { readonly refused: string };
 
@@ -26,9 +26,9 @@ export type Comparison = {
 };
 
 export type CompareOptions = {
-  /** Members that this side sends beside those recorded are no difference. */
+  /** Additional members sent by this side are not differences. */
   readonly onlyExpected: boolean;
-  /** Paths, without indexes, of members that are not compared, with all below them. */
+  /** Paths, without indexes, of members to ignore with everything below them. */
   readonly ignored: readonly string[];
 };
 
@@ -37,7 +37,7 @@ export class RecordingError extends Error {
   readonly code = 'recording_unusable';
 }
 
-/** Compares what was recorded with what this side sends for the same event. Throws RecordingError. */
+/** Compares a recording with the requests of this side for the same event. Throws RecordingError. */
 export function compareRecording(recording: Recording, { onlyExpected, ignored }: CompareOptions): Comparison {
   const made = requestFor(recording);
   const isSentThere = recording.expected !== 'skipped';
@@ -98,7 +98,7 @@ function prepare(kind: OfferedKind, settings: JsonObject): ReturnType<OfferedKin
   }
 }
 
-/** An identify before the event tells who the person is, under the ids of the event. */
+/** An identify before the event sets the person's traits, with the event's ids. */
 function messagesOf({ person, before = [], event }: Recording): readonly JsonObject[] {
   if (person === undefined) return [...before, event];
   const { userId, anonymousId, timestamp, originalTimestamp } = event;
@@ -106,7 +106,7 @@ function messagesOf({ person, before = [], event }: Recording): readonly JsonObj
   return [{ ...identify, traits: person }, ...before, event];
 }
 
-/** When the event was received: as it says itself, so that neither its age nor a clock changes it. */
+/** The event's own time is used as the time of receipt, so that neither its age nor a clock changes the result. */
 function arrivalOf({ receivedAt, sentAt, timestamp, originalTimestamp }: JsonObject): number {
   for (const given of [receivedAt, sentAt, timestamp, originalTimestamp]) {
     const timeMs = typeof given === 'string' ? Date.parse(given) : Number.NaN;

@@ -2,14 +2,14 @@ import { generalPath } from './compare-members.ts';
 import type { Difference } from './compare-members.ts';
 import type { Comparison } from './compare-recording.ts';
 
-/** How often a member of a kind's requests differs, over all indexes of lists. */
+/** How often a request member of a kind differs, over all list indexes. */
 export type MemberCount = { readonly path: string; readonly kind: Difference['kind']; readonly count: number };
 
 export type KindSummary = Readonly<Record<Comparison['verdict'], number>> & {
   readonly kind: string;
-  /** Those that differ most often first. */
+  /** Most frequent first. */
   readonly members: readonly MemberCount[];
-  /** Differences of members that are not counted one by one. */
+  /** Differences of members beyond the limit. */
   readonly otherDifferences: number;
 };
 
@@ -18,10 +18,10 @@ type Counters = Record<Comparison['verdict'], number> & {
   otherDifferences: number;
 };
 
-/** Members of a kind that are counted one by one: names of properties are without bound. */
+/** Maximum members counted individually for a kind: property names are unbounded. */
 const membersMax = 500;
 
-/** Adds up comparisons by kind. */
+/** Sums comparisons by kind. */
 export function createSummary() {
   const kinds = new Map<string, Counters>();
   return {

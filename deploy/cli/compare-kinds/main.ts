@@ -11,7 +11,7 @@ import { showRecording, showSummary } from './show-comparison.ts';
 type Options = { readonly onlyExpected?: true; readonly ignore: readonly string[]; readonly json?: true };
 
 const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
-/** A file with more of them is another kind of file. */
+/** A file with more invalid lines is not a recording. */
 const unusableMax = 20;
 
 // Would this side send what the other service sends?
@@ -73,7 +73,7 @@ function compareLine(read: RecordingLine, options: CompareOptions): Comparison |
   }
 }
 
-/** Waits where the reader of the output is slower. */
+/** Waits when the output's reader is slower. */
 async function write(text: string): Promise<void> {
   if (text === '' || process.stdout.write(text)) return;
   await new Promise((resolve) => process.stdout.once('drain', resolve));

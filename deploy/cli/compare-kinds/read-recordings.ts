@@ -11,16 +11,16 @@ const Recording = Type.Object(
     name: Type.Optional(Type.String()),
     /** Type of the destination here. */
     kind: Type.String({ minLength: 1 }),
-    /** Settings beside made-up ones; null leaves one out. */
+    /** Settings that override the made-up ones; null removes one. */
     settings: Type.Optional(object),
     /** Traits of the person, identified earlier. */
     person: Type.Optional(object),
     /** Messages of the same person that came earlier. */
     before: Type.Optional(Type.Array(object, { maxItems: 100 })),
     event: object,
-    /** What the other service sent. */
+    /** The requests of the other service. */
     expected: Type.Unknown(),
-    /** The member of our request that `expected` stands for, such as `data[0]`. */
+    /** The member of our request that corresponds to `expected`, such as `data[0]`. */
     at: Type.Optional(Type.String({ minLength: 1 })),
   },
   { additionalProperties: false },
@@ -29,14 +29,14 @@ const recording = Compile(Recording);
 
 export type Recording = Static<typeof Recording>;
 
-/** A line, by its number from 1: a recording, or what is wrong with it. */
+/** A line, numbered from 1: a recording or a problem. */
 export type RecordingLine =
   | { readonly line: number; readonly recording: Recording }
   | { readonly line: number; readonly problem: string };
 
 export const lineBytesMax = 1_048_576;
 
-/** Reads recordings one by one: one line is in memory at a time. Empty lines are skipped. */
+/** Reads recordings one line at a time. Empty lines are skipped. */
 export async function* readRecordings(chunks: AsyncIterable<Buffer>): AsyncGenerator<RecordingLine> {
   let line = 0;
   for await (const bytes of linesOf(chunks)) {
@@ -67,7 +67,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | 
       start = end + 1;
     }
     length += chunk.length - start;
-    // What is too long is counted and not kept.
+    // A line that is too long is counted but not kept.
     if (length <= lineBytesMax) parts.push(chunk.subarray(start));
     else parts = [];
   }

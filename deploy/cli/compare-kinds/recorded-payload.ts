@@ -2,9 +2,9 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 
 /**
- * What the other service sent, of a recording's `expected`: the payload itself; a request as RudderStack's transformer
- * returns it (`endpoint`, `params`, `body.JSON`, `body.FORM` …); a request as `{url, body}`, alone or as Segment's event
- * tester shows it, in `request`; a list of requests in the order they were sent. `skipped`: it sent nothing.
+ * The other service's requests from a recording's `expected`: the payload itself; a request as RudderStack's
+ * transformer returns it (`endpoint`, `params`, `body.JSON`, `body.FORM` …); a request as `{url, body}`, alone or as
+ * Segment's event tester shows it, in `request`; a list of requests in sending order. `skipped`: nothing was sent.
  */
 export function recordedPayload(expected: unknown): unknown {
   if (!Array.isArray(expected) || expected.length === 0 || !expected.every(isRequest)) return payloadOf(expected);
@@ -34,7 +34,7 @@ const transformedBodies = ['JSON', 'JSON_ARRAY', 'FORM', 'XML', 'GRAPHQL'] as co
 
 const isTransformed = (body: JsonObject): boolean => transformedBodies.some((name) => isJsonObject(body[name]));
 
-/** The one of RudderStack's bodies that is filled. */
+/** The RudderStack body that is not empty. */
 function transformed(body: JsonObject): unknown {
   for (const name of transformedBodies) {
     const given = body[name];

@@ -16,13 +16,13 @@ import type { LetterChoice } from './letter-choice.ts';
 type Chosen = Pick<LetterChoice, 'reason' | 'toMs'>;
 
 const pageLetters = 100;
-/** How long it may take to know who was erased, in ms. */
+/** Time limit for reading the list of erased visitors, in ms. */
 const erasuresMs = 30_000;
 const bounds = { bytesMax: 8 * 1024 ** 2, timeMs: 10_000 };
 
 /**
- * The letters of a destination, whether or not there still is one of that id, newest first. Those of visitors that were
- * erased are deleted as they are met.
+ * A destination's dead letters, newest first, even if the destination no longer exists. Letters of erased visitors
+ * are deleted on the way.
  */
 export async function* chosenLetters(
   connection: LogConnection,
@@ -44,7 +44,7 @@ export async function* chosenLetters(
   }
 }
 
-/** One letter of a destination; undefined where there is none. That of a visitor that was erased is deleted. */
+/** One dead letter of a destination; undefined where it does not exist. A letter of an erased visitor is deleted. */
 export async function findLetter(
   connection: LogConnection,
   destinationId: string,
@@ -72,7 +72,7 @@ function openErasures(connection: LogConnection) {
   };
 }
 
-/** Deletes them. Returns how many there were. */
+/** Deletes them. Returns their number. */
 export async function deleteLetters(connection: LogConnection, destinationId: string, filter: Chosen): Promise<number> {
   let deleted = 0;
   for (let range: DeletionRange | undefined, isLast = false; !isLast;) {
@@ -85,8 +85,8 @@ export async function deleteLetters(connection: LogConnection, destinationId: st
 }
 
 /**
- * Asks for a replay of them, which waits as long as no live version has the destination. Returns the replay's id; undefined
- * where there are none.
+ * Requests a replay of them, which waits until a live version has the destination. Returns the replay's id; undefined
+ * where there are no letters.
  */
 export async function replayLetters(
   connection: LogConnection,
@@ -105,7 +105,7 @@ export async function replayLetters(
   return job.id;
 }
 
-/** Whose destination it is, as the first letter that can be read says. */
+/** The destination's account, from the first readable letter. */
 async function findAccount(connection: LogConnection, destinationId: string): Promise<string | undefined> {
   for (let seq = 1; ;) {
     const message = await readNext(connection, streams.deadLetters, deadLetterSubject(destinationId), seq);

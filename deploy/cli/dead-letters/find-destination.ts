@@ -11,8 +11,8 @@ import { buckets, streams } from '../../../shared/nats/streams/topology.ts';
 type LiveDestination = { readonly id: string; readonly name: string };
 
 /**
- * The id of the destination that the text names by id or, whatever the case, by name. One that has been removed is known
- * by its id for as long as it has dead letters. Throws CommandError.
+ * The id of the destination that the text names, by id or case-insensitive name. A removed destination is known by id
+ * while it has dead letters. Throws CommandError.
  */
 export async function findDestination(connection: LogConnection, of: string): Promise<string> {
   const live = await liveDestinations(connection);
@@ -32,7 +32,7 @@ export async function findDestination(connection: LogConnection, of: string): Pr
 
 const namesShown = 5;
 
-/** The first names that there are, for who does not know one. */
+/** The first existing names, as a hint. */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return '';
   const more = names.length > namesShown ? ', …' : '';
@@ -48,7 +48,7 @@ const idsOf = (named: readonly LiveDestination[]): string =>
     .map(({ id }) => id)
     .join(', ');
 
-/** Those of every account. Names are shown to the operator alone, so no signature is verified. */
+/** Names of all accounts. They are shown to the operator only, so no signature is verified. */
 async function liveDestinations(connection: LogConnection): Promise<readonly LiveDestination[]> {
   const configs = await readBucket(connection, buckets.config);
   return [...(configs?.values() ?? [])].flatMap((bytes) => {

@@ -12,7 +12,7 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { LetterChoice } from './letter-choice.ts';
 import { isChosen } from './letter-choice.ts';
 
-/** An event that a resolver could not process, or that was quarantined because it killed its reader. */
+/** An event that a resolver could not process, or that was quarantined because it crashed its reader. */
 export type IngestLetter = {
   readonly partition: number;
   /** `<sequence>` of its frame in INGEST, or `<sequence>.<line>`. */
@@ -20,18 +20,18 @@ export type IngestLetter = {
   readonly reason: string;
   /** In ms since the epoch. */
   readonly storedAtMs: number;
-  /** As it came: its parts, put together. */
+  /** The original frame or line, with its parts joined. */
   readonly payload: Uint8Array;
-  /** Its messages: more than one where it had to be cut. */
+  /** Its messages: several if it was split. */
   readonly seqs: readonly number[];
-  /** Whether all of it is there. */
+  /** Whether it is complete. */
   readonly isWhole: boolean;
 };
 
 const attemptsMax = 5;
 const lineEnd = 0x0a;
 
-/** The letters that are meant, partition by partition, oldest first, one in memory at a time. */
+/** The selected letters, by partition, oldest first, one in memory at a time. */
 export async function* chosenIngestLetters(
   connection: LogConnection,
   choice: LetterChoice,
@@ -43,8 +43,8 @@ export async function* chosenIngestLetters(
 }
 
 /**
- * Puts a letter into its partition once more and removes it. What still cannot be worked on comes back as another letter.
- * Throws where not all of it is there.
+ * Publishes a letter to its partition again and removes it. If it fails again, it becomes a new letter. Throws for an
+ * incomplete letter.
  */
 export async function retryIngestLetter(connection: LogConnection, letter: IngestLetter): Promise<void> {
   const { partition, origin, storedAtMs, payload, isWhole } = letter;
@@ -53,7 +53,7 @@ export async function retryIngestLetter(connection: LogConnection, letter: Inges
     connection,
     {
       subject: ingestSubject(partition),
-      // A line was cut out of its frame without its end.
+      // A line was cut from its frame without its end.
       payload: payload.at(-1) === lineEnd ? payload : Buffer.concat([payload, Buffer.of(lineEnd)]),
       msgId: `retried.${partition}.${origin}.${storedAtMs}`,
     },
@@ -68,7 +68,7 @@ export async function deleteIngestLetter(connection: LogConnection, { seqs }: In
 
 type Growing = IngestLetter & { readonly nextPart: number };
 
-/** A resolver writes the parts of a letter one after the other. */
+/** A resolver writes the parts of a letter in sequence. */
 async function* lettersOf(connection: LogConnection, subject: string): AsyncGenerator<IngestLetter, void, undefined> {
   let growing: Growing | undefined;
   for (let seq = 1; ;) {
@@ -81,7 +81,7 @@ async function* lettersOf(connection: LogConnection, subject: string): AsyncGene
   }
 }
 
-/** A letter with its next part, or another letter that begins with it. */
+/** A letter with its next part, or the start of another letter. */
 function withPart(growing: Growing | undefined, message: StoredMessage): Growing {
   const { subject, seq, data, storedAtMs, header } = message;
   const origin = header(ingestDeadLetterHeaders.origin) ?? '';
@@ -99,7 +99,7 @@ function withPart(growing: Growing | undefined, message: StoredMessage): Growing
     payload: data,
     seqs: [seq],
     isWhole: part === 1 && isLast,
-    // One whose beginning is gone never gets whole.
+    // A letter without its beginning can never become complete.
     nextPart: part === 1 ? 2 : Number.NaN,
   };
 }

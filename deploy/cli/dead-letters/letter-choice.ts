@@ -1,10 +1,10 @@
-/** Which dead letters a command is about. */
+/** Selects dead letters for a command. */
 export type LetterChoice = {
-  /** Of exactly this reason. */
+  /** Exact reason. */
   readonly reason?: string | undefined;
-  /** Stored, or last tried, before it, in ms since the epoch. */
+  /** Stored or last tried before this time, in ms since the epoch. */
   readonly toMs?: number | undefined;
-  /** The one with this number in its stream. */
+  /** Sequence number in its stream. */
   readonly seq?: number | undefined;
 };
 
@@ -18,7 +18,7 @@ export function isChosen(
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads an age such as `90m`, `12h` or `7d`, in ms. Throws where it is none. */
+/** Reads an age such as `90m`, `12h` or `7d`, in ms. Throws for an invalid one. */
 export function readAge(text: string): number {
   const [, number = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const ms = unitMs[unit];

@@ -8,7 +8,7 @@ import type { ListedDeadLetter } from '../../../shared/nats/messages/list-dead-l
 
 export type DeadLettersRequest = {
   readonly action: 'list' | 'show' | 'retry' | 'delete';
-  /** `ingest`, or the id or the name of a destination. */
+  /** `ingest`, or the id or name of a destination. */
   readonly of: string;
   readonly choice: LetterChoice;
 };
@@ -16,7 +16,7 @@ export type DeadLettersRequest = {
 export type DeadLettersContext = {
   readonly connection: LogConnection;
   readonly replicas: number;
-  /** Whether lines are JSON, for programs. */
+  /** Prints JSON lines, for programs. */
   readonly isJson?: boolean;
   /** Called with each line. */
   say(line: string): void;
@@ -36,7 +36,7 @@ export async function runDeadLetters(context: DeadLettersContext, request: DeadL
   return runForDestination(context, { action, of: await findDestination(context.connection, of), choice });
 }
 
-/** Prints the last request of a dead letter and what the platform answered, as JSON. */
+/** Prints a dead letter's last request and the platform's response, as JSON. */
 async function showLetter({ connection, say }: DeadLettersContext, of: string, seq: number): Promise<void> {
   const found = await findLetter(connection, of, seq);
   if (found === undefined) throw new Error(`destination ${of} has no dead letter ${seq}`);
@@ -77,14 +77,14 @@ async function runForIngest(context: DeadLettersContext, { action, choice }: Cho
 /** Members of the last line of `--json`. */
 const resultNames = { list: 'kept', retry: 'putBack', delete: 'deleted' } as const;
 
-/** The last line of a command. */
+/** The summary line of a command. */
 function sum({ say, isJson }: DeadLettersContext, result: object, text: string): void {
   say(isJson === true ? JSON.stringify(result) : text);
 }
 
 const countOf = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`;
 
-/** What the platform answered, in one column more; nothing where that is not known. */
+/** The platform's response in an extra column; empty where unknown. */
 function errorOf(exchange: Exchange | undefined): string {
   const { code, message } = exchange?.answer ?? {};
   const parts = [code, message].filter((part) => part !== undefined);

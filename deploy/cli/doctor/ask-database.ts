@@ -2,7 +2,10 @@ import pg from 'pg';
 import { databaseAccess, sslOptions } from '../../../shared/postgres/database-access.ts';
 import type { DatabaseVariables } from '../../../shared/postgres/database-access.ts';
 
-/** Asks PostgreSQL over a connection of its own, which ends with the answer. `timeoutMs` is what connecting and each statement may take. */
+/**
+ * Queries PostgreSQL over a separate connection, which is closed afterwards. `timeoutMs` limits connecting and each
+ * statement.
+ */
 export async function askDatabase<Answer>(
   env: DatabaseVariables,
   timeoutMs: number,
@@ -16,7 +19,7 @@ export async function askDatabase<Answer>(
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });
-  // A connection that breaks fails the query under way; without a listener it would end this process as well.
+  // A broken connection fails the current query; without a listener it would end this process too.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -20,7 +20,7 @@ import { askDatabase } from './ask-database.ts';
 const undefinedTable = '42P01';
 const insufficientPrivilege = '42501';
 
-/** Connects to PostgreSQL as a service does: version, clock, schema, and whether the keys open what is sealed there. */
+/** Connects to PostgreSQL like a service: version, clock, schema, and whether the keys decrypt the stored secrets. */
 export async function checkDatabase(
   env: DatabaseVariables,
   secrets: Partial<SecretVariables> & SourceSecretVariables,
@@ -102,7 +102,7 @@ async function checkSecretsKey(client: pg.Client, box: SecretBox): Promise<Findi
   return ok('secrets key', 'opens the secrets sealed in the database');
 }
 
-/** The key that gateways have too. A machine without it has nothing to do with the secrets it seals. */
+/** The key that gateways have too. A machine without it does not handle the secrets sealed with it. */
 async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables): Promise<Finding[]> {
   const about = 'source secrets key';
   try {
@@ -139,14 +139,14 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
 
 type Rotation = {
   readonly about: string;
-  /** The variable of the key; the one before it has its name with _PREVIOUS. */
+  /** Variable of the key; the previous key's has the suffix _PREVIOUS. */
   readonly variable: string;
-  /** Without a previous key only what names another one counts: older values name none. */
+  /** Without a previous key, only values that name another key count: older values name none. */
   readonly keys: SealingKeys;
   readonly hasPrevious: boolean;
 };
 
-/** What is left of a rotation. */
+/** Values left over from a rotation. */
 async function checkRotation(client: pg.Client, { about, variable, keys, hasPrevious }: Rotation): Promise<Finding[]> {
   const previous = `${variable}_PREVIOUS`;
   const { rows } = await client.query<SealedOtherwise>(countSealedOtherwise(keys));

@@ -26,7 +26,7 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { DoctorEnv } from './env.ts';
 import { commandLogAccess } from './log-login.ts';
 
-/** Connects to the log as a service does and reads it back. */
+/** Connects to the log like a service, and reads the configuration back. */
 export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
   const connection = await connectLog({
     ...(await commandLogAccess(env, 'doctor')),
@@ -67,7 +67,7 @@ async function checkLosses(connection: LogConnection, { streams: found }: LogRep
   return judgeLosses(byServer, await listLosses(connection));
 }
 
-/** What only the monitor ports tell: whether writes are synced, what each server is, stores and lets others do, and its time. */
+/** Checks that need the monitor ports: synced writes, server versions, limits, permissions and clocks. */
 export async function checkMonitors(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
   const durability = judgeDurability(await readDurability(env.NATS_MONITOR_URL, timeoutMs));
   const urls = monitorUrls(env.NATS_MONITOR_URL);
@@ -83,7 +83,7 @@ async function checkExposure(url: string, timeoutMs: number): Promise<Finding[]>
   try {
     return judgeExposure(await readExposure(url, timeoutMs));
   } catch (error) {
-    // That a server does not answer is said where durability is.
+    // A server that does not respond is reported by the durability check.
     if (error instanceof MonitorError) return [];
     throw error;
   }
@@ -97,7 +97,7 @@ async function readClock(url: string, timeoutMs: number): Promise<Finding[]> {
     const theirs = Date.parse(now ?? '');
     return Number.isNaN(theirs) ? [] : [judgeClock(name, theirs - (askedAt + tookMs / 2), tookMs / 2)];
   } catch {
-    // That it does not answer is said where durability is.
+    // A missing response is reported by the durability check.
     return [];
   }
 }

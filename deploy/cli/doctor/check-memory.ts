@@ -15,10 +15,10 @@ const mebibyte = 1024 ** 2;
 const loopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?)$/;
 const isHere = (url: string): boolean => loopback.test(new URL(url).hostname);
 
-/** What the configuration lets everything on this machine take: the services, and those servers that are on it. */
+/** The memory that the configuration allows everything on this machine: the services, and servers that run here. */
 export async function checkMemory(env: DoctorEnv, timeoutMs: number, counts: ServiceCounts): Promise<Finding[]> {
   const servers = await Promise.all([logMemory(env, timeoutMs), databaseMemory(env, timeoutMs)]);
-  // What starts the services of this machine gives them the same: by NODE_OPTIONS, else by MAIN_HEAP_MIB or the machine.
+  // The services' launcher sets the same limits: with NODE_OPTIONS, else from MAIN_HEAP_MIB or the machine's memory.
   const heapBytes = givesHeap(process.env['NODE_OPTIONS'])
     ? getHeapStatistics().heap_size_limit
     : readMainHeapMib(env) * mebibyte;
@@ -30,7 +30,7 @@ export async function checkMemory(env: DoctorEnv, timeoutMs: number, counts: Ser
 function logMemory(env: DoctorEnv, timeoutMs: number): Promise<MemoryUse[]> {
   const here = monitorUrls(env.NATS_MONITOR_URL).filter(isHere);
   const used = here.map(async (url): Promise<MemoryUse[]> => {
-    // That one does not answer is said where durability is.
+    // A missing response is reported by the durability check.
     const page = await readMonitor(url, timeoutMs).catch(() => undefined);
     if (page === undefined) return [];
     const of = page.server_name ?? 'nats-server';
@@ -63,7 +63,7 @@ async function databaseMemory({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: nu
     );
     return rows.map(postgresMemory);
   } catch {
-    // Why it cannot be asked is said where the database is.
+    // The reason is reported by the database check.
     return [];
   }
 }

@@ -11,7 +11,7 @@ import type { DoctorEnv } from './env.ts';
 
 const about = 'signed configuration';
 
-/** Whether what services of this machine run for configuration is signed, and the keys belong together. */
+/** Whether this machine's services verify signed configuration, and whether the keys match. */
 export function checkSigning(env: DoctorEnv): Finding[] {
   try {
     const signer = createConfigSigner(env);

@@ -14,8 +14,8 @@ import type { ServiceCounts } from './memory-settings.ts';
 import { runChecks } from './run-checks.ts';
 
 /**
- * Looks at this machine, and at the servers its environment names, as a service would meet them. Changes nothing.
- * `deadlineMs` is what each check may take, `counts` the processes whose memory is added up.
+ * Checks this machine, and the servers in its environment, from a service's point of view. Changes nothing.
+ * `deadlineMs` limits each check, `counts` are the processes whose memory is summed.
  */
 export async function examine(
   source: Readonly<Record<string, string | undefined>>,
@@ -29,7 +29,7 @@ export async function examine(
   };
   const env = readOrFindings(source);
   if (Array.isArray(env)) return [...env, ...(await runChecks([machine], deadlineMs))];
-  // A server that does not answer is reported by the request that waits for it, before the whole check ends.
+  // A server that does not respond is reported by the request that waits for it, before the whole check times out.
   const answerMs = deadlineMs * 0.8;
   const checks = [
     machine,

@@ -6,11 +6,11 @@ import { exitCodeOf, findingsJson, showFindings } from './show-findings.ts';
 
 export type FindingsCommand = {
   readonly name: string;
-  /** What it is for, and what its exit codes 0, 1 and 2 mean. */
+  /** Purpose, and the meaning of the exit codes 0, 1 and 2. */
   readonly description: string;
-  /** Options of its own that are counts: the usual value and the meaning of each. */
+  /** The command's own numeric options: default and meaning. */
   readonly counts?: readonly { readonly flags: string; readonly meaning: string; readonly byDefault: number }[];
-  /** `deadlineMs` is time limit of each check; `counts` has the options of `counts`. */
+  /** `deadlineMs` is the time limit of each check; `counts` has the options of `counts`. */
   examine(
     env: Readonly<Record<string, string | undefined>>,
     deadlineMs: number,
@@ -21,7 +21,7 @@ export type FindingsCommand = {
 const usageExitCode = 64;
 const failedExitCode = 2;
 
-/** Runs a command that looks at something and tells what it found, as text or, with `--json`, for programs. */
+/** Runs a checking command and prints its findings, as text or, with `--json`, for programs. */
 export async function runFindingsCommand({ name, description, counts = [], examine }: FindingsCommand): Promise<void> {
   const program = new Command(name)
     .description(description)
@@ -34,7 +34,7 @@ export async function runFindingsCommand({ name, description, counts = [], exami
         async () => {
           const findings = await examine(commandEnv(), deadline, given);
           process.stdout.write(json === true ? findingsJson(findings) : showFindings(findings));
-          // A check that passed its deadline may still hold a connection.
+          // A check that timed out may still hold a connection.
           process.exit(exitCodeOf(findings));
         },
         failedExitCode,

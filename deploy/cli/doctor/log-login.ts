@@ -10,8 +10,8 @@ const loopback = /^(?:[a-z]+:\/\/)?(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\
 type LogLoginVariables = Parameters<typeof logAccess>[0] & Parameters<typeof readStackFolder>[0];
 
 /**
- * How a command reaches the log. Where the environment says no login and the log is on this machine, it is the one that
- * the local stack in SLUICE_DIR has made for `user`: to a server without users it makes no difference.
+ * How a command logs in to the log. If the environment has no login and the log is on this machine, the login is the
+ * one that the local stack in SLUICE_DIR created for `user`; a server without users ignores it.
  */
 export async function commandLogAccess(env: LogLoginVariables, user: LogUserName): Promise<LogAccess> {
   const access = logAccess(env);

@@ -2,7 +2,7 @@ import { examine } from './examine.ts';
 import { runFindingsCommand } from './findings-command.ts';
 import { oneOfEach } from './memory-settings.ts';
 
-// Finds what is wrong with this machine, its environment and the servers it names.
+// Diagnoses this machine, its environment and the servers in it.
 await runFindingsCommand({
   name: 'doctor',
   description:

@@ -7,7 +7,10 @@ import { framesBytes, heldFraction } from '../../../pipeline/workers/dispatch/di
 import { resolverEnv } from '../../../pipeline/workers/resolve/resolver-settings.ts';
 import type { MemoryUse } from '../../../shared/doctor/judge-memory.ts';
 
-/** Destinations of one pipeline that hold all they may at a time; those of a thread hold DISPATCH_FRAMES_BYTES_MAX together. */
+/**
+ * Destinations of one pipeline that use their full limit at the same time; those of a thread share
+ * DISPATCH_FRAMES_BYTES_MAX.
+ */
 const busyDestinations = 8;
 
 /** Processes of each service on a machine. */
@@ -15,7 +18,7 @@ export type ServiceCounts = Readonly<Record<'gateways' | 'pipelines' | 'controlP
 
 export const oneOfEach: ServiceCounts = { gateways: 1, pipelines: 1, controlPlanes: 1 };
 
-/** What memory of the services is bounded by. */
+/** The limits of the services' memory. */
 export const memoryEnv = {
   BODIES_BYTES_MAX: gatewayHttpEnv.BODIES_BYTES_MAX,
   QUEUE_BYTES_MAX: commitEnv.QUEUE_BYTES_MAX,
@@ -31,12 +34,12 @@ type MemoryVariables = Static<TObject<typeof memoryEnv>>;
 type MemoryOf = { readonly heapBytes: number; readonly partitions: number };
 
 const mebibyte = 1024 ** 2;
-/** Code, stacks and what Node and the HTTP engine keep: what an idle service takes beside its heap. */
+/** Code, stacks and the overhead of Node and the HTTP engine: an idle service's memory beside its heap. */
 const nodeBytes = 64 * mebibyte;
-/** As `HashSet` has it, when full. */
+/** Size of a full `HashSet`. */
 const deduplicationBytesAnId = 13;
 
-/** What the services of this machine may take. */
+/** The memory limit of this machine's services. */
 export function serviceMemory(
   env: MemoryVariables,
   { heapBytes, partitions }: MemoryOf,

@@ -1,15 +1,15 @@
 import { fail } from '../../../shared/doctor/finding.ts';
 import type { Finding } from '../../../shared/doctor/finding.ts';
 
-/** Something to look at. A check that throws, or takes longer than it may, is a finding as well. */
+/** A check. If it throws or times out, that is a finding too. */
 export type Check = {
   readonly about: string;
-  /** What to do where it throws or does not end. */
+  /** Advice if it throws or times out. */
   readonly advice: string;
   run(): Promise<readonly Finding[]>;
 };
 
-/** Runs the checks side by side, each with the deadline; their findings come in the order of the checks. */
+/** Runs checks in parallel, each with the deadline; findings are in the order of the checks. */
 export async function runChecks(checks: readonly Check[], deadlineMs: number): Promise<Finding[]> {
   return (await Promise.all(checks.map((check) => runOne(check, deadlineMs)))).flat();
 }

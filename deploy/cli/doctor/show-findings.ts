@@ -4,7 +4,7 @@ import type { Finding, Level } from '../../../shared/doctor/finding.ts';
 const marks: Readonly<Record<Level, string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
 const aboutColumns = 20;
 
-/** One line a finding, what to do below it, and a line that sums up. */
+/** One line a finding, with its advice below it, and a summary line. */
 export function showFindings(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ level, about, detail, advice }) => [
     `${marks[level]}  ${about.padEnd(aboutColumns)}  ${detail}`,
@@ -20,7 +20,7 @@ export function findingsJson(findings: readonly Finding[]): string {
   return `${JSON.stringify({ level: worstLevel(findings), findings }, null, 2)}\n`;
 }
 
-/** 0 all is well, 1 something to look at, 2 something is broken. */
+/** 0: healthy, 1: warnings, 2: errors. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   return { ok: 0, warn: 1, fail: 2 }[worstLevel(findings)];
 }

@@ -24,8 +24,8 @@ import { judgeFormat, judgeMigrations, judgeReleases, judgeRunning, oldestOf } f
 import { readChangelog } from './read-changelog.ts';
 
 /**
- * What happens when the services that run in this environment are replaced by those of this version. Changes nothing.
- * `deadlineMs` is what each check may take.
+ * Predicts what happens when the services in this environment are replaced by this version. Changes nothing.
+ * `deadlineMs` limits each check.
  */
 export async function examineUpgrade(
   source: Readonly<Record<string, string | undefined>>,
@@ -90,7 +90,7 @@ async function readProcesses(connection: LogConnection): Promise<readonly Proces
   return [...(leases?.values() ?? [])].flatMap((value) => decodeReport(value) ?? []);
 }
 
-/** What the first service that starts changes of the log. */
+/** Changes that the first started service makes to the log. */
 async function examineStreams(connection: LogConnection, env: DoctorEnv): Promise<Finding[]> {
   const { streams } = await inspectLog(connection, readTopologySettings(env));
   const findings = streams.flatMap(({ name, differences }) => {
@@ -120,7 +120,7 @@ async function examineDatabase({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: n
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });
-  // A connection that breaks fails the query under way; without a listener it would end this process as well.
+  // A broken connection fails the current query; without a listener it would end this process too.
   client.on('error', () => undefined);
   try {
     await client.connect();

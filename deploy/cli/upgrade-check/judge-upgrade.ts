@@ -7,10 +7,10 @@ import type { Release } from './read-changelog.ts';
 
 type Running = Pick<ProcessReport, 'kind' | 'instanceId' | 'version'>;
 
-/** What processes say that of their version they know nothing: a build from before 0.1.0. */
+/** The version of processes that report none: a build before 0.1.0. */
 const untold = '0.0.0';
 
-/** The oldest version that runs; undefined: nothing does. */
+/** The oldest running version; undefined: none runs. */
 export function oldestOf(processes: readonly Running[]): string | undefined {
   return processes
     .map((one) => one.version ?? untold)
@@ -20,7 +20,7 @@ export function oldestOf(processes: readonly Running[]): string | undefined {
     );
 }
 
-/** Which versions run, against the one that this is. */
+/** The running versions, compared with this one. */
 export function judgeRunning(processes: readonly Running[], own = version): Finding {
   const about = 'versions';
   if (processes.length === 0) return ok(about, `this is ${own}; no gateway and no pipeline runs`);
@@ -36,7 +36,7 @@ export function judgeRunning(processes: readonly Running[], own = version): Find
   return warn(about, `this is ${own}, and newer ones run: ${running}`, advice);
 }
 
-/** What the changelog asks for between the oldest version that runs and this one. */
+/** The changelog's upgrade steps between the oldest running version and this one. */
 export function judgeReleases(releases: readonly Release[], oldest: string | undefined, own = version): Finding[] {
   if (oldest === undefined) return [];
   const between = releases.filter(({ version: one }) => isNewer(one, oldest) && !isNewer(one, own));
@@ -47,7 +47,7 @@ export function judgeReleases(releases: readonly Release[], oldest: string | und
   );
 }
 
-/** `found`: of the log; undefined where it has no streams yet. */
+/** `found`: the log's state; undefined where it has no streams yet. */
 export function judgeFormat(found: number | undefined, own = logFormat): Finding {
   const about = 'log format';
   if (found === undefined) return ok(about, `the log is empty; this version writes ${own}`);
@@ -59,7 +59,7 @@ export function judgeFormat(found: number | undefined, own = logFormat): Finding
   return warn(about, `${found}, and ${own} from the first start of this version on`, advice);
 }
 
-/** By the names of the migrations that are applied, undefined where there are no tables, and those that this build has. */
+/** Compares the applied migrations by name (undefined without tables) with those of this build. */
 export function judgeMigrations(applied: readonly string[] | undefined, known: readonly string[]): Finding {
   const about = 'schema';
   const missing = known.filter((name) => applied?.includes(name) !== true);

@@ -1,7 +1,7 @@
 import { runFindingsCommand } from '../doctor/findings-command.ts';
 import { examineUpgrade } from './examine-upgrade.ts';
 
-// Asked before the services that run are replaced by those of this version.
+// Run before the services are replaced by this version.
 await runFindingsCommand({
   name: 'upgrade-check',
   description:

@@ -1,11 +1,11 @@
 /** A version of the changelog. */
 export type Release = {
   readonly version: string;
-  /** What an operator who upgrades to it has to know or do: the entries below its heading "Upgrade". */
+  /** Information and steps for operators who upgrade to it: the entries under its heading "Upgrade". */
   readonly upgrade: readonly string[];
 };
 
-/** The releases of a changelog in the form of keepachangelog.com, the newest first; what is not released is left out. */
+/** The releases of a changelog in the format of keepachangelog.com, newest first; unreleased entries are left out. */
 export function readChangelog(text: string): readonly Release[] {
   const sections = text.split(/^## /m).slice(1);
   return sections.flatMap((section) => {
@@ -16,7 +16,7 @@ export function readChangelog(text: string): readonly Release[] {
 
 function entriesOf(section: string): readonly string[] {
   const own = section.split(/^### /m).find((part) => /^Upgrade\b/.test(part)) ?? '';
-  // An entry may go on in lines that are indented.
+  // An entry may continue on indented lines.
   return own
     .split(/^- /m)
     .slice(1)

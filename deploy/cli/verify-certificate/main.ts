@@ -5,7 +5,7 @@ import { verifyCertificate } from '../../../shared/contracts/erasure-certificate
 
 type Options = { readonly jwks: string; readonly json?: true };
 
-// Verifies the certificate of an erasure without this installation: with the certificate and the account's public keys.
+// Verifies an erasure certificate without this installation, using the certificate and the account's public keys.
 const program = new Command('verify-certificate')
   .description('Verify the certificate of an erasure and print its content')
   .argument('<file>', 'the answer of GET /rest/v1/erasures/{id}/certificate')

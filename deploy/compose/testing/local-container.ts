@@ -6,16 +6,16 @@ export type LocalContainer = {
   /** Its exit code, or undefined where a signal ended it. */
   readonly exited: Promise<number | undefined>;
   hasEnded(): boolean;
-  /** The end of what it has printed. */
+  /** The end of its output. */
   said(): string;
-  /** SIGTERM, and SIGKILL once it had its time. */
+  /** SIGTERM, then SIGKILL after its time limit. */
   stop(): Promise<void>;
 };
 
 const stopDeadlineMs = 30_000;
 const saidCharactersMax = 4_000;
 
-/** Starts `words`, with nothing in its environment but `environment`. */
+/** Starts `words` with only `environment` as its environment. */
 export function startLocalContainer(
   name: string,
   words: readonly string[],

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 
-/** Where what containers have to themselves is on this machine. */
+/** Maps container addresses and paths to this machine. */
 export type LocalPlace = {
-  /** A text with addresses of services and paths of containers in it, as it has to read here. */
+  /** A text with container addresses and paths rewritten for this machine. */
   here(text: string, service: string): string;
-  /** The port here of what a service listens on there. */
+  /** The local port of a service's container port. */
   portOf(service: string, port: string): number;
 };
 
 /**
- * Maps addresses to ports of loopback, given for each `service:port`, and the paths that services are given to folders
- * below `folder`: secrets for all of them, everything else for each its own.
+ * Maps addresses to loopback ports, one for each `service:port`, and container paths to folders below `folder`: one
+ * for secrets of all services, and a separate one for each service otherwise.
  */
 export function createLocalPlace(folder: string, ports: ReadonlyMap<string, number>): LocalPlace {
   const portOf = (service: string, port: string): number => {
@@ -33,13 +33,13 @@ export function createLocalPlace(folder: string, ports: ReadonlyMap<string, numb
   };
 }
 
-/** Every `service:port` that is named somewhere in `texts`. */
+/** Every `service:port` in `texts`. */
 export function namedAddresses(texts: readonly string[], services: readonly string[]): string[] {
   const address = new RegExp(`\\b(?:${services.join('|')}):\\d+\\b`, 'g');
   return [...new Set(texts.flatMap((text) => text.match(address) ?? []))];
 }
 
-/** A nats.conf of a container as it has to read for the node `service` here: on loopback and on ports of its own. */
+/** A container's nats.conf rewritten for the node `service` here: on loopback and its own ports. */
 export function localNatsConf(text: string, service: string, place: LocalPlace): string {
   const own = text.replaceAll(/^( *(?:http_)?port: )(\d+)$/gm, (_line, name: string, port: string) => {
     return `${name}${place.portOf(service, port)}`;

@@ -19,14 +19,14 @@ export type LocalStage = {
   readonly place: LocalPlace;
   startNode(name: string): Promise<LocalContainer>;
   startDatabase(): Promise<{ stop(): Promise<void> }>;
-  /** One of ours, once the database is there. */
+  /** Starts one of our services, once the database is there. */
   startOwn(name: string): LocalContainer;
 };
 
 const secretsDeadlineMs = 30_000;
 const top = fileURLToPath(topFolder);
 
-/** Makes the secrets and what the image has, sets ports aside, and starts nothing. */
+/** Creates the secrets and the image's files and reserves ports; starts nothing. */
 export async function makeLocalStage(
   folder: string,
   compose: Compose,
@@ -47,7 +47,7 @@ export async function makeLocalStage(
       return {
         async stop() {
           await server.stop();
-          // Elsewhere than in the folder where the server's account may not enter that.
+          // Outside the folder if the server's account may not enter it.
           await rm(server.home, { recursive: true, force: true });
         },
       };
@@ -120,7 +120,7 @@ async function startNode(
 const textsOf = (environment: ComposeService['environment'] = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, String(value)]));
 
-/** Puts the password of the address where services look for it, and answers the address without. */
+/** Stores an address's password where services read it, and returns the address without it. */
 async function hidePassword(address: string, secretFile: string): Promise<string> {
   const url = new URL(address);
   await rm(secretFile);
@@ -137,7 +137,7 @@ function localEnvironment(
 ): Record<string, string> {
   const entries = Object.entries(environment).map(([variable, value]): [string, string] => {
     if (variable.endsWith('_PORT')) return [variable, String(place.portOf(name, String(value)))];
-    // The network of destinations is loopback here.
+    // The destinations' network is loopback here.
     if (variable === 'EGRESS_ALLOW') return [variable, '127.0.0.0/8'];
     if (variable === 'EGRESS_DENY') return [variable, ''];
     return [variable, variable === 'DATABASE_URL' ? databaseUrl : place.here(String(value), name)];

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 
-/** What the tests look at of a compose file. */
+/** The parts of a compose file that tests read. */
 export type ComposeService = {
   readonly image: string;
   readonly entrypoint?: readonly string[];
@@ -39,12 +39,12 @@ export type Compose = {
 export const readHere = (name: string): Promise<string> =>
   readFile(new URL(`deploy/compose/${name}`, topFolder), 'utf8');
 
-/** compose.yaml as it is with nothing in .env: anchors and merges followed, defaults in place of variables. */
+/** compose.yaml with an empty .env: anchors and merges resolved, defaults substituted for variables. */
 export async function readCompose(): Promise<Compose> {
   const text = await readHere('compose.yaml');
   return parse(text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'), { merge: true }) as Compose;
 }
 
-/** Services that run one of ours, by name, and the command of each. */
+/** Services that run our code, by name, with their commands. */
 export const ownServices = ({ services }: Compose): [name: string, service: ComposeService][] =>
   Object.entries(services).filter(([, { image }]) => image === 'sluice');

@@ -7,9 +7,10 @@ import { makeLocalStage } from './local-stage.ts';
 import type { LocalStage } from './local-stage.ts';
 import { ownServices, readCompose } from './read-compose.ts';
 
-// Runs what compose.yaml runs, without containers: the same commands with the same environment and secrets, in the same
-// order, but for addresses and paths. Sends an event through each gateway and looks for it at the demo destination.
-// What it cannot run: the image itself, nginx, Prometheus, Grafana. npm run build && node dist/deploy/compose/testing/rehearse.js
+// Runs compose.yaml without containers: the same commands with the same environment and secrets, in the same order,
+// with local addresses and paths. Sends an event through each gateway and waits for it at the demo destination. Not
+// covered: the image itself, nginx, Prometheus, Grafana. npm run build && node
+// dist/deploy/compose/testing/rehearse.js
 
 const deadlineMs = 120_000;
 const pollMs = 200;
@@ -84,7 +85,10 @@ function keep<Running extends { stop(): Promise<void> }>(running: Running): Runn
   return running;
 }
 
-/** Waits for a good answer of a service; one that ends meanwhile has failed, though compose would start it again. */
+/**
+ * Waits for a successful response of a service; a service that exits in the meantime has failed, though compose would
+ * restart it.
+ */
 async function good(service: LocalContainer, url: string): Promise<void> {
   const describe = (): string => `${service.name} at ${url}, which said:\n${service.said()}`;
   await until(describe, async () => (await ask(url)).ok, service.hasEnded);

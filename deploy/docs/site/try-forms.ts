@@ -1,4 +1,4 @@
-/** What of an OpenAPI document a form is made from. */
+/** The parts of an OpenAPI document that a form is made from. */
 type Schema = {
   readonly type?: string;
   readonly default?: unknown;
@@ -19,14 +19,16 @@ type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 };
-/** What the control plane that serves this page says of itself. */
+/** Information that the control plane returns about itself. */
 type Instance = { readonly ingestUrl: string | null };
 
 const nestedMax = 6;
-/** Typed once for all forms, and kept in this page alone. */
+/** Entered once for all forms, and kept in this page only. */
 let key = '';
 
-/** Adds a form to each operation that sends it to the instance that serves this page; elsewhere it has no target. */
+/**
+ * Adds a form to each operation that sends it to the instance that serves this page; other servers are not supported.
+ */
 export function addTryForms(siteRoot: URL): void {
   const operations = [...document.querySelectorAll<HTMLElement>('.operation')];
   if (operations.length === 0) return;

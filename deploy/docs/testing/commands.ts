@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 
-/** A block of commands of a page, or the reason why it is not run. */
+/** A block of commands on a page, or the reason why it is not run. */
 export type CommandBlock = { readonly line: number; readonly text: string; readonly notRun: string | undefined };
 
 const marked = /^<!-- not run: (.+) -->$/;
@@ -43,7 +43,7 @@ const given = rest.filter((one) => one !== '--').map((one) => "'" + one + "'");
 process.exit(spawnSync(command, given, { shell: true, stdio: 'inherit' }).status ?? 1);
 `;
 
-/** Runs the blocks of a page in one shell, as a reader pastes them. Throws with the block that failed and all it printed. */
+/** Runs a page's blocks in one shell, as a reader would paste them. Throws with the failed block and its output. */
 export async function runBlocks(blocks: readonly CommandBlock[], folder: string, page: string): Promise<string> {
   const script = [
     'set -euo pipefail',

@@ -6,7 +6,7 @@ type SiteFile = { readonly path: string; readonly type: string };
 
 const script = 'text/javascript; charset=utf-8';
 
-/** What the site is made of. The libraries are there with all packages installed, as the local stack has them. */
+/** The site's files. The libraries are available when all packages are installed, as in the local stack. */
 const files: Readonly<Record<string, SiteFile>> = {
   '/site': { path: 'deploy/local/demo-site/page.html', type: 'text/html; charset=utf-8' },
   '/site/page.js': { path: 'deploy/local/demo-site/page.js', type: script },

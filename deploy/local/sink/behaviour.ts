@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 
 const Behaviour = Type.Object(
   {
-    /** Applies to request paths that begin with it; the longest one that fits decides. */
+    /** Applies to request paths with this prefix; the longest match wins. */
     path: Type.String({ pattern: '^/', default: '/' }),
     /** Status to answer with; with failFirst only the failing ones, default 503 there. */
     status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),

@@ -12,7 +12,7 @@ export type RecordedRequest = {
 
 export type Recorder = {
   add(request: RecordedRequest, bodyBytes: number): void;
-  /** The newest first: at most `limit`, whose bodies fit `bytesMax` together; at least one where any is kept. */
+  /** Newest first: at most `limit`, with bodies up to `bytesMax` in total; at least one if any exists. */
   newest(limit: number, bytesMax: number): readonly RecordedRequest[];
   clear(): void;
   stats(): SinkStats;

@@ -14,7 +14,7 @@ export type SinkOptions = {
   readonly credentialsFile?: string | undefined;
 };
 
-/** A destination to try things on: keeps what it receives, and misbehaves on request. */
+/** A destination for experiments: keeps what it receives, and misbehaves on request. */
 export function createSink(options: SinkOptions): Server {
   const recorder = createRecorder(options.requestsMax, options.bytesMax);
   const behaviours = createBehaviours();
@@ -117,7 +117,7 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buf
       if (bytes <= bytesMax) chunks.push(chunk);
     }
   } catch {
-    // The client went away; what it sent is not recorded as a request.
+    // The client disconnected; its data is not recorded as a request.
     return undefined;
   }
   return bytes > bytesMax ? undefined : Buffer.concat(chunks);

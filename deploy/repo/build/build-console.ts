@@ -9,8 +9,8 @@ const inputsFile = '.inputs';
 const compressed = /\.(js|css|svg)$/;
 
 /**
- * Bundles the console's pages into `dist/console`: `index.html`, and hashed files with a compressed copy of each. Does
- * nothing where neither its sources nor the installed packages have changed since. Returns whether it did something.
+ * Bundles the console's pages into `dist/console`: `index.html`, and hashed files with a compressed copy of each.
+ * Does nothing if sources and installed packages are unchanged. Returns whether it did something.
  */
 export async function buildConsole(top: string, build: string): Promise<boolean> {
   const sources = join(top, 'control-plane/console');
@@ -30,7 +30,7 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
   );
   if ((await readFile(join(target, inputsFile), 'utf8').catch(() => '')) === inputs) return false;
   const { build: bundle } = await import('vite');
-  // Whole or not at all: a control plane that starts meanwhile serves the one before.
+  // Atomic: a control plane that starts in the meantime serves the previous build.
   const unfinished = `${target}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await bundle({

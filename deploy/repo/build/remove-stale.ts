@@ -1,7 +1,10 @@
 import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Removes from a build what has no source any more, which the compiler leaves: a test could still run it. Returns its paths. */
+/**
+ * Removes files from a build that no longer have a source, which the compiler leaves: a test could still run them.
+ * Returns their paths.
+ */
 export async function removeStale(sources: string, build: string): Promise<readonly string[]> {
   const paths = await readdir(build, { recursive: true });
   const compiled = paths.filter((path) => /\.js(\.map)?$/.test(path) && !bundled.test(path));

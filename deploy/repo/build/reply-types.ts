@@ -35,7 +35,7 @@ function* operationsOf(document: JsonObject): Generator<[id: string, schema: Jso
 
 const memberOf = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);
 
-/** A schema as a type of TypeScript. What it does not know is `unknown`, which its users have to check. */
+/** A schema as a TypeScript type. Unsupported schemas become `unknown`, which users have to check. */
 export function typeOf(schema: unknown): string {
   if (!isJsonObject(schema)) return 'unknown';
   const { anyOf, enum: values, type } = schema;

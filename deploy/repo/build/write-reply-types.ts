@@ -20,7 +20,7 @@ export async function writeReplyTypes(top: string, build: string): Promise<boole
   const compiled = await Promise.all(inputs.map((folder) => newestMs(join(build, folder))));
   if (Math.max(...compiled) < written) return false;
   const { replyTypes } = await import('./reply-types.ts');
-  // Whole or not at all: a compiler may read the file meanwhile.
+  // Atomic: a compiler may read the file in the meantime.
   const unfinished = `${target}.unfinished`;
   await writeFile(unfinished, replyTypes());
   await rename(unfinished, target);

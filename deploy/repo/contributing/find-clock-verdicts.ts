@@ -1,6 +1,6 @@
 import { parseAst } from 'rolldown/parseAst';
 
-/** A place in a test where a clock decides. */
+/** A place in a test where a clock decides the result. */
 export type ClockVerdict = {
   readonly line: number;
   readonly what: 'a duration is asserted' | 'a time is read at import';
@@ -8,7 +8,7 @@ export type ClockVerdict = {
 
 type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
 
-/** What fails when a machine is slow. That something took at least so long does not. */
+/** Matchers that fail on a slow machine. A lower bound on a duration does not. */
 const upperBounds: ReadonlySet<string> = new Set([
   'toBe',
   'toBeCloseTo',

@@ -1,6 +1,6 @@
 import { parseAst } from 'rolldown/parseAst';
 
-/** A part of a file that is larger than the code allows itself, and no reason stands beside it. */
+/** A part of a file over the size limits, without a reason beside it. */
 export type LargePart = { readonly line: number; readonly what: string };
 
 export const limits = { fileLines: 500, classFields: 12, functionLines: 60, markupLines: 100 } as const;

@@ -77,7 +77,7 @@ export function scriptProblems(
   ];
 }
 
-/** What is downloaded is what was committed: every package has a checksum, or it is explained why not. */
+/** Downloads must match the commit: every package has a checksum, or an explanation for its absence. */
 export function checksumProblems(lock: Lock, { withoutChecksum }: Explained): string[] {
   const missing = new Set(
     Object.entries(lock.packages)
@@ -94,7 +94,7 @@ export function checksumProblems(lock: Lock, { withoutChecksum }: Explained): st
   ];
 }
 
-/** Explanations hold for a version: an upgrade asks for the next one. */
+/** Explanations apply to one version: an upgrade needs a new one. */
 export function staleExplanations(lock: Lock, { advisories }: Explained): string[] {
   const installed = new Set(Object.entries(lock.packages).map(([path, { version }]) => `${nameOf(path)}@${version}`));
   return advisories
@@ -113,7 +113,7 @@ export function unexplainedAdvisories({ vulnerabilities = {} }: AuditReport, { a
     .map(({ name, id, title, severity }) => `${name}: ${id} (${severity}) ${title}`);
 }
 
-/** Packages of tests and of the build alone are left out: no service has them. */
+/** Packages used only by tests and the build are left out: no service contains them. */
 export const auditCommand: readonly string[] = ['npm', 'audit', '--omit=dev', '--json'];
 
 /** What `npm audit` found that is not explained, or what was not compared as the registry gave no report. */

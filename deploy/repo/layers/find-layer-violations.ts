@@ -145,7 +145,9 @@ function appOf(path: string, apps: Readonly<Record<string, unknown>>): string {
   return parts[0] ?? '';
 }
 
-/** One sentence for each way back to a file that is being looked at: depth first, so every circle is met once at least. */
+/**
+ * One sentence for each path back to a file that is being visited: depth first, so every cycle is met at least once.
+ */
 function findCircles(imports: Imports): Iterable<string> {
   const violations = new Set<string>();
   const done = new Set<string>();

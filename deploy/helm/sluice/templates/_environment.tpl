@@ -17,7 +17,7 @@ Takes variables (name to value), and secrets (variable to {secret, key}).
 {{- define "sluice.secretsVolume" -}}
 - name: secrets
   projected:
-    # For the group of the pod, which fsGroup says.
+    # Readable by the pod's group (fsGroup).
     defaultMode: 0440
     sources:
     {{- range $name, $from := .secrets }}

@@ -55,7 +55,7 @@ spec:
         - { name: http, containerPort: {{ .port }} }
         {{- end }}
         - { name: metrics, containerPort: {{ .metricsPort }} }
-      # It may have to wait for the log and the database; from then on a life that ends is a hang.
+      # It may have to wait for the log and the database; after that a failed liveness check means a hang.
       startupProbe:
         httpGet: { path: /livez, port: metrics }
         periodSeconds: 2

@@ -15,7 +15,7 @@ export type DeliveredEvent = {
 
 const settle = { timeout: 45_000, interval: 100 };
 
-/** Everything a sink was sent, in the order it came. */
+/** Everything a sink received, in order of arrival. */
 export async function deliveredEvents(client: StackClient, path: string): Promise<readonly DeliveredEvent[]> {
   const requests = await client.sinkRequests(path);
   return requests.toReversed().map(({ body }) => body as DeliveredEvent);

@@ -7,10 +7,10 @@ export type Fault =
   | { readonly kind: 'cut-before' }
   | { readonly kind: 'cut-after' };
 
-/** A way to the gateway on which the next requests with a body meet faults, in order; all others pass. */
+/** A proxy to the gateway on which the next requests with a body meet faults, in order; all others pass. */
 export type FaultyWay = {
   readonly url: string;
-  /** Faults that were not met yet. */
+  /** Faults that have not occurred yet. */
   readonly faults: Fault[];
   /** Status of each request that was answered, 0 for one that was cut. */
   readonly seen: number[];
@@ -67,7 +67,7 @@ type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | 
 
 function forward({ method, url, headers }: IncomingMessage, gateway: string, body: Buffer): Promise<Answer> {
   const { host, port } = new URL(gateway);
-  // The host stays that of this way: what the gateway tells clients of its own address leads through here as well.
+  // The host stays the proxy's: addresses that the gateway returns to clients lead through the proxy too.
   const options = { method, path: url, headers, host: host.split(':')[0], port, agent: false as const };
   return new Promise((resolve, reject) => {
     const request = httpRequest(options, (answer) => {

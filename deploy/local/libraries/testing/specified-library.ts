@@ -20,9 +20,9 @@ export type LibraryAnswer = {
 };
 
 /**
- * Makes a request as the ingest library of the specified service does (1.17.2, which is not in the package registry): with
- * all its headers, trying again after 408, 409, 429, any 5xx and cut connections, as late as `Retry-After` says. It stands on
- * its own, so that a page can run it too.
+ * Makes a request like the ingest library of the specified service (1.17.2, which is not in the package registry):
+ * with all its headers, with retries after 408, 409, 429, any 5xx and broken connections, delayed by `Retry-After`.
+ * Self-contained, so that a page can run it too.
  */
 export async function callAsLibrary(call: LibraryCall): Promise<LibraryAnswer> {
   const { baseUrl, path, body, retriesMax, runtime } = call;

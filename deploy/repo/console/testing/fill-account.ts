@@ -12,7 +12,7 @@ export type FilledAccount = {
   readonly healthyId: string;
   readonly failingId: string;
   readonly refusingId: string;
-  /** The event whose way is looked at: delivered here, given up there. */
+  /** The event whose trace is inspected: delivered to one destination, a dead letter of another. */
   readonly eventId: string;
   /** A mapping with conditions within conditions. */
   readonly mappingId: string;
