@@ -80,7 +80,7 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
         <div>
           <dt>Rejected</dt>
           <dd>{showCount(totals.refused)}</dd>
-          <dd>rejected at ingest</dd>
+          <dd>not accepted at ingest</dd>
         </div>
         <div>
           <dt>Delivered</dt>
