@@ -56,7 +56,7 @@ test.each([
   [{ emailIdentifies: 'no' }, /^identity\.emailIdentifies must be true or false/],
   [{ publicKeysOverwrite: 1 }, /^identity\.publicKeysOverwrite must be true or false/],
   [{ blockedValues: 'guest' }, /^identity\.blockedValues must be/],
-  [{ blockedValues: ['ok', '[ ]'] }, /^identity\.blockedValues\[1\] has nothing but spaces/],
+  [{ blockedValues: ['ok', '[ ]'] }, /^identity\.blockedValues\[1\] has only spaces/],
   [{ blockedValues: ['x'.repeat(101)] }, /^identity\.blockedValues\[0\] must/],
   [{ emailsMax: 0 }, /^identity\.emailsMax must be/],
   [{ userIdsMax: 1_001 }, /^identity\.userIdsMax must be/],

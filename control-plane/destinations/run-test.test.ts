@@ -95,7 +95,7 @@ describe('destination test: what a template makes of a secret header', () => {
 test('destination test: an event the kind has no use for is not sent', async () => {
   expect(await runDestinationTest(testOf({ accepts: () => false }), echo)).toMatchObject({
     outcome: 'skipped',
-    reason: expect.stringContaining('the platform has no such event'),
+    reason: expect.stringContaining('the platform has no matching event'),
     request: null,
     answer: null,
   });

@@ -84,7 +84,7 @@ export const additions: readonly Addition[] = [
       const common = 'shared/destinations/common-settings.ts';
       await copy.insertBefore(
         common,
-        '/** A destination made ready',
+        '/** A prepared destination',
         "export const paceSetting = choice<'fast' | 'slow'>({\n  label: 'Pace',\n  options: [\n    { label: 'Fast', value: 'fast' },\n    { label: 'Slow', value: 'slow' },\n  ],\n  sublabel: 'An example.',\n  fallback: 'fast',\n});\n\n",
       );
       await copy.replace(
