@@ -37,7 +37,7 @@ export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptio
       say(`! nats-server cannot write any more (${complaint}): it is restarted once ${storeDir} has room`);
     }
   };
-  // A server that does not respond is starting or stopping, and is left alone.
+  // A server that does not respond is starting or stopping: no action.
   const looking = every(everyMs, () => look().catch(() => undefined));
   return { stop: () => void looking.stop() };
 }

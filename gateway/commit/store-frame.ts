@@ -7,7 +7,7 @@ import { ingestSubject } from '../../shared/contracts/subjects.ts';
 import type { StoreFrame } from './group-commit.ts';
 
 export type StoreFrameSettings = {
-  /** Distinguishes the frames of this process from those of other processes, and of its own earlier runs. */
+  /** Identifies the frames of this run of this process. */
   readonly writerId: string;
   /** One try of a publish. */
   readonly timeoutMs: number;

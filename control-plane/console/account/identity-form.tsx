@@ -93,7 +93,7 @@ export function IdentityForm({
         name: 'userIdsMax',
         label: 'User ids per visitor',
         max: 1000,
-        hint: 'Counts the visitor’s devices and those of anonymous visitors merged into it. Beyond the limit, a new device is signed in, but its earlier history is not merged.',
+        hint: 'Counts all devices of the visitor, merged anonymous visitors included. Beyond the limit, a new device can sign in, but its earlier history is not merged.',
       })}
       <Field
         label="Priority"

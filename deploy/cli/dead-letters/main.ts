@@ -21,7 +21,8 @@ const program = new Command('dead-letters').description('Dead letters: events th
 const actions = {
   list: "list them, with the reason and the platform's answer",
   show: 'print one of a destination (--seq) with the last request and the answer, secrets masked; it may hold personal data',
-  retry: 'process them again: dead letters of ingest return to INGEST, those of a destination are replayed to it',
+  retry:
+    'process them again: ingest dead letters return to INGEST, destination dead letters are replayed to their destination',
   delete: 'delete them for good',
 } as const;
 for (const action of ['list', 'show', 'retry', 'delete'] as const) {

@@ -11,7 +11,7 @@ import { memoryEnv } from './memory-settings.ts';
 
 const { DATABASE_URL, ...otherDatabaseEnv } = databaseEnv;
 
-/** Every variable of the doctor: those of the services on its machine, all optional. */
+/** The doctor's variables: the variables of the services on its machine, all optional. */
 export const { variables: doctorEnv, read: readDoctorEnv } = defineEnv({
   ...logEnv,
   ...topologyEnv,

@@ -8,7 +8,7 @@ import { resolverEnv } from '../../../pipeline/workers/resolve/resolver-settings
 import type { MemoryUse } from '../../../shared/doctor/judge-memory.ts';
 
 /**
- * Destinations of one pipeline that use their full limit at the same time; those of a thread share
+ * Destinations of one pipeline that use their full limit at the same time; destinations of one thread share
  * DISPATCH_FRAMES_BYTES_MAX.
  */
 const busyDestinations = 8;

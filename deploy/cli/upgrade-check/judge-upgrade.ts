@@ -59,7 +59,7 @@ export function judgeFormat(found: number | undefined, own = logFormat): Finding
   return warn(about, `${found}, and ${own} from the first start of this version on`, advice);
 }
 
-/** Compares the applied migrations by name (undefined without tables) with those of this build. */
+/** Compares the names of the applied migrations (undefined without tables) with the migrations of this build. */
 export function judgeMigrations(applied: readonly string[] | undefined, known: readonly string[]): Finding {
   const about = 'schema';
   const missing = known.filter((name) => applied?.includes(name) !== true);

@@ -1,7 +1,7 @@
 import { eventKey } from '../../../../shared/contracts/events/event-origin.ts';
 import type { RetryRecord } from '../../../../shared/contracts/events/retry-record.ts';
 
-/** An event among those of its visitor: see `eventKey`. */
+/** Identifies an event within its visitor: see `eventKey`. */
 export type EventOfVisitor = { readonly visitorId: string; readonly key: string };
 
 export function eventOfRecord({

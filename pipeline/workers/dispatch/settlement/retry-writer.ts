@@ -8,7 +8,7 @@ import { LogWriter } from './log-writer.ts';
 import type { LogWriterOptions } from './log-writer.ts';
 
 export type RetryWriterOptions = LogWriterOptions & {
-  /** Whether the destination may have this many bytes more in the log, beside those of `bytesWaiting`. */
+  /** Whether the destination may store this many bytes in the log in addition to `bytesWaiting`. */
   hasRoom(bytes: number, isReplacement: boolean): boolean;
   /** Called with each frame the log has stored. */
   onStored(
