@@ -10,12 +10,12 @@ export function listScenarios(scenarios: readonly Scenario[]): string {
   ]);
   return [
     ...lines,
-    `  ${'all'.padEnd(width)}every one of them but ${scenarios
+    `  ${'all'.padEnd(width)}all of them except ${scenarios
       .filter(({ isLong }) => isLong === true)
       .map(({ name }) => name)
       .join(' and ')}, in one report`,
-    `  ${'compare'.padEnd(width)}two results: what changed for certain`,
-    `  ${'page'.padEnd(width)}results that are kept, as one page with charts`,
+    `  ${'compare'.padEnd(width)}compares two results: which figures got better or worse`,
+    `  ${'page'.padEnd(width)}writes stored results as one page with charts`,
     '',
     'npm run bench -- <scenario> [--seconds N] [--rounds N] [--minutes N] [--quick] [--attacks A,B] [--destinations N,M] [--set NAME=VALUE] [--profile FOLDER]',
     'npm run bench -- compare before.json after.json [--fail-on-regression]',

@@ -85,8 +85,8 @@ test('options: page takes any number of files', () => {
 
 test.each([
   [['nothing-like-it'], "there is no scenario 'nothing-like-it'; there are: track, batch, soak"],
-  [['compare', 'a.json'], 'compare takes two result files'],
-  [['page'], 'page takes result files'],
+  [['compare', 'a.json'], 'compare needs two result files'],
+  [['page'], 'page needs result files'],
   [['track', 'batch'], 'track takes no further argument: batch'],
   [['track', '--seconds', '0'], 'it must be a number above 0'],
   [['track', '--seconds', 'soon'], 'it must be a number above 0'],

@@ -1,35 +1,35 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 
-/** What the bench was asked to do. */
+/** The parsed command line of the bench. */
 export type BenchOrder =
   | { readonly kind: 'list' }
   | { readonly kind: 'run'; readonly names: readonly string[]; readonly options: RunOptions }
   | { readonly kind: 'compare'; readonly before: string; readonly after: string; readonly failOnRegression: boolean }
-  /** Results that are kept, drawn again: pages are not. */
+  /** Draws the page of stored results. */
   | { readonly kind: 'page'; readonly files: readonly string[] }
-  /** Help was asked for, or what was asked makes no sense: `text` says which. */
+  /** Help was requested, or the arguments are invalid: `text` has the output. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
 export type RunOptions = Lengths & {
-  /** What was asked for by name, and goes before what a scenario usually takes. */
+  /** Lengths given explicitly; they override a scenario's usual ones. */
   readonly asked: Partial<Pick<Lengths, 'seconds' | 'rounds'>>;
   readonly isQuick: boolean;
-  /** Of neighbours: names of attacks; empty: all of them. */
+  /** For neighbours: names of attacks; empty: all of them. */
   readonly attacks: readonly string[];
-  /** Of dispatch: to how many destinations; empty: to each number it measures. */
+  /** For dispatch: the numbers of destinations; empty: all that it measures. */
   readonly destinations: readonly number[];
-  /** Environment of the services on top of what a scenario sets. */
+  /** Environment of the services in addition to a scenario's own. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Where every thread of the services leaves a CPU profile when it ends; none without it. */
+  /** Folder in which every thread of the services writes a CPU profile when it ends; undefined: no profiles. */
   readonly profileFolder?: string;
 };
 
 /** How long each part of a run takes. */
 export type Lengths = {
   readonly seconds: number;
-  /** The least of a warm-up; it goes on until the rate is steady. */
+  /** Minimum of a warm-up; it continues until the rate is steady. */
   readonly warmUpSeconds: number;
-  /** It ends then, steady or not. */
+  /** Maximum of a warm-up, steady or not. */
   readonly warmUpSecondsMax: number;
   readonly rounds: number;
   readonly minutes: number;
@@ -50,12 +50,12 @@ type Flags = {
   readonly profile?: string;
 };
 
-/** What a run takes of a scenario that usually takes other lengths: those, unless it is quick or lengths were asked for. */
+/** The options for a scenario with its own usual lengths: those, unless the run is quick or lengths were given. */
 export function lengthsFor(options: RunOptions, usual: Partial<Lengths> = {}): RunOptions {
   return options.isQuick ? options : { ...options, ...usual, ...options.asked };
 }
 
-/** What is there to be run, and which of it takes too long to be run with the others. */
+/** A scenario's name, and whether it takes too long to run with the others. */
 export type ScenarioName = { readonly name: string; readonly isLong?: boolean };
 
 /** Reads a command line. `variables` are those --set may name. */
@@ -66,21 +66,25 @@ export function readOrder(
 ): BenchOrder {
   let said = '';
   const program = new Command('bench')
-    .description('Measures Sluice and its peers on this machine, each scenario from nothing.')
+    .description('Measures Sluice and its peers on this machine, each scenario on new servers.')
     .argument('[scenario]', 'a scenario, all, compare or page; without it scenarios are listed')
     .argument('[operands...]', 'compare: two result files; page: one or more')
     .option('--seconds <n>', `length of each measurement (default ${normal.seconds})`, readPositive)
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
     .option('--minutes <n>', `length of a soak (default ${normal.minutes})`, readPositive)
-    .option('--quick', `one round of ${quick.seconds} s: to see that it works, not to quote`)
+    .option('--quick', `one round of ${quick.seconds} s: checks that it works; do not quote its figures`)
     .option('--attacks <names>', 'neighbours: attacks to run, comma separated (default all)', readNames)
-    .option('--destinations <numbers>', 'dispatch: to how many, comma separated (default all it measures)', readCounts)
+    .option(
+      '--destinations <numbers>',
+      'dispatch: numbers of destinations, comma separated (default all it measures)',
+      readCounts,
+    )
     .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
     .option(
       '--profile <folder>',
-      'CPU profiles of every thread of the services go there; figures are then of profiled code',
+      'write CPU profiles of every thread of the services there; figures then include profiling',
     )
-    .option('--fail-on-regression', 'compare: exit with 1 when something got worse for certain')
+    .option('--fail-on-regression', 'compare: exit with 1 when a figure got measurably worse')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => {
@@ -99,7 +103,7 @@ export function readOrder(
   const [name, ...operands] = program.args;
   const flags = program.opts<Flags>();
   const unknown = Object.keys(flags.set ?? {}).filter((variable) => !variables.has(variable));
-  // A slip of the pen would measure the default and call it something else.
+  // A mistyped name would measure the default under another name.
   if (unknown.length > 0) return wrong(`neither gateway nor pipeline reads ${unknown.join(', ')}`);
   return orderOf(name, operands, flags, scenarios);
 }
@@ -115,12 +119,12 @@ function orderOf(
   if (name === 'compare') {
     const [before, after, ...more] = operands;
     if (before === undefined || after === undefined || more.length > 0) {
-      return wrong('compare takes two result files: npm run bench -- compare before.json after.json');
+      return wrong('compare needs two result files: npm run bench -- compare before.json after.json');
     }
     return { kind: 'compare', before, after, failOnRegression: flags.failOnRegression === true };
   }
   if (name === 'page') {
-    return operands.length > 0 ? { kind: 'page', files: operands } : wrong('page takes result files');
+    return operands.length > 0 ? { kind: 'page', files: operands } : wrong('page needs result files');
   }
   if (operands.length > 0) return wrong(`${name} takes no further argument: ${operands.join(' ')}`);
   const chosen = scenarios.filter((each) => (name === 'all' ? each.isLong !== true : each.name === name));

@@ -40,7 +40,7 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
       } catch (error) {
         progress.clear();
         failed.push(scenario.name);
-        // Everything it was using has just been taken away from it.
+        // It failed because the bench is stopping everything it used.
         if (ending.isEnding()) break;
         say(`\n${scenario.name} failed: ${error instanceof Error ? error.message : String(error)}\n`);
       }
@@ -61,13 +61,13 @@ type Surroundings = {
   readonly stage: Stage;
   readonly progress: Progress;
   readonly say: Say;
-  /** Whether the bench has not put the machine to work before; by default it has not. */
+  /** Whether the bench has not used the machine yet; true by default. */
   readonly isFirst?: boolean;
-  /** Whether what was started is being ended. */
+  /** Whether the run is being stopped. */
   isEnding?(): boolean;
 };
 
-/** Runs one scenario, says what it found, and returns it with the machine it was found on. */
+/** Runs one scenario, prints its result, and returns it with the description of the machine. */
 export async function runScenario(
   scenario: Scenario,
   options: RunOptions,
@@ -83,7 +83,7 @@ export async function runScenario(
   const { attempt } = attempts;
   const stolenTime = watchStolenTime();
   const run = stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
-  // The watch ends whatever became of the run.
+  // The watch ends even if the run fails.
   const [result, stolen] = await Promise.all([run, run.then(stolenTime, stolenTime)]);
   progress.clear();
   const { name, summary, bars } = scenario;
@@ -127,7 +127,7 @@ const profilingArgs = (folder: string): string[] => ['--cpu-prof', `--cpu-prof-d
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Ctrl-C, SIGTERM and a terminal that is closed end everything that was started before the bench ends. */
+/** Ctrl-C, SIGTERM and a closed terminal first stop everything that was started; then the bench ends. */
 function endOnSignals(opened: OpenStage, progress: Progress, say: Say): { unhook(): void; isEnding(): boolean } {
   let isEnding = false;
   const unhook = (): void => {

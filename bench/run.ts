@@ -9,7 +9,7 @@ import { knownVariables } from './system/known-variables.ts';
 
 const order = readOrder(process.argv.slice(2), scenarios, knownVariables());
 
-// A terminal that is closed, or a pager that has seen enough, must not keep what was started from being ended.
+// A closed terminal or pager must not prevent the started processes from being stopped.
 process.stdout.on('error', () => undefined);
 
 process.exitCode = await follow(order);

@@ -16,7 +16,7 @@ export type Comparison = {
   readonly verdict: Verdict;
 };
 
-/** Changes smaller than this share are noise whatever the interval says: 0.02 is 2 %. */
+/** Changes smaller than this ratio count as noise, whatever the interval: 0.02 is 2 %. */
 export const leastChange = 0.02;
 
 /** Every figure that both results have. */

@@ -32,7 +32,8 @@ export async function runCompare(order: CompareOrder, say: (text: string) => voi
     const worse = comparisons.filter(({ verdict }) => verdict === 'worse');
     const unknown = comparisons.filter(({ verdict }) => verdict === 'unknown');
     say(`${worse.length} of ${comparisons.length} worse by more than ${leastChange * 100} % at 95 % confidence`);
-    if (unknown.length > 0) say(`${unknown.length} not judged: it takes two rounds at the least, and more see more`);
+    if (unknown.length > 0)
+      say(`${unknown.length} not judged: this takes at least two rounds, and more rounds detect smaller changes`);
     return worse.length > 0 && order.failOnRegression ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ResultFileError)) throw error;

@@ -52,7 +52,7 @@ test.each([
   [['all', '--rate', '0'], 'it must be a number above 0'],
   [['all', '--seed', '1.5'], 'it must be a whole number'],
   [['all', '--fast'], 'unknown option'],
-  [['chaos', 'one-killed'], 'name no others beside it'],
+  [['chaos', 'one-killed'], 'name no other fault with it'],
 ])('fault options: %j is refused with a reason', (args, reason) => {
   expect(read(...args)).toMatchObject({ kind: 'said', exitCode: 1, text: expect.stringContaining(reason) });
 });

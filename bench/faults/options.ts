@@ -41,18 +41,18 @@ export function readFaultOrder(
     said += text;
   };
   const program = new Command('faults')
-    .description('Breaks a stack under load and says what became of every acknowledged event.')
-    .argument('[names...]', 'faults, all, or chaos: random ones that overlap; without any they are listed')
+    .description('Breaks a stack under load and reports the outcome of every acknowledged event.')
+    .argument('[names...]', 'faults, all, or chaos (random faults that overlap); without names, the faults are listed')
     .option('--seconds <n>', 'length of the load beside the fault itself', readPositive, defaults.seconds)
     .option(
       '--minutes <n>',
-      `the same in minutes; of chaos, how long faults are drawn (${defaults.chaosMinutes})`,
+      `the same in minutes; for chaos, how long faults are drawn (${defaults.chaosMinutes})`,
       readPositive,
     )
     .option('--rate <n>', 'events a second', readPositive, defaults.rate)
-    .option('--seed <n>', 'of what visitors send, and of what chaos draws (by chance)', readSeed)
+    .option('--seed <n>', 'seed of the visitors and of chaos (random by default)', readSeed)
     .option('--previous <folder>', 'another version, checked out and built, for the upgrade')
-    .option('--keep', 'leave data and logs of the stack, and say where')
+    .option('--keep', 'keep the data and logs of the stack, and print their folder')
     .exitOverride()
     .configureOutput({ writeOut: take, writeErr: take });
   try {
@@ -66,7 +66,7 @@ export function readFaultOrder(
   if (unknown.length > 0) {
     return {
       kind: 'said',
-      text: `error: there is no fault '${unknown.join("', '")}'; npm run faults lists those there are`,
+      text: `error: there is no fault '${unknown.join("', '")}'; npm run faults lists all faults`,
       exitCode: 1,
     };
   }
@@ -74,7 +74,7 @@ export function readFaultOrder(
   const seed = given.seed ?? Math.floor(chance() * seedMax);
   const hasChaos = program.args.includes('chaos');
   if (hasChaos && program.args.length > 1) {
-    return { kind: 'said', text: 'error: chaos draws faults itself: name no others beside it', exitCode: 1 };
+    return { kind: 'said', text: 'error: chaos draws its faults itself: name no other fault with it', exitCode: 1 };
   }
   const chosen = faults.filter(({ name }) => program.args.includes('all') || program.args.includes(name));
   const chaosMs = (minutes ?? defaults.chaosMinutes) * msPerMinute;

@@ -82,7 +82,7 @@ test('fault results: a stack that takes nothing more, and what a fault finds its
   const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
   expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after it', 'no service says so']);
   expect(unmet(outcome)).toEqual(['broken']);
-  expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 came only after everything was restarted by hand']);
+  expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 arrived only after everything was restarted by hand']);
 });
 
 test('fault results: of two destinations the worse one stands in the row', () => {

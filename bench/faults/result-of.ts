@@ -11,8 +11,8 @@ export type NamedOutcome = { readonly name: string; readonly outcome: FaultOutco
  * counts.
  */
 export const faultBars: readonly Bar[] = [
-  { id: 'lost', text: 'acknowledged events that never came', limit: 0, unit: 'count', ask: 'at-most' },
-  { id: 'doubled', text: 'events that came under a second key', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'lost', text: 'acknowledged events that never arrived', limit: 0, unit: 'count', ask: 'at-most' },
+  { id: 'doubled', text: 'events that arrived under a second key', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'disordered', text: 'first deliveries out of order', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'invented', text: 'events that no visitor had sent', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'mixed', text: 'deliveries with properties of another, or not whole', limit: 0, unit: 'count', ask: 'at-most' },
@@ -50,7 +50,7 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
       return [
         ...counted.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`),
         ...(Number.isNaN(verdict.firstAcknowledgementMs) ? ['nothing was acknowledged after it'] : []),
-        ...(stuck === 0 ? [] : [`${stuck} came only after everything was restarted by hand`]),
+        ...(stuck === 0 ? [] : [`${stuck} arrived only after everything was restarted by hand`]),
         ...(problem === undefined ? [] : [problem]),
       ];
     }
@@ -133,7 +133,7 @@ function remarksOn({ verdict }: FaultRun): readonly string[] {
   const destroyed = worstOf(verdict, 'destroyed');
   const refused = Object.entries(verdict.refused).map(([kind, count]) => `${count} × ${kind}`);
   return [
-    ...(destroyed === 0 ? [] : [`${destroyed} destroyed with the log, as was to be expected`]),
+    ...(destroyed === 0 ? [] : [`${destroyed} destroyed with the log, as expected`]),
     ...(refused.length === 0 ? [] : [`refused: ${refused.join(', ')}`]),
   ];
 }

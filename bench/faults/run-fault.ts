@@ -95,11 +95,11 @@ async function mountDisk(disk: Fault['disk'], folder: string): Promise<Partial<F
 /** Throws where a fault uses a disk that it did not request. */
 const askedFor = (disks: Partial<FaultDisks>): FaultDisks => ({
   get memory() {
-    if (disks.memory === undefined) throw new Error('the fault has asked for no disk in memory');
+    if (disks.memory === undefined) throw new Error('the fault did not request a disk in memory');
     return disks.memory;
   },
   get block() {
-    if (disks.block === undefined) throw new Error('the fault has asked for no block device');
+    if (disks.block === undefined) throw new Error('the fault did not request a block device');
     return disks.block;
   },
 });
@@ -159,7 +159,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
     const problem = (await during?.finish()) ?? (await fault.check?.(context, judge(evidence())));
     const missing = countLost(evidence());
     if (missing > 0) {
-      say(`${missing} have not come: every process is ended and started again, to see whether they are stored`);
+      say(`${missing} did not arrive: every process is restarted, to see whether they are stored`);
       kill(...stack.log, stack.postgres, ...servicesOf(stack));
       await drain(evidence);
     }

@@ -20,7 +20,7 @@ type FaultRunOrder = Extract<FaultOrder, { readonly kind: 'run' }>;
 
 /** Not in the results folder: most runs only investigate one fault. */
 const resultsFolder = fileURLToPath(new URL('dist/faults/', topFolder));
-const summary = 'a stack broken under load: what became of every acknowledged event';
+const summary = 'a stack broken under load: the outcome of every acknowledged event';
 
 /** Runs faults in sequence, reports each result, and stores the table. Returns the exit code. */
 export async function runFaults(order: FaultRunOrder, say: Say): Promise<number> {

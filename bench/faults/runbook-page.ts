@@ -2,9 +2,9 @@ import type { Fault } from './families/fault.ts';
 
 const head = `# Faults
 
-What goes wrong, what you see of it, and what there is to do. Each of these is done to a whole stack under load by
-\`npm run faults\`, which checks that no acknowledged event is lost, comes under a second key or out of order; see
-[bench/faults](../../bench/faults/README.md). Where something looks like none of them, begin with \`npm run doctor\`.
+Faults, their signs, and what to do. \`npm run faults\` causes each of them in a whole stack under load and checks that
+no acknowledged event is lost, or arrives under a second key or out of order; see
+[bench/faults](../../bench/faults/README.md). If a problem looks like none of them, begin with \`npm run doctor\`.
 
 <!-- Made by \`npm run generate\` from the faults' own descriptions. -->
 `;

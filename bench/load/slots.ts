@@ -46,7 +46,7 @@ export class RequestTemplate {
       writeDigits(this.bytes, at, widths.sequence, sequence + index);
     }
     for (const [index, at] of this.#visitorAt.entries()) {
-      // A step that shares no factor with the usual counts visits them all before it comes back.
+      // A step that shares no factor with the usual counts reaches every visitor before it repeats one.
       writeDigits(this.bytes, at, widths.visitor, ((sequence + index) * 7919) % visitors);
     }
     const wholeMs = Math.floor(dueMs);

@@ -3,10 +3,11 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 
 /**
- * Gives a process the processor last, all of its threads and those it will start. A nice value alone does not: it is one
- * thread's, and where the kernel groups processes by session (sched(7), "The autogroup feature") it counts within the
- * session only, which each process of the bench is by itself. So the session is put last as well, and its threads are made
- * idle ones where the system has the tool for it. What is not allowed is left as it is.
+ * Gives a process, with all its present and future threads, the lowest CPU priority. A nice value alone is not enough:
+ * it belongs to one thread, and where the kernel groups processes by session (sched(7), "The autogroup feature") it
+ * counts only within the session, of which each process of the bench has its own. So the session gets the lowest
+ * priority as well, and its threads the idle policy where the system has the tool for it. Steps that are not permitted
+ * are skipped.
  */
 export async function putLast(pid: number): Promise<void> {
   for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [String(pid)])) {

@@ -98,7 +98,7 @@ async function readRevision(): Promise<string> {
 }
 
 const syncsMax = 300;
-/** A slow disk says what it is in fewer. */
+/** Ends the sampling of a slow disk early, with fewer samples. */
 const syncingMsMax = 3_000;
 
 async function measureSync(folder: string): Promise<DiskSync> {

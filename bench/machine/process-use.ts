@@ -100,7 +100,7 @@ async function statusBytes(pid: number, field: string): Promise<number | undefin
   return match === null ? undefined : Number(match[1]) * 1024;
 }
 
-/** What each of so many events took, in ns, by two readings of the above. */
+/** CPU time for each event in ns, from two readings in ms. */
 export function cpuNsAnEvent(
   before: Readonly<Record<string, number>>,
   after: Readonly<Record<string, number>>,

@@ -22,6 +22,6 @@ test('stolen time: is shown where it may have changed a figure', () => {
     undefined,
     undefined,
   ]);
-  expect(describeStolenTime({ share: 0.015, most: 0.28 })).toContain('1.5 % of its cores');
-  expect(describeStolenTime({ share: 0.12, most: 0.2 })).toContain('12 % of its cores');
+  expect(describeStolenTime({ share: 0.015, most: 0.28 })).toContain('1.5 % of its core time');
+  expect(describeStolenTime({ share: 0.12, most: 0.2 })).toContain('12 % of its core time');
 });

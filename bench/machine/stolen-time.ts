@@ -62,5 +62,5 @@ export function coreTimeOf(stat: string): CoreTime | undefined {
 export function describeStolenTime(stolen: StolenTime | undefined): string | undefined {
   if (stolen === undefined || (stolen.share <= littleShare && stolen.most <= littleMost)) return undefined;
   const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
-  return `its host kept ${percent(stolen.share)} of its cores for others meanwhile, ${percent(stolen.most)} at most within ${stretchMs / 1_000} s`;
+  return `its host gave ${percent(stolen.share)} of its core time to others meanwhile, at most ${percent(stolen.most)} within ${stretchMs / 1_000} s`;
 }

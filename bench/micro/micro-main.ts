@@ -17,7 +17,7 @@ for (const task of microTasks()) {
 }
 process.send?.(told);
 
-/** Evenly spaced ones of sorted samples: their distribution, in a file of reasonable size. */
+/** Evenly spaced samples of a sorted list: they keep its distribution in a file of reasonable size. */
 function thin(samples: readonly number[]): number[] {
   const sorted = samples.toSorted((a, b) => a - b);
   if (sorted.length <= samplesKept) return sorted;

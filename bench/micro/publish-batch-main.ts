@@ -1,6 +1,6 @@
 /**
- * An atomic batch against as many publishes in flight, on one server and on three, in one run:
- * `npm run build && node dist/bench/micro/publish-batch-main.js [secondsEach]`.
+ * Compares an atomic batch with the same number of publishes in flight, on one server and on three: `npm run build &&
+ * node dist/bench/micro/publish-batch-main.js [secondsEach]`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -44,7 +44,7 @@ const batchRows = 1_000;
 const nowMs = 1_760_000_000_000;
 const windowMs = 24 * 3_600_000;
 
-/** Inputs of a kind: of one and the same, the compiler would work out the answer once. */
+/** Number of different inputs of a kind: with a single one, the compiler could compute the result once. */
 const varieties = 64;
 
 /** Takes values in turn. */
@@ -156,7 +156,7 @@ function codecTasks(): MicroTask[] {
   ];
 }
 
-/** What a resolver does with a plain event before its visitor is known, and what it would do if it parsed it. */
+/** A resolver's work on a plain event before its visitor is known, and the same work if it parsed the event. */
 function admitTasks(): MicroTask[] {
   const prefix = envelopePrefix({ account: benchAccountId, source: sourceIdOf(benchAccountId), test: false });
   const line = (index: number): string => {
@@ -204,7 +204,7 @@ function admitTasks(): MicroTask[] {
   ];
 }
 
-/** What the search for personal data costs for an event that is sampled, and for one beyond the budget of the second. */
+/** Cost of the search for personal data, for a sampled event and for one beyond the second's budget. */
 function samplingTasks(): MicroTask[] {
   const event = inTurn((index) => {
     const { event: own, visitor } = resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs + index);
@@ -245,7 +245,7 @@ function windowTasks(): MicroTask[] {
   for (let minute = 0; minute < dayMinutes; minute += 1) health.record('succeeded', 1, nowMs + minute * 60_000);
   const dayEndMs = nowMs + (dayMinutes - 1) * 60_000;
   const delivery = new DeliveryTables(weekHours, nowMs);
-  // A text of its own each time, as one that is read from a frame.
+  // A new string each time, like one that is read from a frame.
   const names = Array.from({ length: 10 }, (_, name) => `Product Viewed ${name}`).join(',');
   let heads: { name: string; sourceId: string; receivedAtMs: number }[] = [];
   const nextHead = () => {

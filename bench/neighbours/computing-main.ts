@@ -1,6 +1,6 @@
 const turnMs = 20;
 
-/** A program that has nothing to do with Sluice and takes a core until it is ended. */
+/** Uses a core until it is ended, like a program unrelated to Sluice. */
 function compute(): void {
   for (const until = performance.now() + turnMs; performance.now() < until;);
   setImmediate(compute);

@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
 
-/** Plays a bad destination: `/alternate` refuses for good and for now in turn, `/fail-half` takes one and fails the next, and everything else never answers. */
+/**
+ * Acts as a bad destination: `/alternate` answers 400 and 500 in turn, `/fail-half` accepts every other request and
+ * fails the rest, and all other paths never answer.
+ */
 const port = Number(process.argv[2]);
 let requests = 0;
 

@@ -18,18 +18,18 @@ import type { Attack, Tally } from './attacks/attack.ts';
 import { quietGroup } from './neighbourhood.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 
-/** What the quiet account sees for a while, and what the services take meanwhile. */
+/** Measurements of the quiet account during a slice, and the resources that the services used meanwhile. */
 export type QuietRun = {
   readonly deliveredPerS: number;
   /** From due at the gateway to arrived at the destination. */
   readonly latencies: Histogram;
-  /** A page of its sources read at the control plane, 9 of 10. */
+  /** 90th percentile of reading a page of its sources at the control plane. */
   readonly readP90Ms: number;
   readonly pipelineBytes: number;
   readonly gatewayBytes: number;
   /** Cores that the services use. */
   readonly cores: number;
-  /** Threads of the services that could run and have no core, on average. */
+  /** Runnable threads of the services that wait for a core, on average. */
   readonly waiting: number;
   /** Deliveries a second, window by window; seconds count from the beginning of the load. */
   readonly throughput: readonly Point[];
@@ -37,15 +37,17 @@ export type QuietRun = {
 
 export type AttackedRun = QuietRun & {
   readonly tally: Tally;
-  /** Bytes that EVENTS grew by for each byte of bodies that was taken, a mebibyte left aside. */
+  /** Growth of EVENTS in bytes for each accepted byte of bodies, after deducting one mebibyte. */
   readonly logRatio: number;
-  /** As soon as the attack has ended, where it leaves much. */
+  /** Measured right after the attack, if the attack leaves a backlog. */
   readonly after?: QuietRun;
-  /** Share of the size of the retry log that was taken at the end of the attack. */
+  /** Used fraction of the retry log at the end of the attack. */
   readonly retryShare: number;
 };
 
-/** The quiet account's load. It goes on for as long as slices of it are measured: nothing is started or cold within one. */
+/**
+ * The quiet account's load. It continues while slices of it are measured, so that nothing starts or is cold within one.
+ */
 export type QuietLoad = {
   measure(ms: number): Promise<QuietRun>;
   /** Ends it and waits until all of it has arrived. */
@@ -54,7 +56,7 @@ export type QuietLoad = {
 
 export const quietPerS = 200;
 const connections = 32;
-/** All of them are known by the end of the warm-up: first events of visitors are written to the database. */
+/** Few enough to be known by the end of the warm-up: a visitor's first event writes to the database. */
 const visitors = 1_000;
 const readEveryMs = 50;
 const windowMs = 500;
@@ -143,10 +145,10 @@ async function readUse(pids: readonly number[]): Promise<Use> {
   return { atMs: performance.now(), cpuMs: sum(cpu), waitMs: sum(waits) };
 }
 
-/** An attack is under way by then. */
+/** Time for an attack to get under way. */
 const attackLeadMs = 1_000;
 
-/** Measures a slice of the load beside an attack, which begins before it and ends behind it. */
+/** Measures a slice of the load beside an attack, which begins before the slice and ends after it. */
 export async function measureAttacked(
   stage: Stage,
   place: Neighbourhood,
@@ -173,7 +175,10 @@ export async function measureAttacked(
   return { ...run, tally, logRatio: Math.max(0, out) / sent, retryShare, ...after };
 }
 
-/** Reads the account's configuration again and again; says how long 9 of 10 readings took, failures as the deadline. */
+/**
+ * Reads the account's configuration repeatedly; `stop` returns the 90th percentile, with failures counted as
+ * `failedReadMs`.
+ */
 function startReading(control: ControlAccess): { stop(): Promise<number> } {
   const latencies = createLatencies();
   const stopping = new AbortController();
@@ -199,7 +204,7 @@ function startReading(control: ControlAccess): { stop(): Promise<number> } {
 
 const failedReadMs = 60_000;
 
-/** Nothing of the log is removed while a scenario runs: it is far from full, and history is kept for days. */
+/** Bytes in EVENTS. They only grow during a scenario: the log is far from full and keeps history for days. */
 const eventsBytes = (natsUrl: string): Promise<number> => inStream(natsUrl, streams.events, ({ bytes }) => bytes);
 
 const usedShare = (natsUrl: string, stream: string): Promise<number> =>
@@ -218,9 +223,7 @@ const lookMs = 500;
 const settledCores = 0.25;
 const settleMs = 20_000;
 
-/**
- * Waits until the services use hardly more than `usualCores`, but not for ever: what is retried goes on being retried.
- */
+/** Waits until the services use hardly more than `usualCores`, up to a deadline, because retries may continue. */
 export async function waitSettled(pids: readonly number[], usualCores = 0): Promise<void> {
   const deadline = performance.now() + settleMs;
   for (let last = await readUse(pids); performance.now() < deadline;) {

@@ -1,3 +1,3 @@
-/** Names of this zone lead to this machine; the bench's name server knows no others. */
+/** Names of this zone resolve to this machine; the bench's name server answers for no others. */
 export const answeredZone = '.answered.test';
 export const silentZone = '.silent.test';

@@ -16,10 +16,10 @@ import { addDestination } from './attacks/attack.ts';
 import type { Attack, Facts, Ground, Target } from './attacks/attack.ts';
 import { answeredZone, silentZone } from './names.ts';
 
-/** What the quiet account's deliveries are counted as. */
+/** The sink's group for the quiet account's deliveries. */
 export const quietGroup = 'quiet';
 
-/** All services, an account that behaves, one that has much to send, and one that is about to attack. */
+/** All services, a quiet well-behaved account, a busy one, and an attacking one. */
 export type Neighbourhood = {
   readonly natsUrl: string;
   readonly pids: readonly number[];
@@ -28,21 +28,21 @@ export type Neighbourhood = {
   readonly control: ControlClient;
   /** The quiet account's destination. */
   readonly sink: Sink;
-  /** The account with much to send. */
+  /** The account that sends much. */
   readonly busy: Target;
   readonly target: Target;
   readonly facts: Facts;
 };
 
-/** What a source may send unless an operator changes it; other scenarios take the limits off. */
+/** The default limits of a source; other scenarios disable them. */
 const usualLimits = { RATE_LIMIT_EVENTS_PER_S: '10000', RATE_LIMIT_BYTES_PER_S: String(16 * 1024 ** 2) };
 
-/** Starts everything from nothing, and sets the accounts up as their owners would. */
+/** Starts everything on empty stores, and sets up the accounts as their owners would. */
 export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<Neighbourhood> {
   const [sink, attackedSink] = [await startSink(stage), await startSink(stage)];
   const hostile = await startServer(stage, 'hostile', 'bench/neighbours/hostile-main');
   const names = await startServer(stage, 'name-server', 'bench/neighbours/name-server-main');
-  // What the attacker brings gets the processor last, as the attacker does.
+  // The attacker's own servers get the lowest priority, like the attacker.
   for (const { pid } of [attackedSink, hostile]) await putLast(pid);
   const log = await stage.startLog();
   const databaseUrl = await stage.createDatabase();
@@ -77,7 +77,7 @@ export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<
   return { natsUrl: log.url, pids, gateway, pipeline, control, sink, busy, target, facts };
 }
 
-/** The quiet destination is reached by a name, too: an attack that makes names hang may hit it there. */
+/** The quiet destination has a name, too, so that an attack that makes names hang can affect it. */
 const named = (url: string): string => url.replace('127.0.0.1', `sink${answeredZone}`);
 
 async function startServer(
@@ -105,7 +105,7 @@ async function addAccount(
     const [row] = await storage
       .fork()
       .execute<{ id: string }[]>('select id from accounts where name = ?', [newAccount]);
-    if (row === undefined) throw new Error(`setting up the ${kind} account: it is not there`);
+    if (row === undefined) throw new Error(`setting up the ${kind} account: it does not exist`);
     const access = accessByKey(control.service.url, apiKey);
     const { id } = await access.call('POST', 'sources', { type: 'NodejsApi', name: kind });
     const { token } = await access.call('GET', `sources/${String(id)}/tokens`);

@@ -2,7 +2,7 @@ import { batchPayload, batchRow } from '../../gateway/payload/payloads.ts';
 import { batchBody } from '../load/bodies.ts';
 import { RequestTemplate } from '../load/slots.ts';
 
-/** JSON.parse and the compiled check of every row, on one thread and nothing else: tells rows a second, each second. */
+/** Only JSON.parse and the compiled check of every row, on one thread; reports rows a second, each second. */
 const [, , rows = '1000', warmUpMs = '1000', measureMs = '5000'] = process.argv;
 const windowMs = 1_000;
 const template = new RequestTemplate(Buffer.from(batchBody('src_live_bench', Number(rows))));
@@ -10,9 +10,9 @@ template.fill(1, 20_000, Date.now());
 
 function parseAndCheck(): void {
   const value: unknown = JSON.parse(template.bytes.toString('utf8'));
-  if (!batchPayload.Check(value)) throw new Error('the batch of the bench is not a batch');
+  if (!batchPayload.Check(value)) throw new Error('the batch of the bench is not valid');
   for (const row of value.events) {
-    if (!batchRow.Check(row)) throw new Error('a row of the bench is not a row');
+    if (!batchRow.Check(row)) throw new Error('a row of the bench batch is not valid');
   }
 }
 

@@ -31,7 +31,7 @@ app.post<{ Body: Track }>(
         required: ['token', 'event'],
         properties: { event: { type: 'string', minLength: 1, maxLength: 1000 }, properties: { type: 'object' } },
       },
-      // Fastify's documentation recommends one: it then writes the answer without JSON.stringify.
+      // Fastify's documentation recommends a response schema: it then writes the answer without JSON.stringify.
       response: { 200: { type: 'object', properties: { success: { type: 'boolean' } } } },
     },
   },
@@ -42,7 +42,7 @@ app.post<{ Body: Track }>(
       data: properties,
       ...(externalId === undefined ? {} : { user: { id: externalId } }),
     });
-    if (!ok) throw new Error('walkerOS did not take the event');
+    if (!ok) throw new Error('walkerOS did not accept the event');
     return { success: true };
   },
 );

@@ -6,7 +6,7 @@ type ChartLine = { readonly label: string; readonly subject: number; readonly po
 
 /** One chart of a page: lines over the seconds of a measurement. */
 export type Chart = {
-  /** Which result of the page it belongs to. */
+  /** Index of its result on the page. */
   readonly result: number;
   readonly title: string;
   readonly unit: Unit;
@@ -20,7 +20,7 @@ const titles: Readonly<Record<Series['chart'], string>> = {
   backlog: 'Backlog',
 };
 
-/** The charts of a result: lines of all subjects together, one chart a kind and unit. */
+/** The charts of a result: one for each kind and unit, with the lines of all subjects. */
 export function chartsOf({ rows }: StoredResult, result: number): Chart[] {
   const charts = new Map<string, { title: string; unit: Unit; lines: ChartLine[] }>();
   for (const [subject, row] of rows.entries()) {

@@ -8,7 +8,7 @@ import { chartsOf, drawChartsScript } from './charts.ts';
 import { describeTrouble } from '../machine/describe-trouble.ts';
 import { figureNames, formatAsk } from './table.ts';
 
-/** A page that needs nothing else: tables, bars and charts of results, to open, send or keep. */
+/** A self-contained HTML page with the tables, bars and charts of results. */
 export async function renderPage(results: readonly StoredResult[]): Promise<string> {
   const require = createRequire(import.meta.url);
   const [plotScript, plotStyle] = await Promise.all([
@@ -41,7 +41,7 @@ function renderResult(result: StoredResult, at: number): string {
   const { disk } = machine;
   const trouble = describeTrouble(machine);
   const facts = [
-    `${result.at.slice(0, 16).replace('T', ' ')} UTC, took ${formatValue(result.tookS, 's')}${result.isQuick ? ', a quick run: not to be quoted' : ''}`,
+    `${result.at.slice(0, 16).replace('T', ' ')} UTC, took ${formatValue(result.tookS, 's')}${result.isQuick ? ', a quick run: do not quote it' : ''}`,
     `${machine.cores} cores (${machine.cpu}), ${machine.memoryGiB} GiB, ${machine.os}, Node ${machine.node}, nats-server ${machine.natsServer}, revision ${machine.revision}`,
     ...(trouble === undefined ? [] : [trouble]),
     `fdatasync of 4 KiB: p50 ${formatValue(disk.p50, 'ms')}, p90 ${formatValue(disk.p90, 'ms')}, p99 ${formatValue(disk.p99, 'ms')}`,
@@ -116,12 +116,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in an element or a quoted attribute. */
+/** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** A value as JSON that cannot end the script element it stands in. */
+/** A value as JSON that cannot end its script element. */
 export function embedJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll('<', String.raw`\u003c`)

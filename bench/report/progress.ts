@@ -1,10 +1,10 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** Shows where a run stands: a bar on a terminal, and nothing elsewhere, so that logs stay readable. */
+/** Shows the progress of a run: a bar on a terminal, and nothing elsewhere, so that logs stay readable. */
 export type Progress = {
-  /** A step that takes about this long; ends the one before. */
+  /** Begins a step that takes about this long, and ends the previous one. */
   step(label: string, seconds: number): void;
-  /** What is seen right now. */
+  /** Shows a current value beside the bar. */
   note(text: string): void;
   clear(): void;
 };

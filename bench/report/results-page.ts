@@ -19,11 +19,11 @@ export async function readKeptResults(folder: string): Promise<readonly KeptResu
 
 const intro = `# Results
 
-The last kept run of each scenario: what was asked, what was measured, on which machine. All figures of a run are in its
+The last kept run of each scenario: its bars, its measurements and its machine. All figures of a run are in its
 file; older runs are in the history of this folder. Load, destination and servers share the cores of the machine named.
 
 To keep a run, remove the scenario's previous file, commit the new one and run \`npm run generate\`, which writes this
-page. Keep runs of three rounds or more, made without \`--quick\` on a quiet machine. Compare two builds by turns in one
+page. Keep runs of three rounds or more, made without \`--quick\` on a quiet machine. Compare two builds in turn within one
 run or with \`npm run bench -- compare BEFORE.json AFTER.json\`, never by two lines of this page: a shared machine can be
 twice as fast an hour later. A decision that rests on a figure names the file and its commit.
 `;
@@ -45,7 +45,7 @@ function renderResult({ file, result }: KeptResult): string {
     rounds === 1 ? '1 round' : `${rounds} rounds`,
   ];
   const head = [`## ${scenario}`, '', `${capitalized(summary)}. [${file}](${file}): ${made.join(', ')}.`, ''];
-  if (bars.length === 0) return [...head, 'Nothing is asked of it; the file has what was measured.', ''].join('\n');
+  if (bars.length === 0) return [...head, 'It has no bars; the file has its measurements.', ''].join('\n');
   const lines = bars.map((bar) => {
     const value = measured[bar.id];
     const seen = value === undefined ? 'not measured' : formatValue(value, bar.unit);

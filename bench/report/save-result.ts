@@ -9,11 +9,11 @@ import { renderPage } from './page.ts';
 
 export const resultsFolder = fileURLToPath(new URL('bench/results/', topFolder));
 
-/** Writes `<date>-<scenario>.json`, with percentiles in the place of readings, and returns its path. */
+/** Writes `<date>-<scenario>.json`, with percentiles instead of readings, and returns its path. */
 export async function saveResult(result: StoredResult, folder = resultsFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
   const path = `${folder}${stamp(result.at)}-${result.scenario}.json`;
-  // A figure a line: a kept result is read in diffs.
+  // One figure a line, so that a kept result is readable in diffs.
   await writeFile(path, `${stringify(condenseResult(result), { indent: 1, maxLength: 600 })}\n`);
   return path;
 }
@@ -32,7 +32,7 @@ export async function savePage(
 
 const stamp = (at: string): string => at.slice(0, 19).replaceAll(':', '');
 
-/** Draws the page of results that are kept. Returns the exit code. */
+/** Draws the page of stored results. Returns the exit code. */
 export async function runPage(files: readonly string[], say: (text: string) => void, folder?: string): Promise<number> {
   try {
     const results: StoredResult[] = [];

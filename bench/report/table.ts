@@ -2,7 +2,7 @@ import { formatValue } from '../result/format-value.ts';
 import { isBarMet } from '../result/result.ts';
 import type { Bar, ResultRow } from '../result/result.ts';
 
-/** Names of the figures, in the order in which they first come up. */
+/** Names of the figures, in the order in which they first appear. */
 export function figureNames(rows: readonly ResultRow[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row.figures)))];
 }
@@ -21,7 +21,7 @@ export function renderTable(rows: readonly ResultRow[]): string {
   return align([['', ...names, ''], ...cells]);
 }
 
-/** What was asked and what was measured, a line each. */
+/** Each bar with its measured value, one line each. */
 export function renderBars(bars: readonly Bar[], measured: Readonly<Record<string, number>>): string {
   return bars
     .map((bar) => {

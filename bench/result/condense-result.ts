@@ -36,7 +36,7 @@ function percentilesOf(readings: readonly number[]): readonly number[] {
 function condenseSeries(series: Series): Series {
   const { points } = series;
   const step = Math.max(1, Math.ceil(points.length / pointsKept));
-  // The last point is where the line has come to.
+  // The last point is the line's final value.
   const kept = points.filter((_, index) => index % step === 0 || index === points.length - 1);
   return { ...series, points: kept.map(([atS, value]) => [rounded(atS), rounded(value)]) };
 }

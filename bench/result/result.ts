@@ -1,4 +1,4 @@
-/** How a figure is written; also says what its numbers are. */
+/** The unit of a figure, which also decides how it is written. */
 export type Unit = 'per_s' | 'ns' | 'ms' | 's' | 'bytes' | 'ratio' | 'count';
 
 /** One figure of a subject. */
@@ -9,8 +9,8 @@ export type Figure = {
   /** The figure of each round, which a comparison uses. Missing in older results. */
   readonly values?: readonly number[];
   /**
-   * The readings behind it, second by second where there are such, one list a round; in a kept result their percentiles
-   * where there are many.
+   * The readings of each round, second by second if they were taken so. A kept result has the percentiles of long
+   * lists.
    */
   readonly rounds: readonly (readonly number[])[];
 };

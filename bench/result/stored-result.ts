@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Machine } from '../machine/machine.ts';
 import type { Bar, ScenarioResult } from './result.ts';
 
-/** A result as it stands in a file: everything needed to judge it, and to compare it with another. */
+/** A result as stored in a file: everything needed to judge it, and to compare it with another. */
 export type StoredResult = ScenarioResult & {
   readonly format: 2;
   readonly scenario: string;

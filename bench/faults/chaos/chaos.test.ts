@@ -34,10 +34,10 @@ test('chaos: a fault that cannot be done is reported, and most of them have to b
   const draw = (...each: readonly Fault[]) => each.map((one) => ({ fault: one, atMs: 0, choice: 0 }));
   await createChaos({ shape, drawn: draw(broken, fault('after', ['log'])) }).run(context);
   expect(happened.slice(-4)).toEqual([
-    'broken could not be done: no leader',
+    'broken could not be caused: no leader',
     'broken is over',
     'after begins',
     'after is over',
   ]);
-  await expect(createChaos({ shape, drawn: draw(broken, broken) }).run(context)).rejects.toThrow('2 of 2 faults');
+  await expect(createChaos({ shape, drawn: draw(broken, broken) }).run(context)).rejects.toThrow('2 of 2 drawn faults');
 });

@@ -32,7 +32,7 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
       // Other faults may leave nothing to affect for a while, or no way to request it.
       .catch((error: unknown) => {
         undone += 1;
-        context.say(`${fault.name} could not be done: ${(error as Error).message}`);
+        context.say(`${fault.name} could not be caused: ${(error as Error).message}`);
       })
       .then(() => {
         for (const harmed of fault.harms) busy.delete(harmed);
@@ -43,11 +43,10 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
   }
   await Promise.all(running);
   // Checked only after all faults have ended, so that nothing stays broken.
-  if (undone > drawn.length / 2)
-    throw new Error(`${undone} of ${drawn.length} faults that were drawn could not be done`);
+  if (undone > drawn.length / 2) throw new Error(`${undone} of ${drawn.length} drawn faults could not be caused`);
 }
 
-/** The part at a fraction of a list. */
+/** Selects a part of a list; `choice` is in [0, 1). */
 export function pickOf<Kind>(parts: readonly Kind[], choice: number): Kind {
   const part = parts[Math.floor(choice * parts.length)];
   if (part === undefined) throw new Error('the stack of this fault has no such part');

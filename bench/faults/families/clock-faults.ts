@@ -7,7 +7,7 @@ const heldMs = 10_000;
 
 const words = {
   sees: '`SluiceClockJumped`, and `sluice_clock_last_jump_seconds` says by how much. Events go on: waits and deadlines use the monotonic clock, which cannot be set. Times in events and in health come from the wall clock.',
-  does: 'Repair the machine’s time (chrony, systemd-timesyncd), then look at the other machines’. Nothing has to be restarted.',
+  does: 'Repair the machine’s time (chrony, systemd-timesyncd), then check the other machines’. Nothing has to be restarted.',
   harms: ['clocks', 'log'],
   hasMovableClocks: true,
 } as const;

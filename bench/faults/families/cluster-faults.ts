@@ -14,7 +14,7 @@ const doctor = 'Do not touch another node until `npm run doctor` reports all cop
 
 export const clusterFollowerKilled = defineFault({
   name: 'cluster-follower-killed',
-  about: 'of three nodes one that does not lead INGEST gets SIGKILL',
+  about: 'one of three nodes, a follower of INGEST, gets SIGKILL',
   sees: 'Almost nothing: two of three copies are enough. `sluice_log_server_check` names the node; services that were connected to it connect to another.',
   does: `Bring the node back. ${doctor}`,
   harms,
@@ -27,8 +27,8 @@ export const clusterFollowerKilled = defineFault({
 
 export const clusterLeaderKilled = defineFault({
   name: 'cluster-leader-killed',
-  about: 'of three nodes the one that leads INGEST gets SIGKILL',
-  sees: 'For some seconds, until there is a new leader, gateways answer late or 503 with `Retry-After`; then everything goes on with two nodes.',
+  about: 'one of three nodes, the leader of INGEST, gets SIGKILL',
+  sees: 'For some seconds, until a new leader is elected, gateways answer late or 503 with `Retry-After`; then everything continues on two nodes.',
   does: `Bring the node back. ${doctor}`,
   harms,
   nodes,
@@ -40,9 +40,9 @@ export const clusterLeaderKilled = defineFault({
 
 export const clusterLeaderCutOff = defineFault({
   name: 'cluster-leader-cut-off',
-  about: `of three nodes the one that leads INGEST does not reach the others for ${cutMs / 1_000} s; services reach all three`,
-  sees: 'Requests that lead to it are not answered in time, or 503: alone it has no quorum and acknowledges nothing. The other two choose a leader among them. Its connections, and `/healthz` on it, look well for a while.',
-  does: `Repair the network between the nodes. Nothing has to be restarted; what it was sent meanwhile was not acknowledged. ${doctor}`,
+  about: `one of three nodes, the leader of INGEST, cannot reach the other two for ${cutMs / 1_000} s; services reach all three`,
+  sees: 'Requests that lead to it are not answered in time, or with 503: alone it has no quorum and acknowledges nothing. The other two elect a leader. Its connections, and its `/healthz`, look healthy for a while.',
+  does: `Repair the network between the nodes. Nothing has to be restarted; the separated node acknowledged nothing meanwhile. ${doctor}`,
   harms,
   nodes,
   hasNetwork: true,
@@ -61,8 +61,8 @@ export const clusterLeaderCutOff = defineFault({
 export const clusterQuorumLost = defineFault({
   name: 'cluster-quorum-lost',
   about: 'both followers of INGEST are killed, its leader 6 s later; the followers come back, and then the leader',
-  sees: 'Without two of three nodes nothing is acknowledged: 503 with `Retry-After`, gateways are not ready. With two back it goes on.',
-  does: `Bring nodes back, any two at first, with their data. Never replace two at a time by empty ones. ${doctor}`,
+  sees: 'Without two of three nodes nothing is acknowledged: 503 with `Retry-After`, gateways are not ready. Once two nodes are back, everything continues.',
+  does: `Bring the nodes back with their data, any two of them first. Never replace two at once with empty ones. ${doctor}`,
   harms,
   nodes,
   async run({ stack, say }) {
@@ -88,9 +88,9 @@ export const clusterQuorumLost = defineFault({
 
 export const clusterAllKilled = defineFault({
   name: 'cluster-all-killed',
-  about: 'all three nodes get SIGKILL in one moment',
-  sees: 'As `nats-killed`, and some seconds longer, until there are leaders.',
-  does: `Nothing for the data: each node syncs before it acknowledges. ${doctor}`,
+  about: 'all three nodes get SIGKILL at once',
+  sees: 'As `nats-killed`, but some seconds longer, until leaders are elected.',
+  does: `The data needs no repair: each node syncs before it acknowledges. ${doctor}`,
   harms,
   nodes,
   async run({ stack }) {

@@ -17,8 +17,8 @@ const settleMs = 1_000;
 export const published = defineFault({
   name: 'published-under-load',
   about: `${publishes} versions are published one after the other, each with another setting of a third destination`,
-  sees: 'Nothing: plans are swapped whole, between two events. `sluice_config_revision` rises in every process.',
-  does: 'Nothing. `SluiceRevisionsApart` fires where a process does not follow.',
+  sees: 'Nothing: each process swaps its whole plan between two events. `sluice_config_revision` rises in every process.',
+  does: 'Nothing. `SluiceRevisionsApart` fires if a process stays on an older revision.',
   harms,
   run: ({ stack }) =>
     withBystander(stack, async (id) => {
@@ -31,9 +31,9 @@ export const published = defineFault({
 
 export const rolledBack = defineFault({
   name: 'rolled-back-under-load',
-  about: 'a version with a third destination and the one before it are made live in turn, five times',
-  sees: 'Nothing at the destinations that both versions have. The third one gets events while it is live; where it is gone, its dispatcher ends.',
-  does: 'Nothing. A destination never gets the events of the time in which it was not live.',
+  about: 'a version with a third destination and the version before it are made live in turn, five times',
+  sees: 'Nothing at the destinations that both versions have. The third one gets events while it is live; when it is removed, its dispatcher ends.',
+  does: 'Nothing. A destination never gets events of a time when it was not live.',
   harms,
   async run({ stack }) {
     const { control } = stack;
@@ -53,7 +53,7 @@ export const rolledBack = defineFault({
 export const deleted = defineFault({
   name: 'deleted-under-load',
   about: 'a third destination is made, sent events and deleted, three times',
-  sees: 'Nothing at the other destinations. Events that waited for the deleted one go with it.',
+  sees: 'Nothing at the other destinations. Events waiting for the deleted one are deleted with it.',
   does: 'Nothing.',
   harms,
   async run({ stack }) {
@@ -65,7 +65,7 @@ export const sourceKeyRotated = defineFault({
   name: 'source-key-rotated',
   about: 'the source gets new keys, and visitors use them from then on',
   sees: 'Requests under the old key are answered 401 from that moment (`sluice_gateway_requests_total` by status), until their clients have the new one.',
-  does: 'Give a second source to clients that cannot be changed at once, and rotate when they have moved.',
+  does: 'Create a second source for clients that cannot change at once, and rotate the keys after they have moved to it.',
   harms: ['configuration', 'control-plane'],
   async run({ stack }) {
     const id = await untilAnswered(() => sourceIdOf(stack.control));
@@ -150,7 +150,7 @@ async function publishAllTheSame(control: ControlAccess): Promise<void> {
   await control.call('POST', `versions/${String(id)}/publish`, { force: true });
 }
 
-/** The source of the visitors: the stack began with it, and lists have the newest first. */
+/** The visitors' source: the stack's first one, so the last in a list that begins with the newest. */
 async function sourceIdOf(control: ControlAccess): Promise<string> {
   const { entities } = (await control.call('GET', 'sources')) as {
     readonly entities?: readonly { readonly id: string }[];

@@ -24,7 +24,7 @@ const troubled = (name: string, about: string, words: Pick<Fault, 'sees' | 'does
     },
   });
 
-const wait = 'Nothing, if it recovers within the retry window. After it, dead letters can be replayed.';
+const wait = 'Nothing if it recovers within the retry window. After that, replay the dead letters.';
 
 export const destinationRefusing = troubled(
   'destination-refusing',
@@ -44,8 +44,8 @@ export const destinationSlow = troubled(
   'destination-slow',
   'takes 3 s to answer',
   {
-    sees: 'Its delivery time rises (`sluice_dispatch_duration_seconds`), and its backlog if it takes fewer a second than come. No attempt fails.',
-    does: 'If the backlog grows all day: a larger `DISPATCH_CONCURRENCY`, or batches where the kind has them.',
+    sees: 'Its delivery time rises (`sluice_dispatch_duration_seconds`), and its backlog too if it accepts fewer events a second than arrive. No attempt fails.',
+    does: 'If the backlog grows all day: raise `DISPATCH_CONCURRENCY`, or use batches if the kind supports them.',
   },
   { kind: 'take', afterMs: 3_000 },
 );
@@ -79,19 +79,19 @@ export const destinationResetting = troubled(
 
 export const destinationEndless = troubled(
   'destination-endless',
-  'says 200 and sends a body without an end',
+  'answers 200 and sends a body without an end',
   {
     sees: 'Nothing, or attempts that end by their deadline: only the first kilobytes of an answer are kept, and the connection is closed. Memory does not grow.',
-    does: 'Check which server answers at this address: it is hardly the platform.',
+    does: 'Check which server answers at this address: it is probably not the platform’s.',
   },
   { kind: 'endless' },
 );
 
 export const destinationWrongCertificate = defineFault({
   name: 'destination-wrong-certificate',
-  about: `one of two destinations shows a certificate that has run out, for ${troubleMs / 1_000} s`,
+  about: `one of two destinations presents an expired certificate, for ${troubleMs / 1_000} s`,
   sees: `${general} The reason is \`network CERT_HAS_EXPIRED\`, or another problem of the certificate. Nothing is sent to it meanwhile.`,
-  does: 'The platform has to renew its certificate; of a private authority, see that `NODE_EXTRA_CA_CERTS` names it.',
+  does: 'The platform has to renew its certificate. For a private authority, check that `NODE_EXTRA_CA_CERTS` names it.',
   harms,
   hasCertificates: true,
   async run({ stack }) {

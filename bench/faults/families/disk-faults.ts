@@ -27,9 +27,9 @@ const refused =
 
 export const diskFull = defineFault({
   name: 'disk-full',
-  about: `the log's disk is full for ${fullMs / 1_000} s; then there is room`,
-  sees: `${refused} \`SluiceLogNearlyFull\` and the doctor’s \`disk\` warn before. A stream that met the full disk stays shut until its server is restarted, which \`npm start\`, the systemd unit and the images do once there is room.`,
-  does: 'Make room, or a larger disk. See that the sum of `LOG_*_BYTES_MAX` stays below what the disk has, with a fifth to spare.',
+  about: `the log's disk is full for ${fullMs / 1_000} s; then space is freed`,
+  sees: `${refused} \`SluiceLogNearlyFull\` and the doctor’s \`disk\` warn beforehand. A stream that hit the full disk stays closed until its server is restarted; \`npm start\`, the systemd unit and the images restart it once there is space.`,
+  does: 'Free space, or use a larger disk. Keep the sum of `LOG_*_BYTES_MAX` below the size of the disk, with a fifth to spare.',
   harms,
   needs: { root: true },
   disk: { kind: 'memory', mib: diskMib },
@@ -43,9 +43,9 @@ export const diskFull = defineFault({
 
 export const diskFullRestart = defineFault({
   name: 'disk-full-restart',
-  about: `the log's disk is full, nats-server gets SIGKILL and stands on the full disk for ${fullMs / 1_000} s; then there is room`,
-  sees: `As \`disk-full\`. A server that chooses its limit itself (no \`max_file_store\`) stays at the free space of its start; the nats-server configuration of Sluice sets one.`,
-  does: 'Make room; then everything goes on by itself. If it does not: `npm run doctor` names the setting.',
+  about: `the log's disk is full, nats-server gets SIGKILL and restarts on the full disk; ${fullMs / 1_000} s later space is freed`,
+  sees: `As \`disk-full\`. A server without \`max_file_store\` keeps the space that was free at its start as its limit; Sluice’s nats-server configuration sets one.`,
+  does: 'Free space; then everything continues by itself. If it does not, `npm run doctor` names the setting.',
   harms,
   needs: { root: true },
   disk: { kind: 'memory', mib: diskMib },
@@ -63,9 +63,9 @@ export const diskFullRestart = defineFault({
 
 export const diskReadOnly = defineFault({
   name: 'disk-read-only',
-  about: `the log's file system finds an error in itself and turns read-only, while nothing is being synced; ${readOnlyMs / 1_000} s later it is checked and mounted again, and nats-server started`,
+  about: `the log's file system detects an internal error and turns read-only while no sync is in flight; ${readOnlyMs / 1_000} s later it is checked and mounted again, and nats-server is started`,
   sees: `${refused} The kernel’s log says that the file system was remounted read-only.`,
-  does: 'Stop nats-server, check the file system (`e2fsck`), mount it, start nats-server. What was acknowledged was synced before, but for what was being synced in that very moment: ext4 (Linux 6.18) may say yes to it and lose it, in 2 of 30 tries with no server but a program that writes and syncs. On one node nothing above the kernel helps; three keep the other copies. `SluiceLogLostMessages` fires for what the check threw away.',
+  does: 'Stop nats-server, check the file system (`e2fsck`), mount it, start nats-server. Acknowledged events were synced before, except those whose sync was in flight at that moment: ext4 (Linux 6.18) may report such a sync as done and lose its data, as in 2 of 30 tries with a program that only writes and syncs. On one node nothing above the kernel can prevent this; three nodes keep the other copies. `SluiceLogLostMessages` fires for messages that the check discarded.',
   harms,
   needs: { root: true, programs: ['mkfs.ext4', 'e2fsck'] },
   disk: { kind: 'block', mib: diskMib },
@@ -88,8 +88,8 @@ export const powerCut = defineFault({
   name: 'power-cut',
   about:
     'the machine loses its power: what the log has written and not synced is lost, and every process ends; then all restart',
-  sees: 'As `all-killed`: what was acknowledged had been synced. Every service logs at start what an acknowledged event survives; `SluiceDurabilityNotFsync` fires where it is less than this.',
-  does: 'Nothing for the data, on a disk that does not lie about its syncs. Of one that does, [backup-restore.md](backup-restore.md).',
+  sees: 'As `all-killed`: what was acknowledged had been synced. Every service logs at start what an acknowledged event survives; `SluiceDurabilityNotFsync` fires if that is less than a power cut.',
+  does: 'The data needs no repair if the disk reports its syncs truthfully. If it does not, see [backup-restore.md](backup-restore.md).',
   harms,
   needs: { root: true, programs: ['mkfs.ext4', 'e2fsck', 'perl'] },
   disk: { kind: 'block', mib: diskMib },

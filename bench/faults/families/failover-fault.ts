@@ -6,9 +6,9 @@ const standbyForMs = 10_000;
 
 export const postgresFailedOver = defineFault({
   name: 'postgres-failed-over',
-  about: `PostgreSQL dies for good, its address leads to a standby at once, and that is promoted ${standbyForMs / 1_000} s later`,
-  sees: 'Until the standby is promoted, as while PostgreSQL is away: `retrying` in the logs says `the server at DATABASE_URL takes no writes`, where the address leads there already. No session with such a server is kept, so that everything goes on within a second or two of the promotion, or of the address leading to the right server.',
-  does: 'Nothing for the events. Have DATABASE_URL name an address that follows the server that leads. Replicate synchronously: writes that the lost server had acknowledged and its standby did not have are lost; if a version was published then, publish the next one.',
+  about: `PostgreSQL dies for good; its address leads to a standby at once, which is promoted ${standbyForMs / 1_000} s later`,
+  sees: 'Until the standby is promoted, the same as while PostgreSQL is away. Once the address leads to the standby, `retrying` in the logs says `the server at DATABASE_URL takes no writes`. Services keep no session with such a server, so everything continues a second or two after the promotion, or after the address leads to the right server.',
+  does: 'The events need no repair. Set DATABASE_URL to an address that follows the primary. Replicate synchronously: otherwise writes that the lost server acknowledged before its standby had them are lost. If a version was published then, publish the next one.',
   harms: ['postgres'],
   hasNetwork: true,
   hasStandby: true,

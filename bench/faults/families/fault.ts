@@ -10,7 +10,7 @@ import type { Verdict } from '../judge/judge.ts';
 export type FaultContext = {
   readonly stack: FaultStack;
   readonly say: (line: string) => void;
-  /** The part to affect: the first one, and among random faults any. */
+  /** The part to affect: the first one, or a random one if the fault is drawn by chaos. */
   pick<Kind>(parts: readonly Kind[]): Kind;
   /** Events acknowledged from now on must arrive; earlier ones may have been destroyed. */
   mayMissUntilNow(): void;
@@ -119,11 +119,11 @@ export function meansHere(previous?: string): Means {
 
 /** Why a fault cannot be run with these means; undefined: it can. */
 export function obstacleTo({ needs }: Pick<Fault, 'needs'>, means: Means): string | undefined {
-  if (needs.root === true && means.uid !== 0) return 'it mounts a file system or traces a server, which takes root';
+  if (needs.root === true && means.uid !== 0) return 'it mounts a file system or traces a server, which needs root';
   const missing = needs.programs?.find((name) => !means.hasProgram(name));
   if (missing !== undefined) return `there is no program ${missing} on this machine`;
   if (needs.previous === true && means.previous === undefined) {
-    return 'it takes another version: --previous names a folder where one is checked out and built';
+    return 'it needs another version: --previous names a folder where one is checked out and built';
   }
   return undefined;
 }

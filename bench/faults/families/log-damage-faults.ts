@@ -23,9 +23,9 @@ type Damage = {
 const damaged = ({ name, about, harm }: Damage): Fault =>
   defineFault({
     name,
-    about: `${about} while nats-server is down: it is noticed, and nothing stored later is lost`,
+    about: `${about} while nats-server is down: Sluice reports it and loses nothing stored later`,
     sees: 'Some events are gone for good, and Sluice says so: `SluiceLogLostMessages` or `SluiceLogWentBack`, with the streams and sequences in the log and in `npm run doctor`. What is stored from then on arrives.',
-    does: 'Replace the disk, or whatever said that a sync was done. A gap in what destinations got can be closed from the clients’ side only, or from a backup of the log ([backup-restore.md](backup-restore.md)). On three nodes the damaged one takes the others’ copy.',
+    does: 'Replace the disk, or the layer that reported syncs it had not done. Only the clients, or a backup of the log ([backup-restore.md](backup-restore.md)), can supply the events that destinations miss. On three nodes the damaged one copies from the others.',
     harms: ['log'],
     destroys: true,
     async run(context) {
@@ -40,7 +40,7 @@ const damaged = ({ name, about, harm }: Damage): Fault =>
       await startedAgain(node, starts);
     },
     async check({ stack }) {
-      return (await findAlarm(stack)) === undefined ? 'no service says that the log has lost anything' : undefined;
+      return (await findAlarm(stack)) === undefined ? 'no service reports that the log lost messages' : undefined;
     },
   });
 
@@ -52,7 +52,7 @@ export const logCut = damaged({
 
 export const logTorn = damaged({
   name: 'log-torn',
-  about: `the last ${tornBytes} bytes of the newest blocks of EVENTS and INGEST are zeros, as of a sector that was never written,`,
+  about: `the last ${tornBytes} bytes of the newest blocks of EVENTS and INGEST are zeros, like those of a sector that was never written,`,
   async harm(block, size) {
     const from = Math.max(0, size - tornBytes);
     await block.write(Buffer.alloc(size - from), 0, size - from, from);
@@ -74,7 +74,7 @@ async function harmNewestBlock(folder: string, harm: Damage['harm']): Promise<vo
 const counting = /^(sluice_\w*(?:lost|missing|damaged)\w*)(?:\{.*\})? (\S+)$/gm;
 const askMs = 5_000;
 
-/** The name of a metric by which some service says that stored messages are gone; undefined: none does. */
+/** The metric in which a service reports that stored messages are gone; undefined: none does. */
 async function findAlarm(stack: FaultStack): Promise<string | undefined> {
   const pages = await Promise.all(servicesOf(stack).map(({ metricsUrl }) => readPage(metricsUrl)));
   const raised = pages.flatMap((page) => [...page.matchAll(counting)]).find(([, , value]) => Number(value) > 0);

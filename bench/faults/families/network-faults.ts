@@ -8,8 +8,8 @@ const slowForMs = 15_000;
 export const postgresSlow = defineFault({
   name: 'postgres-slow',
   about: `every exchange with PostgreSQL takes ${2 * slowMs} ms longer, for ${slowForMs / 1_000} s`,
-  sees: 'Delivery is late by what PostgreSQL takes, as visitors are looked up by the take and not by the event: frames grow, and the backlog stays bounded. `sluice_database_waiting_queries` rises.',
-  does: 'Look at PostgreSQL: locks, its disk, its network. Nothing is refused unless INGEST fills up.',
+  sees: 'Deliveries are late by what PostgreSQL takes. Resolvers look up visitors once a batch, not once an event, so frames grow and the backlog stays bounded. `sluice_database_waiting_queries` rises.',
+  does: 'Check PostgreSQL: locks, its disk, its network. Nothing is refused unless INGEST fills up.',
   harms: ['network', 'postgres'],
   hasNetwork: true,
   async run({ stack }) {
@@ -22,8 +22,8 @@ export const postgresSlow = defineFault({
 export const natsSlow = defineFault({
   name: 'nats-slow',
   about: `every exchange with nats-server takes ${2 * slowMs} ms longer, for ${slowForMs / 1_000} s`,
-  sees: 'Every request waits for its store: answers take as much longer, frames grow. Nothing is refused.',
-  does: 'Look at the network to the log, or at its disk (the doctor times it).',
+  sees: 'Every request waits until it is stored: answers take that much longer, and frames grow. Nothing is refused.',
+  does: 'Check the network to the log, and its disk (the doctor times it).',
   harms: ['network', 'log'],
   hasNetwork: true,
   async run({ stack }) {
@@ -38,9 +38,9 @@ const awayMs = 2_000;
 
 export const nameServerGone = defineFault({
   name: 'name-server-gone',
-  about: `no name is found for ${namesGoneMs / 1_000} s, in which every connection to log, database and destinations ends`,
+  about: `name resolution fails for ${namesGoneMs / 1_000} s, and every connection to log, database and destinations is closed meanwhile`,
   sees: 'New connections fail: gateways answer 503, deliveries fail with `network EAI_AGAIN` and are tried again. Existing connections do not notice.',
-  does: 'Bring the name server back; everything connects by itself. Addresses in NATS_URL and DATABASE_URL, or a resolver on each machine, take the risk away.',
+  does: 'Bring the name server back; everything reconnects by itself. IP addresses in NATS_URL and DATABASE_URL, or a resolver on each machine, avoid the risk.',
   harms: ['network', 'log', 'postgres', 'destination'],
   hasNames: true,
   async run({ stack, pick }) {

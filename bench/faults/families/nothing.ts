@@ -2,7 +2,7 @@ import { defineFault } from './fault.ts';
 
 export const nothing = defineFault({
   name: 'nothing',
-  about: 'nothing goes wrong: what the other rows are to be held against',
+  about: 'no fault: the baseline for the other rows',
   sees: 'Nothing.',
   does: 'Nothing.',
   harms: [],

@@ -23,20 +23,20 @@ const processes: readonly Process[] = [
     title: 'the only gateway',
     harms: 'gateways',
     partsOf: ({ gateways }) => gateways,
-    gone: 'Clients cannot connect, or get no answer: nothing is acknowledged, nothing that was is lost.',
+    gone: 'Clients cannot connect, or get no answer: no event is acknowledged, and no acknowledged event is lost.',
     shows:
-      '`SluiceScrapeMissing` if it lasts, and a jump of `process_start_time_seconds`. Clients that send again what was not answered lose nothing.',
-    does: 'Run two or more behind a load balancer that asks `/readyz`, so that this is no outage. If it comes back by itself, look in its log for the last lines before the start; exit code 78 means that no start can work.',
+      '`SluiceScrapeMissing` if it lasts, and a jump of `process_start_time_seconds`. Clients that retry unanswered requests lose nothing.',
+    does: 'Run two or more behind a load balancer that checks `/readyz`, so that this is no outage. If it restarts by itself, read the last lines of its log before the start; exit code 78 means that a restart cannot help.',
   },
   {
     name: 'pipeline',
     title: 'the only pipeline',
     harms: 'pipelines',
     partsOf: ({ pipelines }) => pipelines,
-    gone: 'Events are taken and wait in the log: `sluice_partition_backlog_age_seconds` rises, nothing is delivered.',
+    gone: 'Events are accepted and wait in the log: `sluice_partition_backlog_age_seconds` rises, nothing is delivered.',
     shows:
-      'After it `sluice_dispatcher_repeated_events_total` has grown by what was in flight: destinations were sent that a second time, under the same `Idempotency-Key`.',
-    does: 'Nothing for the data. A second pipeline takes the work over within about four seconds. If it dies again and again, `SluiceActorsCrashLooping` and the log say in whose turn.',
+      'Afterwards `sluice_dispatcher_repeated_events_total` has grown by the events in flight, which were sent a second time under the same `Idempotency-Key`.',
+    does: 'The data needs no repair. A second pipeline takes over the work within about four seconds. If it keeps dying, `SluiceActorsCrashLooping` and the log name the actor that ran.',
   },
   {
     name: 'nats',
@@ -44,27 +44,27 @@ const processes: readonly Process[] = [
     harms: 'log',
     partsOf: ({ log }) => log,
     gone: 'Gateways answer 503 with `Retry-After` and are not ready (`/readyz`: `NATS at NATS_URL is not connected`); deliveries stop.',
-    shows: '`SluiceLogDisconnected` if it lasts. Services connect again by themselves within a second of its return.',
-    does: 'See why it ended (its own log, the kernel’s for the OOM killer). `npm run doctor` says whether it is well again. Three nodes with `LOG_REPLICAS=3` take the death of one without a pause that clients notice for long.',
+    shows: '`SluiceLogDisconnected` if it lasts. Services reconnect by themselves within a second of its return.',
+    does: 'Find out why it ended (its own log, the kernel’s for the OOM killer). `npm run doctor` shows whether it is healthy again. With three nodes and `LOG_REPLICAS=3` the death of one is only a short pause for clients.',
   },
   {
     name: 'postgres',
     title: 'PostgreSQL',
     harms: 'postgres',
     partsOf: ({ postgres }) => [postgres],
-    gone: 'Events are taken; those of visitors that a pipeline has in its cache go on, the others wait in INGEST. The configuration interface answers 503.',
+    gone: 'Events are accepted. Those of visitors in a pipeline’s cache are delivered; the others wait in INGEST. The configuration interface answers 503.',
     shows:
       'The control plane’s `/readyz` says `PostgreSQL at DATABASE_URL does not answer`; the partition backlog grows.',
-    does: 'Bring PostgreSQL back; everything goes on by itself. Mind `LOG_INGEST_BYTES_MAX` while it is away for long: a full INGEST makes gateways answer 503.',
+    does: 'Bring PostgreSQL back; everything continues by itself. Watch INGEST against `LOG_INGEST_BYTES_MAX` during a long outage: a full INGEST makes gateways answer 503.',
   },
   {
     name: 'control-plane',
     title: 'the control plane',
     harms: 'control-plane',
     partsOf: ({ controlPlane }) => [controlPlane],
-    gone: 'The console and the configuration interface do not answer. Events are taken and delivered as configured last.',
+    gone: 'The console and the configuration interface do not answer. Events are accepted and delivered as last configured.',
     shows: '`SluiceScrapeMissing` if it lasts.',
-    does: 'Nothing for the data; a second control plane takes publishing over within a second.',
+    does: 'The data needs no repair. A second control plane takes over publishing within a second.',
   },
 ];
 
@@ -95,7 +95,7 @@ const paused = ({ name, title, harms, partsOf, gone, does }: Process): Fault =>
     name: `${name}-paused`,
     about: `${title} stands still for ${pauseMs / 1_000} s (SIGSTOP), as a machine that swaps or is moved`,
     sees: `${gone} Connections to it stay open: no peer is notified, deadlines detect it. Afterwards the process continues where it was.`,
-    does: `Look for what held the machine: swapping, a full disk queue, a migration by the hypervisor. ${does}`,
+    does: `Find out what stopped the machine: swapping, a full disk queue, a migration by the hypervisor. ${does}`,
     harms: [harms],
     run: ({ stack, pick }) => pause(pick(partsOf(stack))),
   });
@@ -125,14 +125,14 @@ export const awayFaults: readonly Fault[] = processes
 const everything = (stack: FaultStack): readonly Part[] => [...stack.log, stack.postgres, ...servicesOf(stack)];
 
 const all = {
-  sees: 'Clients cannot connect until a gateway is back; then everything goes on where it was, in whatever order the processes come up. What was in flight is sent a second time, under its `Idempotency-Key`.',
-  does: 'Nothing for the data: no start has to wait for another one. `npm run doctor` once it is up.',
+  sees: 'Clients cannot connect until a gateway is back; then everything continues where it was, whatever the order in which the processes start. Events in flight are sent a second time, under their `Idempotency-Key`.',
+  does: 'The data needs no repair, and processes can start in any order. Run `npm run doctor` once they are up.',
   harms: ['gateways', 'pipelines', 'control-plane', 'log', 'postgres'],
 } as const;
 
 export const allKilled = defineFault({
   name: 'all-killed',
-  about: 'every process gets SIGKILL in one moment',
+  about: 'every process gets SIGKILL at once',
   ...all,
   async run({ stack }) {
     kill(...everything(stack));
@@ -141,7 +141,7 @@ export const allKilled = defineFault({
 
 export const allKilledTwice = defineFault({
   name: 'all-killed-twice',
-  about: 'every process gets SIGKILL in one moment, and again when all have been restarted',
+  about: 'every process gets SIGKILL at once, and again when all have been restarted',
   ...all,
   run: ({ stack }) => killTwice(...everything(stack)),
 });

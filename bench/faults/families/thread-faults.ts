@@ -22,21 +22,21 @@ const broken = ({ expression, endDeadlineMs, ...words }: ThreadFault): Fault =>
   });
 
 const others =
-  'Its actors go to the other threads at once and go on where it was; the thread is there again within seconds.';
+  'Its actors move to the other threads at once and continue where they were; a new thread starts within seconds.';
 
 export const threadThrown = broken({
   name: 'thread-thrown',
-  about: 'a worker thread of the pipeline throws, made to by the inspector',
+  about: 'a worker thread of the pipeline throws an error, injected through the inspector',
   sees: `The log says \`a thread died; restarting it\` with the error and the suspect. ${others}`,
-  does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), its destination’s settings or events are what differs.',
-  expression: `setTimeout(() => { throw new Error('thrown to see what becomes of it'); }, 0)`,
+  does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), look for the cause in its destination’s settings or events.',
+  expression: `setTimeout(() => { throw new Error('thrown by npm run faults'); }, 0)`,
 });
 
 export const threadOutOfMemory = broken({
   name: 'thread-out-of-memory',
   about: 'a worker thread of the pipeline takes memory until its heap is full',
   sees: `\`a thread died; restarting it\` with \`ERR_WORKER_OUT_OF_MEMORY\`; before it \`sluice_thread_heap_bytes\` nears \`PIPELINE_THREAD_HEAP_MIB\`. ${others}`,
-  does: 'If it comes again under load: fewer destinations a thread (`PIPELINE_THREADS`), or a larger heap, if the machine has it.',
+  does: 'If it happens again under load: run fewer destinations per thread (`PIPELINE_THREADS`), or a larger heap if the machine has the memory.',
   expression: `globalThis.kept = []; setInterval(() => { for (let i = 0; i < 20; i += 1) kept.push(new Array(131072).fill(i + 0.5)); }, 0)`,
   endDeadlineMs: memoryDeadlineMs,
 });
@@ -44,8 +44,8 @@ export const threadOutOfMemory = broken({
 export const threadLooping = broken({
   name: 'thread-looping',
   about: 'a worker thread of the pipeline runs in a loop that never ends',
-  sees: `\`SluiceThreadSilent\`: the thread’s actors stand still, those of other threads go on. After 8 s without a report the supervisor ends the thread (\`sluice_thread_silent_deaths_total\`). ${others}`,
-  does: 'Report what the log calls the suspect; a pattern of a mapping or a rule that takes for ever is the likeliest cause.',
+  sees: `\`SluiceThreadSilent\`: the thread’s actors stop, those of other threads continue. After 8 s without a report the supervisor ends the thread (\`sluice_thread_silent_deaths_total\`). ${others}`,
+  does: 'Report the suspect that the log names. The likeliest cause is a pattern of a mapping or a rule that takes for ever.',
   expression: 'setTimeout(() => { for (;;); }, 0)',
   endDeadlineMs: loopDeadlineMs,
 });

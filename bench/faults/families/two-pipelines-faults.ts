@@ -5,13 +5,13 @@ import { defineFault } from './fault.ts';
 import type { Fault } from './fault.ts';
 
 const takeOver =
-  'The other one takes its actors over within about four seconds; what was in flight is sent a second time, under its `Idempotency-Key`.';
+  'The other one takes over its actors within about four seconds; events in flight are sent a second time, under their `Idempotency-Key`.';
 
 export const twoPipelinesOneKilled = defineFault({
   name: 'two-pipelines-one-killed',
   about: 'one of two pipelines gets SIGKILL',
   sees: `One instance is missing among the leases. ${takeOver}`,
-  does: 'Nothing for the data.',
+  does: 'The data needs no repair.',
   harms: ['pipelines'],
   pipelines: 2,
   async run({ stack, pick }) {
@@ -22,8 +22,8 @@ export const twoPipelinesOneKilled = defineFault({
 export const twoPipelinesOnePaused = defineFault({
   name: 'two-pipelines-one-paused',
   about: 'one of two pipelines stands still for 20 s (SIGSTOP)',
-  sees: `${takeOver} The one that stood still finds itself refused by the log and ends: it has not known of its successor, and can do no harm.`,
-  does: 'Look for what held the machine.',
+  sees: `${takeOver} When the stopped one continues, the log refuses its writes and it ends: it does no harm, although it did not know of its successor.`,
+  does: 'Find out what stopped the machine.',
   harms: ['pipelines'],
   pipelines: 2,
   run: ({ stack, pick }) => pause(pick(stack.pipelines)),
@@ -39,7 +39,7 @@ const cutOff = ({ name, from, sees, isCut }: CutOff): Fault =>
     name,
     about: `one of two pipelines is cut off from ${from} alone, for ${cutMs / 1_000} s`,
     sees,
-    does: 'Look at the network between that machine and the one it does not reach. If it lasts, stop that pipeline: the other one has its work or takes it.',
+    does: 'Check the network between that machine and the one it does not reach. If it lasts, stop that pipeline: the other one has its work or takes it over.',
     harms: ['pipelines', 'network'],
     pipelines: 2,
     hasNetwork: true,
@@ -54,7 +54,7 @@ const cutOff = ({ name, from, sees, isCut }: CutOff): Fault =>
 export const pipelineCutFromLog = cutOff({
   name: 'pipeline-cut-off-from-log',
   from: 'the log',
-  sees: `Its \`/readyz\` says that NATS is not connected, its lease ends, and it starts again. ${takeOver}`,
+  sees: `Its \`/readyz\` says that NATS is not connected, its lease expires, and it restarts. ${takeOver}`,
   isCut: (_one, other) => other.startsWith('nats-server'),
 });
 

@@ -13,9 +13,9 @@ const besideOlder = { RESOLVER_VISITORS_ONCE: 'false', RESOLVER_COMPRESSION: 'of
 export const upgradedAndBack = defineFault({
   name: 'upgraded-and-back',
   about:
-    'a stack of another version (--previous) goes over to this one, service by service under load and in the runbook’s order, back again, and over for good',
-  sees: 'As a rolling restart. `sluice_build_info` and `/livez` say which version each process is.',
-  does: '`npm run upgrade-check` before, and the order of [start-stop-upgrade.md](start-stop-upgrade.md).',
+    'a stack of another version (--previous) is upgraded to this one, service by service under load and in the runbook’s order, then rolled back, and upgraded for good',
+  sees: 'As a rolling restart. `sluice_build_info` and `/livez` show the version of each process.',
+  does: 'Run `npm run upgrade-check` first, and follow the order of [start-stop-upgrade.md](start-stop-upgrade.md).',
   harms: ['gateways', 'pipelines', 'control-plane'],
   needs: { previous: true },
   beginsWithPrevious: true,
@@ -23,16 +23,16 @@ export const upgradedAndBack = defineFault({
   pipelines: 2,
   async run({ stack, previous, say }) {
     const services = servicesOf(stack);
-    // The runbook replaces control planes first and gateways last; the other way round on the way back.
+    // The runbook replaces control planes first and gateways last, and rolls back in the reverse order.
     const forward = services.toReversed();
     const canGoBack = previous !== undefined && (await logFormatOf(previous)) >= logFormat;
     if (!canGoBack)
-      say('the other version reads an older format of the log, and refuses to start on this one: no way back');
+      say('the other version reads an older format of the log and refuses to start on this one: no rollback');
     for (const [what, run] of [
       ['this version', { order: forward, env: besideOlder }],
       ...(canGoBack ? [['the other version again', { order: services, env: {}, checkout: previous }] as const] : []),
       ['this version, for good', { order: forward, env: besideOlder }],
-      ['this version, with no format to keep', { order: forward, env: {} }],
+      ['this version, without the settings for mixed versions', { order: forward, env: {} }],
     ] as const) {
       say(`${what}, service by service`);
       const { order, ...as } = run;

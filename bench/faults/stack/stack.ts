@@ -261,7 +261,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
       leading = server;
     },
     get network() {
-      if (network === undefined) throw new Error('the stack of this fault has no network to trouble');
+      if (network === undefined) throw new Error('the stack of this fault has no network');
       return network;
     },
     get certificates() {

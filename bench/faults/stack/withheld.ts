@@ -22,7 +22,8 @@ export type Withheld = {
    */
   during(isOver: () => boolean): Promise<void>;
   /**
-   * Waits for the events of a visitor without either, which waited as long; returns a problem if they do not arrive.
+   * Waits for the events of a visitor that was neither erased nor withdrew, which waited as long. Returns a problem if
+   * they do not arrive.
    */
   finish(): Promise<string | undefined>;
   evidence(): Required<Pick<Evidence, 'stops' | 'erasures' | 'withdrawals' | 'others'>>;

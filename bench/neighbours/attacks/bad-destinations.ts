@@ -8,7 +8,7 @@ const batchRows = 500;
 const silentNames = 64;
 const eventsOfNamesPerS = 50;
 
-/** An endpoint that takes nothing and never fails often enough in a row to be left alone. */
+/** An endpoint that accepts nothing, but never fails often enough in a row to open the breaker. */
 export const alternatingEndpoint: Attack = {
   name: 'alternating-endpoint',
   summary: `an endpoint that answers 400 and 500 in turn, ${eventsPerS} events a second for it`,
@@ -23,10 +23,10 @@ export const alternatingEndpoint: Attack = {
   run: (strike) => trackAtRate(strike, eventsPerS),
 };
 
-/** Destinations that are gone, with much that waits for them. */
+/** Destinations that are gone, with a large backlog. */
 export const deadDestinations: Attack = {
   name: 'dead-destinations',
-  summary: `a dead and a hanging destination, ${backlogBatches * batchRows} events behind them and ${eventsPerS} more a second`,
+  summary: `a dead and a hanging destination, with ${backlogBatches * batchRows} waiting events and ${eventsPerS} more a second`,
   async prepare(ground) {
     await addDestination(ground, ground.deadUrl);
     await addDestination(ground, ground.hostileUrl('hang'));
@@ -43,7 +43,7 @@ export const deadDestinations: Attack = {
   },
 };
 
-/** Destinations whose names no name server answers for. */
+/** Destinations with names for which no name server answers. */
 export const hangingNames: Attack = {
   name: 'hanging-names',
   summary: `${silentNames} destinations whose names hang, ${eventsOfNamesPerS} events a second for each`,

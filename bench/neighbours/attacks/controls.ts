@@ -5,15 +5,15 @@ import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 const batchesPerS = 9;
 const rows = 1_000;
 
-/** Not an attack: what a figure comes to where nothing happens, and so how far it can be trusted. */
+/** Not an attack: the figures without any neighbour, which show how far they scatter. */
 export const nobody: Attack = {
   name: 'nobody',
-  summary: 'nothing at all: how far these figures move by themselves',
+  summary: 'no attack: how far these figures move by themselves',
   prepare: () => Promise.resolve({}),
   run: wait,
 };
 
-/** Not an attack: what any load comes to that leaves no core idle. Shares of Sluice's can do nothing about it. */
+/** Not an attack: the effect of any load that leaves no core idle. Sluice's own limits cannot prevent it. */
 export const foreignPrograms: Attack = {
   name: 'foreign-programs',
   summary: 'programs that have nothing to do with Sluice and only compute, one a core',
@@ -22,10 +22,10 @@ export const foreignPrograms: Attack = {
   run: wait,
 };
 
-/** Not an attack: what a well-behaved account with a large share of the machine does to others. */
+/** Not an attack: the effect of a well-behaved account that uses much of the machine. */
 export const busyNeighbour: Attack = {
   name: 'busy-neighbour',
-  summary: `${batchesPerS * rows} ordinary events a second of an account that behaves, in batches of ${rows}`,
+  summary: `${batchesPerS * rows} ordinary events a second of a well-behaved account, in batches of ${rows}`,
   prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;

@@ -14,7 +14,7 @@ const idleConnections = 2_000;
 /** Bodies of a few kilobytes that become megabytes, with an unknown key. */
 export const gzipBombs: Attack = {
   name: 'gzip-bombs',
-  summary: `${bombsPerS} bodies a second without a known key that are a hundredth of what they unpack to, 5 MiB`,
+  summary: `${bombsPerS} bodies a second with an unknown key that unpack to 5 MiB, a hundred times their size`,
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const send = createSend(strike, 32);
@@ -27,7 +27,7 @@ export const gzipBombs: Attack = {
   },
 };
 
-/** Bodies that arrive as slowly as the engine lets them. */
+/** Bodies that arrive as slowly as the HTTP engine permits. */
 export const slowUploads: Attack = {
   name: 'slow-uploads',
   summary: `${uploads} bodies at a time that take minutes to arrive`,
@@ -44,7 +44,7 @@ export const slowUploads: Attack = {
     }),
 };
 
-/** Connections on which nothing is ever asked. */
+/** Connections that never send a request. */
 export const idleClients: Attack = {
   name: 'idle-connections',
   summary: `${idleConnections} connections without requests, reopened as they are closed`,
@@ -55,7 +55,7 @@ export const idleClients: Attack = {
     }),
 };
 
-/** Keeps so many connections, each used as given until it ends. */
+/** Keeps this many connections open and calls `use` on each until it ends. */
 async function keepOpen(
   { target, signal, tally }: Strike,
   connections: number,
@@ -66,7 +66,7 @@ async function keepOpen(
     while (!signal.aborted) {
       const socket = connect({ host: hostname, port: Number(port), localAddress: attackerAddress });
       socket.on('error', () => undefined);
-      // Whatever it is answered: it is read, and does not matter.
+      // Any answer ends the connection; its content does not matter.
       socket.on('data', () => socket.destroy());
       tally.answers['opened'] = (tally.answers['opened'] ?? 0) + 1;
       await use(socket);

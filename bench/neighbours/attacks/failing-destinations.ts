@@ -12,8 +12,8 @@ const batchRows = 250;
 const stores = defaultsOf(topologyEnv);
 
 /**
- * One key and so many destinations that fail every other request, which keeps their breakers closed: what comes in once
- * goes to the retry log a thousand times. The stores have their usual sizes.
+ * One key and many destinations that fail every other request, which keeps their breakers closed: an event that arrives
+ * once goes to the retry log a thousand times. The log's streams have their default sizes.
  */
 export const failingDestinations: Attack = {
   name: 'failing-destinations',

@@ -3,10 +3,12 @@ import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
 const rows = 1_000;
-/** As much as the rate of a source lets in. */
+/** As many as the rate limit of a source accepts. */
 const batchesPerS = 9;
 
-/** A visitor as large as may be, and as many tiny events of it as may be: each of them stands for the whole visitor. */
+/**
+ * A visitor of the maximum size, and as many tiny events of it as are accepted: each event carries the whole visitor.
+ */
 export const heavyVisitor: Attack = {
   name: 'heavy-visitor',
   summary: `a visitor of 30 KB and ${rows * batchesPerS} events of 60 bytes a second for it`,

@@ -8,7 +8,7 @@ const devices = 4;
 const perS = 50;
 const deviceOf = (index: number): string => `kiosk-${index % devices}`;
 
-/** A shared device that a great many ids were merged into, and that signs in as one person after the other. */
+/** Shared devices, each with very many merged ids, that sign in as one person after the other. */
 export const largeMerges: Attack = {
   name: 'large-merges',
   summary: `${devices} devices with ${aliases / devices} aliases each, merged into people, and ${perS} events a second of their aliases`,

@@ -3,10 +3,10 @@ import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
 const rows = 1_000;
-/** As much as the rate of a source lets in: more rows a second than PostgreSQL writes here. */
+/** As many as the rate limit of a source accepts: more rows a second than PostgreSQL writes here. */
 const batchesPerS = 9;
 
-/** Nothing but visitors that were never seen before: each event is a row to insert, and none is known the next time. */
+/** Only new visitors: each event inserts a row, and no cached visitor is ever used again. */
 export const newVisitors: Attack = {
   name: 'new-visitors',
   summary: `${rows * batchesPerS} events a second, each of a new visitor with an externalId and an e-mail address`,

@@ -11,7 +11,10 @@ import { largeMerges } from './large-merges.ts';
 import { merges } from './merges.ts';
 import { newVisitors } from './new-visitors.ts';
 
-/** Run before the attacks, to know the figures beside no neighbour, a full machine, and a well-behaved account. They have no bar. */
+/**
+ * Run before the attacks: the figures without a neighbour, on a full machine, and beside a well-behaved account. They
+ * have no bar.
+ */
 export const controls: readonly Attack[] = [nobody, foreignPrograms, busyNeighbour];
 
 /** Every attack, in the order in which they are run. */

@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Strike, Tally } from './attack.ts';
 
-/** The attacker comes from a machine of its own: limits by address are about this one, not about the quiet account's. */
+/** The attacker has its own address, so that limits by address apply to it and not to the quiet account. */
 export const attackerAddress = '127.0.0.2';
 const answerDeadlineMs = 30_000;
 
@@ -46,7 +46,7 @@ export function count({ answers }: Tally, status: string): void {
   answers[status] = (answers[status] ?? 0) + 1;
 }
 
-/** Does something so many times a second until it is stopped, and no more than so many at a time. */
+/** Calls `strike` at a rate until it is stopped, with a maximum number of calls in flight. */
 export async function strikeAtRate(
   signal: AbortSignal,
   { perS, atOnceMax }: { readonly perS: number; readonly atOnceMax: number },
@@ -60,13 +60,13 @@ export async function strikeAtRate(
       atOnce += 1;
       void strike(struck).finally(() => (atOnce -= 1));
     }
-    // What could not be struck in time is left out: an attacker has no backlog.
+    // Calls that could not start in time are skipped: an attacker has no backlog.
     if (struck < due) struck = due;
     await pause(5);
   }
 }
 
-/** Does something again and again, so many at a time, until it is stopped. */
+/** Calls `strike` repeatedly, with a fixed number of calls in flight, until it is stopped. */
 export async function strikeAtOnce(
   signal: AbortSignal,
   atOnce: number,
@@ -81,5 +81,5 @@ export async function strikeAtOnce(
   await Promise.all(Array.from({ length: atOnce }, (_, index) => lane(index)));
 }
 
-/** No two runs send an event of the same id. */
+/** Part of event ids, so that no two runs send the same id. */
 export const runId = `${process.pid}-${Date.now().toString(36)}`;
