@@ -19,7 +19,7 @@ const large: BatchWay = {
   body: (token) => batchBody(token, rowsPerBatch),
 };
 
-/** Segment's and RudderStack's server libraries send a hundred at most. */
+/** Segment's and RudderStack's server libraries send at most 100 events in a batch. */
 const libraryBatch = { rows: 100, connections: 16 };
 const small = (name: string, path: string, body: (token: string, rows: number) => string): BatchWay => ({
   name,
@@ -35,15 +35,24 @@ const families = [
 
 const ways = [large, own, ...families.map(({ way }) => way)];
 
-/** Most rows a second in batches, durable: beside parsing and checking the same rows alone, and as other services' libraries send them. */
+/**
+ * Maximum durable rows a second in batches, against only parsing and checking the same rows, and in the formats of
+ * other services' libraries.
+ */
 export const batch: Scenario = {
   name: 'batch',
   summary: `maximum durable rows a second: batches of ${rowsPerBatch}, and of ${libraryBatch.rows} as other services' libraries send them, closed loop`,
   bars: [
-    { id: 'of-parse', text: 'of JSON.parse and check on one thread', limit: 0.6, unit: 'ratio', ask: 'at-least' },
+    {
+      id: 'of-parse',
+      text: 'rate against JSON.parse and check on one thread',
+      limit: 0.6,
+      unit: 'ratio',
+      ask: 'at-least',
+    },
     ...families.map(({ id, name }) => ({
       id: `of-own-${id}`,
-      text: `${name}, of our own`,
+      text: `${name}, against our own`,
       limit: 0.8,
       unit: 'ratio' as const,
       ask: 'at-least' as const,

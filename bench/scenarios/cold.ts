@@ -18,23 +18,23 @@ const group = 'in';
 const connections = 32;
 /** The generator and the destination run for this long before the first event, so that they are warm. */
 const rehearsalMs = 5_000;
-/** Length of the first moments. */
+/** Length of the measured start. */
 const firstSeconds = 5;
 /** Time from the first event until the process counts as warm. */
 const warmAfterSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8 : 20);
 const windowMs = 500;
 /** Fraction of the warm rate during a restart of the pipeline. */
 const restartShare = 0.4;
-/** Between its stop and its start. */
+/** Time between the stop and the start of the pipeline. */
 const awayMs = 3_000;
-/** From when it is ready; a backlog that is longer in going is measured so far. */
+/** Time limit of the recovery, from when the pipeline is ready; a longer recovery counts up to here. */
 const recoveryMsMaxOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8_000 : 20_000);
 /** A backlog is gone when no more events wait than arrive in this time. */
 const onItsWayS = 0.25;
 
 type Cold = {
   readonly warmPerS: number;
-  /** Of the warm rate, in the first seconds and in the last one of them. */
+  /** Fraction of the warm rate in the first seconds, and (below) in the last of them. */
   readonly firstShare: number;
   readonly lastSecondShare: number;
   readonly takenShare: number;
@@ -43,21 +43,21 @@ type Cold = {
 type Restart = { readonly share: number; readonly perS: number; readonly readyS: number; readonly recoveryS: number };
 type Measured = { readonly cold: Cold; readonly restart: Restart | undefined };
 
-/** The first seconds of processes that have just started, beside what they do once they are warm. */
+/** Rates in the first seconds of newly started processes, against their warm rates. */
 export const cold: Scenario = {
   name: 'cold',
   summary: `single events in the first ${firstSeconds} s from ready, and recovery of a backlog after a restart, relative to the warm rate`,
   bars: [
     {
       id: 'first',
-      text: `delivered in the first ${firstSeconds} s, of the warm rate`,
+      text: `delivered in the first ${firstSeconds} s, against the warm rate`,
       limit: 0.7,
       unit: 'ratio',
       ask: 'at-least',
     },
     {
       id: 'restart',
-      text: 'backlog of a restart recovered, of the warm rate',
+      text: 'recovery of the backlog after a restart, against the warm rate',
       limit: 0.7,
       unit: 'ratio',
       ask: 'at-least',
@@ -134,7 +134,7 @@ export const cold: Scenario = {
               'less',
             ),
           },
-          note: 'events/s: delivered while its backlog was worked off',
+          note: 'events/s: delivered while the backlog was processed',
         },
       ],
       measured: { first: ratios.first.value, restart: ratios.restart.value },
@@ -213,7 +213,7 @@ async function watchDelivered(sink: Sink, ms: number): Promise<readonly Point[]>
   return points;
 }
 
-/** Restarts the pipeline under load and measures how fast it works off the backlog. */
+/** Restarts the pipeline under load and measures how fast it processes the backlog. */
 async function measureRestart(
   stage: Stage,
   path: WholePath,
@@ -247,7 +247,7 @@ async function measureRestart(
     await sleep(windowMs / 5);
     const { atMs, groups } = await path.sink.tally();
     last = { atMs, events: groups[group]?.events ?? 0 };
-    // All of an open loop is accepted, or the measurement is worth nothing.
+    // Every event of an open loop must be accepted, or the measurement is worthless.
     const dueEvents = (Math.min(measureMs, performance.now() - startedMs) / 1000) * ratePerS;
     if (last.events - before >= dueEvents - ratePerS * onItsWayS) break;
     if (performance.now() - readyMs >= recoveryMsMax) break;

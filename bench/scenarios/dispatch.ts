@@ -31,7 +31,7 @@ const nameOf = (subject: string, batchSize: BatchSize): string =>
   `${subject}, ${batchSize === 1 ? 'one a request' : `${batchSize} a request`}`;
 const countOf = (destinations: number): string => `${destinations} destination${destinations === 1 ? '' : 's'}`;
 
-/** Shares of bare undici that are asked for. */
+/** A bar: the required rate as a fraction of bare undici's. */
 type Ask = { readonly batchSize: BatchSize; readonly destinations: number; readonly limit: number };
 const asked: readonly Ask[] = [
   { batchSize: 1, destinations: 1, limit: 0.8 },
@@ -53,7 +53,9 @@ const variantsOf = (counts: readonly number[]): readonly Variant[] =>
     ...counts.map((destinations) => ({ name: nameOf(countOf(destinations), batchSize), batchSize, destinations })),
   ]);
 
-/** Deliveries a second out of a backlog, to more and more destinations of one account, beside an HTTP client alone. */
+/**
+ * Deliveries a second from a backlog, to increasing numbers of destinations of one account, against a bare HTTP client.
+ */
 export const dispatch: Scenario = {
   name: 'dispatch',
   summary:
@@ -61,7 +63,7 @@ export const dispatch: Scenario = {
   bars: [
     ...asked.map((ask): Bar => ({
       id: barIdOf(ask),
-      text: `of bare undici, ${nameOf(countOf(ask.destinations), ask.batchSize)}`,
+      text: `rate against bare undici, ${nameOf(countOf(ask.destinations), ask.batchSize)}`,
       limit: ask.limit,
       unit: 'ratio',
       ask: 'at-least',

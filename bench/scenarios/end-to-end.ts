@@ -22,7 +22,7 @@ const group = 'in';
 const connections = 128;
 const batchRows = 500;
 const batchOut = 100;
-/** Deliveries keep up when they are this share of what was sent; less, and the backlog grows. */
+/** Deliveries keep up when they are at least this fraction of the sent events; below it the backlog grows. */
 const keepsUpShare = 0.97;
 /** Limit for a delivery in time, from when its request was due to its arrival at the sink. */
 const p99MsMax = 100;
@@ -42,10 +42,13 @@ type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
 type Found = { readonly ratePerS: number; readonly best: Paced | undefined; readonly trials: readonly Trial[] };
 type Measured = {
   readonly best: Paced | undefined;
-  /** Of what was sent and what was delivered the less: while a backlog of the warm-up is worked off, more is delivered. */
+  /**
+   * The lower of the sent and the delivered rate: more is delivered than sent while a backlog of the warm-up is
+   * processed.
+   */
   readonly sustainedPerS: number;
   readonly quarter: Paced | undefined;
-  /** Of single events: the highest rate at which 99 of 100 were in time. */
+  /** For single events: the highest rate at which 99 of 100 arrived in time. */
   readonly inTime: Found | undefined;
   readonly trials: readonly Trial[];
   readonly memoryBytes: number;
@@ -78,7 +81,10 @@ const walkeros: Subject = {
 };
 const subjects = [walkeros, singles, batched];
 
-/** What the whole path sustains without its backlog growing, up to what rate events are in time, and how long one takes at a quarter. */
+/**
+ * The rate that the whole path sustains without a growing backlog, the highest rate with events in time, and the
+ * latency at a quarter of the sustained rate.
+ */
 export const endToEnd: Scenario = {
   name: 'end-to-end',
   summary: `HTTP in to delivered at a sink: the sustained rate, the rate up to which 99 of 100 events arrive within ${p99MsMax} ms, and latency at a quarter of it`,
@@ -190,7 +196,8 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         order: {
           url: system.url,
           bodies: [system.body],
-          // An open loop meets requests that pile up with more connections, a closed one must not bury the path.
+          // An open loop needs more connections for requests that pile up; a closed loop with as many would overload
+          // the path.
           connections: requestsPerS === undefined ? 32 : connections,
           ...(requestsPerS === undefined ? {} : { ratePerS: requestsPerS }),
         },
@@ -202,9 +209,9 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
       });
     };
-    // Visitors are made and code is compiled first; both happen once.
+    // The first run creates the visitors and compiles code; both happen once.
     await run('warming up', undefined);
-    const guess = await run('as much as is taken', undefined);
+    const guess = await run('maximum accepted rate', undefined);
     const find = async (guessPerS: number, steps: number, holds: Holds): Promise<Found> => {
       let best: Paced | undefined;
       const found = await findSustained({
@@ -212,7 +219,7 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         steps,
         async holds(eventsPerS) {
           const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
-          // A rate at which some are sent away is not held, however few they are.
+          // A rate does not hold if a single request is rejected.
           const isHeld = holds(paced, eventsPerS) && isAllAccepted(paced.load);
           if (isHeld) best = paced;
           return isHeld;

@@ -20,7 +20,7 @@ import { waitUntil } from '../machine/wait-until.ts';
 
 const connections = 64;
 const visitors = 1_000;
-/** Above what any load reaches: the bench measures the path, not the account's shares. */
+/** Higher than any load: the bench measures the path, not the account's limits. */
 const unlimited = {
   EXPERIMENT_ASSIGNMENTS_PER_S: '1000000',
 };
@@ -37,7 +37,10 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** Assignments of visitors who have one and of new ones, at the control plane and through the gateway; bucketing alone. */
+/**
+ * Assignments of visitors with and without an existing one, at the control plane and through the gateway; bucketing
+ * alone.
+ */
 export const experiments: Scenario = {
   name: 'experiments',
   summary: `assignments of known and new visitors, ${connections} connections, direct and through the gateway; bucketing alone`,
@@ -136,7 +139,7 @@ function measureOnce(
       loads.get(kind)?.push(watched);
       return load;
     };
-    // Before anybody else: tables are as empty as they are on the day an installation begins.
+    // First of all: the tables are as empty as in a new installation.
     const first = await run('first');
     await makeKnown(stage, { url, token }, context);
     const closed = await run('closed');
@@ -150,7 +153,7 @@ function measureOnce(
 
 const isFirst = (kind: Kind): boolean => kind === 'first' || kind === 'gatewayFirst';
 
-/** Assignments of the visitors of first assignments that are stored now. */
+/** Number of stored assignments of the visitors with first assignments. */
 async function countStored(databaseUrl: string): Promise<number> {
   const session = new Client({ connectionString: databaseUrl, query_timeout: firstDeadlineMs });
   await session.connect();
@@ -164,7 +167,7 @@ async function countStored(databaseUrl: string): Promise<number> {
   }
 }
 
-/** Asks until every visitor has an assignment: the first one is a write, and what is measured is the reading. */
+/** Requests assignments until every visitor has one: the first request is a write, and the scenario measures reads. */
 async function makeKnown(
   stage: Stage,
   { url, token }: { readonly url: string; readonly token: string },
@@ -175,13 +178,13 @@ async function makeKnown(
   for (let measureMs = 2_000; ; measureMs *= 2) {
     const load = await runLoad(stage, { url, bodies: [body], connections, visitors, warmUpMs: 0, measureMs });
     assertAllAccepted('first assignments', load);
-    // A generator names all visitors in turn, so as many answers are one for each.
+    // A generator uses all visitors in turn, so this many answers are at least one for each.
     if (load.answers >= visitors) return;
     if (measureMs > firstDeadlineMs) throw new Error('measuring experiments: first assignments take too long');
   }
 }
 
-/** A running experiment of two variants; returns the token that asks for it. */
+/** Publishes a running experiment of two variants; returns the token for its requests. */
 async function publishExperiment(client: ControlClient): Promise<string> {
   const make = async (collection: string, body: Record<string, unknown>): Promise<Readonly<Record<string, unknown>>> =>
     client.call('POST', `collections/${collection}`, body);

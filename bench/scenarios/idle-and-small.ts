@@ -13,7 +13,7 @@ import { openWorkMeter, workCounts } from '../whole-path/read-work.ts';
 import type { WorkCount } from '../whole-path/read-work.ts';
 import { startWholeStack } from '../whole-path/whole-stack.ts';
 
-/** Limits of an installation at a rate: fraction of a core in all, and CPU of an event. */
+/** Limits at a rate: cores in use by all processes together, and CPU time for an event. */
 type Subject = { readonly ratePerS: number; readonly shareMax: number; readonly eventMsMax?: number };
 
 const subjects: readonly Subject[] = [
@@ -23,11 +23,11 @@ const subjects: readonly Subject[] = [
   { ratePerS: 1_000, shareMax: 0.4, eventMsMax: 0.4 },
 ];
 /**
- * Code is compiled by then, as it is in an installation that has run for an hour: after 8 s at 1,000/s the threads that compile
- * still took a fifth of what 50/s cost, for a minute.
+ * Load after which code is compiled, as in an installation that has run for an hour. After only 8 s at 1,000/s, the
+ * compiler threads used a fifth of the CPU at 50/s for another minute.
  */
 const compiledAfter = { ratePerS: 2_000, seconds: 25 };
-/** What a start and a load leave to be done is done by then: idle is what an installation is at night. */
+/** Time for the work that a start and a load leave behind: idle means an installation at night. */
 const quietSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 2 : 45);
 
 const titles: Readonly<Record<WorkCount, string>> = {
@@ -42,9 +42,10 @@ const nameOf = (ratePerS: number): string =>
   ratePerS === 0 ? 'idle' : `${ratePerS.toLocaleString('en-US')} single events/s`;
 
 /**
- * Asked of an event at 50/s: what no machine blurs. A frame in both logs is eight messages: published, answered, handed out and
- * acknowledged twice. At that rate nearly each event is a frame of its own, as a lone event never waits for company: below
- * eight messages an event only larger frames help, which is delay.
+ * Limits for an event at 50/s in counts, which do not depend on the machine. A frame in both logs is eight messages: it
+ * is published, answered, handed out and acknowledged twice. At that rate nearly every event is a frame of its own,
+ * because a single event never waits for others. Fewer than eight messages an event would need larger frames, which
+ * means delay.
  */
 const countedAtRate = 50;
 const countLimits = [
@@ -61,7 +62,13 @@ const countLimits = [
 
 const bars: readonly Bar[] = [
   ...subjects.flatMap(({ ratePerS, shareMax, eventMsMax }): Bar[] => [
-    { id: `share-${ratePerS}`, text: `of a core, ${nameOf(ratePerS)}`, limit: shareMax, unit: 'ratio', ask: 'at-most' },
+    {
+      id: `share-${ratePerS}`,
+      text: `cores in use, ${nameOf(ratePerS)}`,
+      limit: shareMax,
+      unit: 'ratio',
+      ask: 'at-most',
+    },
     ...(eventMsMax === undefined
       ? []
       : [
@@ -74,8 +81,8 @@ const bars: readonly Bar[] = [
           } as const,
         ]),
   ]),
-  { id: 'p50', text: 'to delivered, median at the worst of these rates', limit: 10, unit: 'ms', ask: 'at-most' },
-  { id: 'p99', text: 'to delivered, p99 at the worst of these rates', limit: 50, unit: 'ms', ask: 'at-most' },
+  { id: 'p50', text: 'event to delivered, median at the worst of these rates', limit: 10, unit: 'ms', ask: 'at-most' },
+  { id: 'p99', text: 'event to delivered, p99 at the worst of these rates', limit: 50, unit: 'ms', ask: 'at-most' },
   ...countLimits.map(({ id, text, limit }): Bar => ({
     id,
     text: `${text}, an event, ${nameOf(countedAtRate)}`,
@@ -85,7 +92,7 @@ const bars: readonly Bar[] = [
   })),
 ];
 
-/** The rates most installations have: what the whole stack takes of the machine, and what it does for an event. */
+/** The rates of most installations: CPU use of the whole stack, and its work for an event. */
 export const idleAndSmall: Scenario = {
   name: 'idle-and-small',
   summary:
@@ -101,7 +108,7 @@ export const idleAndSmall: Scenario = {
     }
     const rows = subjects.map((subject) => rowOf(subject, measured.get(subject) ?? [], bare.get(subject) ?? []));
     const counted = rows[subjects.findIndex(({ ratePerS }) => ratePerS === countedAtRate)]?.figures;
-    // A rate that was not measured may have been the worst.
+    // NaN if a rate was not measured: it may have been the worst.
     const worstOf = (figure: string): number =>
       Math.max(...rows.slice(1).map(({ figures }) => figures[figure]?.value ?? Number.NaN));
     return {
@@ -113,7 +120,7 @@ export const idleAndSmall: Scenario = {
           'messages in, out': 'in_msgs and out_msgs of nats-server',
           stored: 'sequences of its streams and buckets, each synced',
           'WAL syncs': 'pg_stat_wal.wal_sync',
-          transactions: 'pg_stat_database, all databases; a statement of its own is one',
+          transactions: 'pg_stat_database, all databases; a single statement is one',
           'disk flushes': 'flushes of the whole disk, /proc/diskstats',
         },
       },
@@ -173,8 +180,8 @@ function measureRound(
 }
 
 /**
- * What one request costs a server that only answers it: the least that a process takes of this machine for being woken
- * once. An event of ours wakes several processes, most of them more than once.
+ * CPU time of a server that only answers a request: the minimum for waking a process once on this machine. An event in
+ * Sluice wakes several processes, most of them more than once.
  */
 function measureBare(context: ScenarioContext, round: number, measured: ReadonlyMap<Subject, number[]>): Promise<void> {
   const { seconds, warmUpSeconds, progress } = context;

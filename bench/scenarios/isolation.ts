@@ -24,13 +24,19 @@ import type { WholePath } from '../whole-path/whole-path.ts';
 const healthy = 8;
 const group = 'good';
 const connections = 64;
-/** What a backlog is sized for. */
+/** Rate for which the backlog is sized, so that it outlasts the measurement. */
 const deliveriesPerS = 24_000;
-/** Share of the drained rate at which latency is measured: busy, and far from full. Single events as they come cost several times what a backlog does. */
+/**
+ * Fraction of the drained rate at which latency is measured: busy, but far from full, as single events cost several
+ * times as much as events of a backlog.
+ */
 const pacedShare = 0.12;
-/** A p99 of less moves by half from one time to the next, and says nothing of two destinations. */
+/**
+ * Minimum lengths for the bars: with less, a p99 varies by half between runs, which hides the effect of two
+ * destinations.
+ */
 const judged = { seconds: 60, rounds: 5 };
-/** Of draining a backlog, however long what is paced takes. */
+/** Maximum length of draining a backlog, whatever the length of the paced measurement. */
 const drainSecondsMax = 5;
 
 type Arm = { readonly name: string; readonly isDisturbed: boolean };
@@ -45,8 +51,14 @@ export const isolation: Scenario = {
   summary: `${healthy} destinations with and without a dead and a slow one (30 s) beside them, round by round`,
   usual: judged,
   bars: [
-    { id: 'throughput', text: 'throughput of the healthy against alone', limit: 0.95, unit: 'ratio', ask: 'at-least' },
-    { id: 'p99', text: 'p99 of the healthy against alone', limit: 1.05, unit: 'ratio', ask: 'at-most' },
+    {
+      id: 'throughput',
+      text: 'throughput of the healthy destinations against alone',
+      limit: 0.95,
+      unit: 'ratio',
+      ask: 'at-least',
+    },
+    { id: 'p99', text: 'p99 of the healthy destinations against alone', limit: 1.05, unit: 'ratio', ask: 'at-most' },
   ],
   async run(context) {
     const measured = new Map<Arm, Measured[]>([
@@ -121,7 +133,7 @@ function measureOnce(
     const onWindow = (perS: number): void => progress.note(`${Math.round(perS)}/s`);
     const drainTimes = { ...times, measureMs: drainSeconds * 1000 };
     const drained = await measureArrivals({ sink, group, ...drainTimes, eventsMax: events * healthy, onWindow });
-    // Repeats of what was not acknowledged in time come behind.
+    // Frames that were not acknowledged in time are repeated afterwards.
     await waitArrived(sink, group, events * healthy);
     progress.step(`${arm.name}, round ${round}: paced`, seconds + warmUpSeconds + 2);
     const ratePerS = pacePerS ?? (drained.rate.value / healthy) * pacedShare;

@@ -17,16 +17,16 @@ import { assertNoneRefused, startGateway, startPipeline } from '../system/servic
 import { cpuMsOf, startLog } from '../whole-path/whole-path.ts';
 
 const group = 'in';
-/** Deliveries a second, however many an event makes, so that what one costs is compared at the same rate. */
+/** Deliveries a second in every subject, however many an event causes, so that costs are compared at the same rate. */
 const deliveriesPerS = 500;
-/** Accounts that get events; each has connections of its own. */
+/** Maximum number of accounts that get events; each has its own connections. */
 const activeAccountsMax = 250;
 const publishes = 10;
 const liveDeadlineMs = 60_000;
 const arriveDeadlineMs = 120_000;
 /** Default size limit of a message of the log, and thus of a published configuration. */
 const documentBytesMax = 8 * 1024 ** 2;
-/** By which a quick run is smaller. */
+/** Divisor of the sizes in a quick run. */
 const quickDivisor = 10;
 
 type Subject = {
@@ -43,7 +43,7 @@ const subjects: readonly Subject[] = [
   { name: '100,000 sources, 100 an account', accounts: 1_000, destinationsEach: 1, sourcesEach: 100 },
 ];
 
-/** Destinations that the third subject has more than the second. */
+/** Additional destinations of the third subject against the second. */
 const furtherDestinations = 9_000;
 
 type Measured = {
@@ -52,7 +52,7 @@ type Measured = {
   readonly gatewayBytes: number;
   readonly pipelineBytes: number;
   readonly logBytes: number;
-  /** Of a core, all processes together, while nothing comes. */
+  /** Cores that all processes together use without events. */
   readonly idleShare: number;
   readonly publishMs: number;
   readonly deliveryMs: number;
@@ -82,7 +82,7 @@ export const many: Scenario = {
     return {
       settings: { deliveriesPerS, activeAccountsMax, publishes, ...(context.isQuick ? { quickDivisor } : {}) },
       rows,
-      // A tenth of it says nothing of the whole.
+      // A tenth of the sizes does not predict the full ones.
       measured: context.isQuick
         ? {}
         : {
@@ -97,7 +97,7 @@ export const many: Scenario = {
   },
 };
 
-/** An account is one message, and a message has a limit. */
+/** The configuration of an account is one message, and messages have a size limit. */
 function sourcesThatFit(): number {
   const sample = 1_000;
   const bytesOf = (moreSources: number): number =>
@@ -208,7 +208,10 @@ function accountsOf({ accounts, destinationsEach, sourcesEach }: Subject, sink: 
   }));
 }
 
-/** From the write of an account's configuration until the gateway and the pipeline run it, for some accounts one after the other. */
+/**
+ * Time from writing an account's configuration until the gateway and the pipeline run it, for some accounts in
+ * sequence.
+ */
 async function publishSome(natsUrl: string, accounts: readonly BenchAccount[]): Promise<readonly number[]> {
   const rollouts = await openRollouts(natsUrl, 2, liveDeadlineMs);
   try {

@@ -12,15 +12,15 @@ import { pidsOfStack, startWholeStack } from '../whole-path/whole-stack.ts';
 const mebibyte = 1024 ** 2;
 const connections = { single: 64, batch: 8 };
 const batchRows = 500;
-/** Of the time: what batches bring in takes longer to deliver one by one than to take. */
+/** Fraction of the time with batches: delivering their events one by one takes longer than accepting them. */
 const batchShare = 0.25;
-/** What is garbage of the start is gone by then. */
+/** Time until the garbage of the start is collected. */
 const settleSeconds = 5;
 const sampleMs = 250;
-/** A load of less may end before anything of it is answered. */
+/** A shorter load may end before its first answer. */
 const leastLoadMs = 3_000;
 
-/** Lines of memory, one a process, of one state. */
+/** Memory lines of each state, one for each process. */
 type States = { readonly rest: readonly Series[]; readonly busy: readonly Series[]; readonly after: readonly Series[] };
 
 const states = {
@@ -29,7 +29,7 @@ const states = {
   after: 'at rest again, once all was delivered',
 } as const;
 
-/** What every process of `npm start` has of the machine's memory, at rest and at its most. */
+/** Memory of every process of `npm start`, at rest and at its peak. */
 export const memory: Scenario = {
   name: 'memory',
   summary: 'memory of every process of the whole stack, at rest and under full load',
@@ -117,7 +117,7 @@ function measureOnce(context: ScenarioContext, round: number): Promise<States> {
 
 const mostOf = (series: Series | undefined): number => Math.max(...(series?.points ?? []).map(([, bytes]) => bytes));
 
-/** The most that all of them had at the same time: lines are read in turn, point by point. */
+/** Maximum of their sum at the same time: the lines are sampled together, point by point. */
 function mostTogether(lines: readonly Series[]): number {
   const points = Math.min(...lines.map((line) => line.points.length));
   const sums = Array.from({ length: points }, (_, at) =>

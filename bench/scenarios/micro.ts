@@ -17,7 +17,7 @@ export const micro: Scenario = {
       progress.step(`round ${round}`, secondsEach * tasksAbout * 1.5);
       const told = await stage.scoped(async (own) => {
         const args = [String(secondsEach)];
-        // Between tasks the collector is called, so that one does not pay for the garbage of another.
+        // Exposes the garbage collector, which runs between tasks, so that no task pays for another's garbage.
         const nodeArgs = ['--expose-gc'];
         const child = await own.startChild({ name: 'micro', entry: 'bench/micro/micro-main', args, nodeArgs });
         return (await child.nextMessage()) as readonly MicroTold[];

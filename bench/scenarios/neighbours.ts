@@ -23,38 +23,62 @@ const busyBatchesPerS = 10;
 const busyRows = 500;
 /**
  * Factor on the warm-up of other loads, since code is compiled slowly at this low rate. With a factor of two the first
- * slice, which is alone, had two or three times the p99 of the later ones, and flattered every attack.
+ * slice, which is alone, had two or three times the p99 of the later ones, which made every attack look better.
  */
 const warmUpShare = 5;
-/** A p99 of fewer slices moves by half by itself; of these the median is judged. */
+/** Minimum lengths for the bars, which judge the median: with fewer slices, a p99 varies by half between runs. */
 const judged = { seconds: 4, rounds: 5 };
 
 /** Effect of an attacking account on a well-behaved one, an attack at a time. */
 export const neighbours: Scenario = {
   name: 'neighbours',
-  summary: `an account of ${quietPerS} events a second with and without an attacking neighbour, in turns; --attacks selects some`,
+  summary: `an account of ${quietPerS} events a second with and without an attacking neighbour in turn; --attacks selects some`,
   isLong: true,
   usual: judged,
   bars: [
     {
       id: 'throughput',
-      text: 'least delivered to the quiet account against alone',
+      text: 'lowest delivery rate of the quiet account against alone',
       limit: 0.95,
       unit: 'ratio',
       ask: 'at-least',
     },
     {
       id: 'after',
-      text: 'least delivered to the quiet account after an attack against alone',
+      text: 'lowest delivery rate of the quiet account after an attack against alone',
       limit: 0.95,
       unit: 'ratio',
       ask: 'at-least',
     },
-    { id: 'retry', text: 'most of the retry log that an attack takes', limit: 0.55, unit: 'ratio', ask: 'at-most' },
-    { id: 'p99', text: 'worst p99 to delivered against alone', limit: 1.5, unit: 'ratio', ask: 'at-most' },
-    { id: 'log', text: 'most bytes out of the resolvers for a byte in', limit: 4, unit: 'ratio', ask: 'at-most' },
-    { id: 'pipeline', text: 'most memory of the pipeline against without', limit: 1.5, unit: 'ratio', ask: 'at-most' },
-    { id: 'gateway', text: 'most memory of the gateway against without', limit: 1.5, unit: 'ratio', ask: 'at-most' },
+    {
+      id: 'retry',
+      text: 'largest part of the retry log that an attack fills',
+      limit: 0.55,
+      unit: 'ratio',
+      ask: 'at-most',
+    },
+    { id: 'p99', text: 'worst p99 of the quiet account against alone', limit: 1.5, unit: 'ratio', ask: 'at-most' },
+    {
+      id: 'log',
+      text: 'largest output of the resolvers for an accepted byte',
+      limit: 4,
+      unit: 'ratio',
+      ask: 'at-most',
+    },
+    {
+      id: 'pipeline',
+      text: 'largest memory of the pipeline against no attack',
+      limit: 1.5,
+      unit: 'ratio',
+      ask: 'at-most',
+    },
+    {
+      id: 'gateway',
+      text: 'largest memory of the gateway against no attack',
+      limit: 1.5,
+      unit: 'ratio',
+      ask: 'at-most',
+    },
   ],
   async run(context) {
     const chosen = chooseAttacks(context.attacks);
@@ -71,7 +95,7 @@ export const neighbours: Scenario = {
         attacks: chosen.map(({ name }) => name),
       },
       rows,
-      // No bar is about the controls: a run of them alone measures none.
+      // No bar applies to the controls: a run of only controls measures none.
       measured:
         judgedRows.length === 0
           ? {}
@@ -90,12 +114,12 @@ export const neighbours: Scenario = {
   },
 };
 
-/** Of the rows that have the figure. */
+/** The worst value among the rows that have the figure. */
 function worstOf(rows: readonly ResultRow[], figure: string, of: (...values: number[]) => number): number {
   return of(...rows.flatMap(({ figures }) => figures[figure]?.value ?? []));
 }
 
-/** Those with these names, or all, what they are compared with included. Throws where there is none of a name. */
+/** The attacks with these names, or all of them with the controls. Throws for an unknown name. */
 export function chooseAttacks(names: readonly string[]): readonly Attack[] {
   const all = [...controls, ...attacks];
   const unknown = names.filter((name) => all.every((attack) => attack.name !== name));
@@ -121,7 +145,7 @@ function measureAttack(context: ScenarioContext, attack: Attack): Promise<Measur
       alone.push(await quiet.measure(ms));
     };
     for (let round = 1; round <= rounds; round += 1) {
-      // What is measured later runs on code that is compiled better: the order changes from round to round.
+      // Later measurements run on better compiled code, so the order changes from round to round.
       if (round % 2 === 1) await measureAlone(round);
       progress.step(`${attack.name}, round ${round}: attacked`, seconds + 4);
       const usualCores = Math.max(...alone.map(({ cores }) => cores));
@@ -133,8 +157,8 @@ function measureAttack(context: ScenarioContext, attack: Attack): Promise<Measur
 }
 
 /**
- * A neighbour that behaves and has much to send. Heaps get the size they have in use, and code is compiled: what an attack
- * is compared with is not a process that was just started.
+ * Load of the busy, well-behaved account. It brings heaps to their usual size and compiles code, so that an attack is
+ * not compared with newly started processes.
  */
 async function keepBusy(stage: Stage, { gateway, busy, pids }: Neighbourhood, ms: number): Promise<void> {
   const order = { url: `${gateway.url}/api/v1/batch`, bodies: [batchBody(busy.token, busyRows)], connections: 8 };
@@ -145,7 +169,7 @@ async function keepBusy(stage: Stage, { gateway, busy, pids }: Neighbourhood, ms
 // Large: one row of the table.
 function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): ResultRow {
   const ratio = (read: (run: QuietRun) => number): Figure => ratioFigure(attacked.map(read), alone.map(read));
-  // What was grown by one round's attack is not what the next one is compared with.
+  // Only the first round's memory is the reference: attacks enlarge the heaps for later rounds.
   const first = alone[0];
   const memory = (read: (run: QuietRun) => number): Figure =>
     plainFigure(
@@ -171,7 +195,7 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
       },
       'p99 alone': p99Alone,
       'p99 attacked': p99Attacked,
-      // Code of the attack's path is compiled while it is under way.
+      // The first round, in which the code of the attack's path is still being compiled.
       'p99 attacked at first': of('ms', attacked.slice(0, 1), p99Of),
       ...(after.length === 0
         ? {}

@@ -32,11 +32,13 @@ const names: Readonly<Record<Kind, string>> = {
   new: 'a new visitor with every event',
 };
 
-/** Single events of new visitors, beside those of known ones: each is a row in PostgreSQL before it is delivered. */
+/** Single events of new visitors, against those of known ones: a new visitor is a row in PostgreSQL before delivery. */
 export const newVisitors: Scenario = {
   name: 'new-visitors',
   summary: 'single events of new visitors and of known ones, from the first sent to the last delivered',
-  bars: [{ id: 'of-known', text: 'new visitors, of known ones', limit: 0.7, unit: 'ratio', ask: 'at-least' }],
+  bars: [
+    { id: 'of-known', text: 'rate of new visitors against known ones', limit: 0.7, unit: 'ratio', ask: 'at-least' },
+  ],
   async run(context) {
     const kinds = ['known', 'new'] as const;
     const measured: Record<Kind, Measured[]> = { known: [], new: [] };
@@ -91,11 +93,11 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Record<Ki
       destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`) }],
     });
     progress.step(`warming up, round ${round}`, warmUpSeconds);
-    // Compiled until the rate is steady, whichever of them comes first.
+    // Compiles the code until the rate is steady, for whichever kind comes first.
     await send(context, path, 'known', timesOf({ ...context, seconds: 1 }));
     const measure = async (kind: Kind): Promise<Measured> => {
       progress.step(`${names[kind]}, round ${round}`, seconds + warmUpSeconds);
-      // Of the known ones each is seen.
+      // Every known visitor is cached after this.
       await send(context, path, kind, { warmUpMs: 0, measureMs: warmUpSeconds * 1000 });
       return send(context, path, kind, { warmUpMs: 0, measureMs: seconds * 1000 });
     };
@@ -106,7 +108,7 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Record<Ki
   });
 }
 
-/** As fast as it is answered; the rate is that of all of it, until the last one is delivered. */
+/** Sends as fast as requests are answered; the rate counts all events, until the last one is delivered. */
 async function send(
   { stage }: ScenarioContext,
   { gateway, pipeline, token, sink }: WholePath,

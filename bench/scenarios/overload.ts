@@ -10,7 +10,9 @@ import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 64;
-/** Requests a second of the overload: what is taken by itself, and a multiple of what can be delivered beside it. */
+/**
+ * Requests a second of the overload: as many as the gateway alone can accept, and a multiple of the deliverable rate.
+ */
 const ratePerS = 20_000;
 /** A request that waited this long for a connection is dropped: waits before the gateway are not its delay. */
 const givesUpAfterMs = 100;
@@ -24,13 +26,19 @@ const bounded: Arm = {
   env: { BACKPRESSURE_AGE_MAX_MS: String(ageMaxMs) },
 };
 
-/** What becomes of delivery where more comes in than goes out, with and without holding sources back. */
+/** Delivery while more events arrive than can be delivered, with and without backpressure on sources. */
 export const overload: Scenario = {
   name: 'overload',
   summary: 'overload: how much of what is accepted is delivered, and how late',
   usual: { seconds: 30, rounds: 1 },
   bars: [
-    { id: 'share', text: 'delivered of taken, sources held back', limit: 0.5, unit: 'ratio', ask: 'at-least' },
+    {
+      id: 'share',
+      text: 'delivered part of the accepted events, sources held back',
+      limit: 0.5,
+      unit: 'ratio',
+      ask: 'at-least',
+    },
     { id: 'p99', text: 'event to delivered, p99, sources held back', limit: 4 * ageMaxMs, unit: 'ms', ask: 'at-most' },
   ],
   async run(context) {

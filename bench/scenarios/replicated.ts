@@ -20,11 +20,11 @@ import { startGateway } from '../system/services.ts';
 const group = 'in';
 const trackConnections = 256;
 const connections = 128;
-/** Of a closed loop that must not bury the path. */
+/** Connections of a closed loop that must not overload the path. */
 const fewConnections = 64;
-/** Deliveries keep up when they are this share of what was sent; less, and the backlog grows. */
+/** Deliveries keep up when they are at least this fraction of the sent events; below it the backlog grows. */
 const keepsUpShare = 0.97;
-/** The same for both, so that what an event costs is compared at the same fullness of frames. */
+/** The same rate for both, so that the cost of an event is compared with equally full frames. */
 const costPerS = 1_000;
 
 type Subject = { readonly name: string; readonly nodes: number };
@@ -42,14 +42,14 @@ const one: Subject = { name: 'log of one node', nodes: 1 };
 const three: Subject = { name: 'log of three nodes, three replicas', nodes: 3 };
 const subjects = [one, three];
 
-/** What replication costs where all nodes share the machine: the least favourable place for it. */
+/** Cost of replication where all nodes share one machine, the least favourable place for it. */
 export const replicated: Scenario = {
   name: 'replicated',
   summary: 'the whole stack on a log of three nodes and on one of a single node, all on this machine',
   bars: [
     {
       id: 'end-to-end',
-      text: 'events sustained end to end, three nodes of one',
+      text: 'events sustained end to end, three nodes against one',
       limit: 0.75,
       unit: 'ratio',
       ask: 'at-least',
@@ -115,7 +115,7 @@ function compare([reference, subject]: readonly ResultRow[]): ResultRow {
   return { name: 'three of one', figures: Object.fromEntries(figures) };
 }
 
-/** The gateway and the log alone: the most tracks there can be, and how long one takes at half of that. */
+/** The gateway and the log alone: the maximum rate of tracks, and the latency at half of it. */
 function measureGateway(context: ScenarioContext, { name, nodes }: Subject, round: number): Promise<AtGateway> {
   const { seconds, warmUpSeconds, progress } = context;
   return context.stage.scoped(async (stage) => {
@@ -140,7 +140,7 @@ function measureGateway(context: ScenarioContext, { name, nodes }: Subject, roun
   });
 }
 
-/** Everything an event passes: what is sustained, and what an event takes at a rate both can. */
+/** The whole path: the sustained rate, and the cost of an event at a rate that both subjects sustain. */
 function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: number): Promise<Path> {
   const { seconds, warmUpSeconds, progress, isQuick } = context;
   return context.stage.scoped(async (stage) => {
@@ -166,9 +166,9 @@ function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: 
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
       });
     };
-    // Visitors are made and code is compiled first; both happen once.
+    // The first run creates the visitors and compiles code; both happen once.
     await run('warming up', undefined);
-    const guess = await run('as much as is taken', undefined);
+    const guess = await run('maximum accepted rate', undefined);
     let best: Paced | undefined;
     const { ratePerS, trials } = await findSustained({
       guessPerS: guessSustained(guess, 1),
@@ -181,7 +181,7 @@ function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: 
       },
     });
     const before = await cpuMsOf(path);
-    const paced = await run(`what an event takes at ${costPerS}/s`, costPerS);
+    const paced = await run(`cost of an event at ${costPerS}/s`, costPerS);
     const after = await cpuMsOf(path);
     assertAllAccepted(`${costPerS}/s on ${name}`, paced.load);
     const sustainedPerS = Math.min(ratePerS, best?.deliveredPerS ?? 0);

@@ -11,10 +11,10 @@ import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 128;
-/** Share of what is delivered under full load at which the soak runs. */
+/** Load of the soak, as a fraction of the delivered rate under full load. */
 const loadShare = 0.5;
 
-/** Half of what there can be, for minutes: memory, backlog and latency as they were at the start. */
+/** Half of the maximum load for minutes: memory, backlog and latency must stay as at the start. */
 export const soak: Scenario = {
   name: 'soak',
   isLong: true,
@@ -23,7 +23,7 @@ export const soak: Scenario = {
     { id: 'memory', text: 'memory of the last third against the second', limit: 1.1, unit: 'ratio', ask: 'at-most' },
     {
       id: 'kept-up',
-      text: 'delivered of what was accepted, while it ran',
+      text: 'delivered part of the accepted events, during the run',
       limit: 0.99,
       unit: 'ratio',
       ask: 'at-least',
@@ -84,7 +84,7 @@ export const soak: Scenario = {
   },
 };
 
-/** Last third against the second one, all processes together: the first third is when caches fill. */
+/** Memory of all processes in the last third against the second third: caches fill in the first. */
 function memoryGrowth(series: readonly Series[]): number {
   const ends = series.map(({ points }) => points.at(-1)?.[0] ?? 0);
   const endS = Math.max(...ends);

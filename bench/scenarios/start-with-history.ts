@@ -31,7 +31,7 @@ const duplicateWindowNs = 1e9;
 
 type Start = { readonly name: string; readonly figures: Readonly<Record<string, Figure>>; readonly resolvingS: number };
 
-/** What a start costs where the log holds the events of a day. */
+/** Cost of a start on a log with the events of a day. */
 export const startWithHistory: Scenario = {
   name: 'start-with-history',
   isLong: true,
@@ -41,7 +41,7 @@ export const startWithHistory: Scenario = {
     { id: 'memory', text: 'most memory of nats-server', limit: 400 * mebibyte, unit: 'bytes', ask: 'at-most' },
   ],
   run({ stage, isQuick, progress }) {
-    // Eight million a partition, which is what a resolver remembers: no day can be worse.
+    // Eight million a partition, the maximum that a resolver remembers: no day can be worse.
     const ids = isQuick ? 400_000 : 32_000_000;
     const bytes = isQuick ? gibibyte / 16 : 5 * gibibyte;
     const env = {
@@ -107,13 +107,16 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   const usual = readTopologySettings(defaultsOf(topologyEnv));
   await ensureTopology(connection, { ...usual, partitions, eventsBytesMax });
-  // A server that starts reads the messages of this window. A day's history is filled in within it, which is no day.
+  // A starting server reads the messages of this window. It is shortened, because the day's history is filled within
+  // the usual one.
   const { config } = await connection[client].jsm.streams.info(streams.events);
   await connection[client].jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
   await connection.close();
 }
 
-/** A server is ready before it has recovered streams of that size: until then requests for them get no answer. */
+/**
+ * Waits for the streams: a server is ready before it has recovered streams of that size, and does not answer for them.
+ */
 async function untilServed(natsUrl: string): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {
@@ -135,11 +138,11 @@ type StartOptions = {
   readonly log: NatsServer;
   readonly databaseUrl: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Which fill of INGEST it is: its events are others than those before. */
+  /** Number of the fill of INGEST, so that its events differ from those of earlier fills. */
   readonly fill: number;
 };
 
-/** Starts a pipeline for which events of every partition wait, until all of them are resolved. */
+/** Starts a pipeline with waiting events in every partition, and waits until all are resolved. */
 async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptions): Promise<Omit<Start, 'name'>> {
   const options = { natsUrl: log.url, accountId: benchAccountId, partitions, visitors: fillEvents };
   await fillIngest({ ...options, events: fillEvents, from: fill * fillEvents });
@@ -166,7 +169,7 @@ async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptio
       const waiting = page.sum('sluice_resolver_checkpoint_ids_waiting');
       return resolved >= fillEvents && waiting === 0 ? undefined : `${resolved} resolved, ${waiting} ids waiting`;
     };
-    await waitUntil('the resolvers to write down what they know', resolvedDeadlineMs, reported);
+    await waitUntil('the resolvers to store their ids', resolvedDeadlineMs, reported);
     const metrics = await readMetrics(pipeline.metricsUrl);
     const seconds = (ms: number): Figure => plainFigure('s', 'less', [(ms - startedMs) / 1_000]);
     const figures = {

@@ -18,7 +18,7 @@ const leastGain = 0.05;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Turns one knob after the other and says what to set on this machine. */
+/** Tries values of one setting after the other, and prints the best settings for this machine. */
 export const tune: Scenario = {
   name: 'tune',
   isLong: true,
@@ -46,7 +46,7 @@ export const tune: Scenario = {
 
 type Trial = { readonly value: string; readonly runs: Paced[] };
 
-/** Values in turn, round by round, so that a slow moment hits all of them. */
+/** Tries all values in every round, so that a slow moment affects all of them. */
 async function tryValues(context: ScenarioContext, knob: Knob, chosen: Settings): Promise<Trial[]> {
   const values = context.isQuick
     ? [...new Set([knob.values[0] ?? '', knob.byDefault, knob.values.at(-1) ?? ''])]
@@ -118,15 +118,15 @@ function adviceOf(chosen: Settings, { isQuick, rounds, seconds }: ScenarioContex
     .filter(({ isShownOnly }) => isShownOnly !== true)
     .flatMap(({ name, byDefault }) => {
       const value = chosen[name] ?? byDefault;
-      // A comment has a line of its own: neither Docker nor systemd knows one behind a value.
+      // A comment needs its own line: Docker and systemd read a comment after a value as part of it.
       return value === byDefault ? [`${name}=${value}`] : [`# default ${byDefault}`, `${name}=${value}`];
     });
   return [
     `# For this machine, from ${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s a value${isQuick ? '; a quick run: try again without --quick before you use it' : ''}.`,
     rounds === 1
-      ? '# One round recommends nothing: these are the defaults.'
+      ? '# One round is not enough to recommend a value: these are the defaults.'
       : `# A value other than the default was better by more than ${leastGain * 100} %, and in every round.`,
     ...lines,
-    '# LOG_PARTITIONS counts when the log is made; nats-server: jetstream { sync_interval: always }.',
+    '# LOG_PARTITIONS takes effect when the log is created; nats-server: jetstream { sync_interval: always }.',
   ];
 }
