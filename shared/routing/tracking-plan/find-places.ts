@@ -7,7 +7,7 @@ export type Place = { readonly holder: Holder; readonly name: string; readonly v
 
 export type Found = {
   readonly places: readonly Place[];
-  /** An object on the way does not have the next name. */
+  /** No way leads to a value, or none does in an object of a list. */
   readonly isMissing: boolean;
 };
 
@@ -28,33 +28,30 @@ export function compileFindPlaces(names: readonly string[]): FindPlaces {
   return (holder, work) => {
     const places: Place[] = [];
     let isMissing = false;
-    const walk = (value: unknown, from: number): void => {
+    /** Whether a way leads on from a value. */
+    const walk = (value: unknown, from: number): boolean => {
       work.spend(1);
-      if (typeof value !== 'object' || value === null) {
-        isMissing = true;
-        return;
-      }
+      if (typeof value !== 'object' || value === null) return false;
       const members = value as Holder;
       if (Array.isArray(value)) {
-        for (const item of value) if (typeof item === 'object' && item !== null) walk(item, from);
-        if (isIndex.test(names[from] ?? '')) step(members, from, names[from] ?? '', from);
-        return;
+        for (const item of value) if (typeof item === 'object' && item !== null && !walk(item, from)) isMissing = true;
+        if (isIndex.test(names[from] ?? '')) step(members, names[from] ?? '', from);
+        return true;
       }
       let leadsOn = false;
       for (const [offset, name] of (joined[from] ?? []).entries()) {
-        if (step(members, from, name, from + offset)) leadsOn = true;
+        if (step(members, name, from + offset)) leadsOn = true;
       }
-      if (!leadsOn) isMissing = true;
+      return leadsOn;
     };
-    const step = (members: Holder, from: number, name: string, to: number): boolean => {
+    const step = (members: Holder, name: string, to: number): boolean => {
       if (!Object.hasOwn(members, name)) return false;
       const value = members[name];
-      if (to === names.length - 1) places.push({ holder: members, name, value });
-      else if (to === from || (typeof value === 'object' && value !== null)) walk(value, to + 1);
-      else return false;
+      if (to < names.length - 1) return walk(value, to + 1);
+      places.push({ holder: members, name, value });
       return true;
     };
-    walk(holder, 0);
+    if (!walk(holder, 0)) isMissing = true;
     return { places, isMissing };
   };
 }

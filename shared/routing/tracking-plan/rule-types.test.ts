@@ -52,6 +52,21 @@ test('rule types: a pattern searches as much of a text as it costs, and a longer
   expect(judge('Pattern', 'a', 'a'.repeat(searchedCharactersMax + 1))).toEqual([true, searchedCharactersMax]);
   expect(judge('Pattern', 'A', 'a')).toEqual([true, 1]);
   expect(judge('Pattern', '^1$', 1)).toEqual([false, 1]);
+  expect([true, {}, ['a']].map((value) => judge('Pattern', '.', value))).toEqual(
+    [true, true, true].map(() => [true, 0]),
+  );
+});
+
+const placed = { holder: {}, name: 'x', value: 1 };
+const lacking = { places: [], isMissing: true };
+
+test.each([
+  ['in one of the objects', [lacking, { places: [placed], isMissing: false }], undefined],
+  ['in none of the objects', [lacking, lacking], []],
+  ['as null', [{ places: [{ ...placed, value: null }], isMissing: false }], []],
+  ['in a part of a list', [lacking, { places: [placed], isMissing: true }], []],
+])('rule types: a required value that is there %s', (_where, found, broken) => {
+  expect(compileRuleType({ type: 'Required', expected: null })(found, new Work(1))).toEqual(broken);
 });
 
 const find = (path: string, holder: unknown) => compileFindPlaces(path.split('.'))(holder, new Work(1_000));
@@ -65,6 +80,10 @@ test.each<[path: string, holder: unknown, values: readonly unknown[], isMissing:
   ['a.b', { a: { b: 1 } }, [1], false],
   ['a.b', { 'a.b': 1 }, [1], false],
   ['a.b', { a: { b: 1 }, 'a.b': 2 }, [1, 2], false],
+  ['a.b', { a: { b: [{}] } }, [[{}]], false],
+  ['a.b', { a: 'text', 'a.b': 1 }, [1], false],
+  ['a.b', { a: { c: 1 }, 'a.b': 2 }, [2], false],
+  ['a.b', { a: [{ c: 1 }], 'a.b': 2 }, [2], true],
   ['a.b', { a: null }, [], true],
   ['a.b', { a: 'text' }, [], true],
   ['a.b.c', { 'a.b': { c: 1 }, a: { 'b.c': 2 } }, [2, 1], false],
@@ -74,6 +93,7 @@ test.each<[path: string, holder: unknown, values: readonly unknown[], isMissing:
   ['a.b', { a: [] }, [], false],
   ['a.0', { a: ['x', 'y'] }, ['x'], false],
   ['a.2', { a: ['x', 'y'] }, [], false],
+  ['a.10', { a: Array.from({ length: 11 }, (_, n) => n) }, [10], false],
   ['a.length', { a: ['x', 'y'] }, [], false],
   ['a.1.b', { a: [{}, { b: 1 }] }, [1], true],
   ['__proto__', {}, [], true],
