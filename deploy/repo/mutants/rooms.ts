@@ -57,4 +57,11 @@ export const rooms: readonly Room[] = [
     ),
     testsIn: 'shared/routing/consent',
   },
+  {
+    name: 'tracking plan',
+    files: ['compile-tracking-plan', 'describe-hit', 'find-places', 'judged-envelope', 'plan-path', 'rule-types'].map(
+      (name) => `shared/routing/tracking-plan/${name}.ts`,
+    ),
+    testsIn: 'shared/routing/tracking-plan',
+  },
 ];

@@ -180,15 +180,39 @@ describe('tracking plan: what becomes of an event', () => {
         { rules: [rule({ property, action: 'Omit' })] },
         envelopeOf({ consent: { ads: true }, userProperties: { consent: { ads: true }, kept: 1 } }),
       )?.changed;
-    expect(omitted('visitor.consent.ads')?.body).toMatchObject({
-      consent: {},
-      userProperties: { consent: {}, kept: 1 },
-    });
+    const { consent, userProperties } = omitted('visitor.consent.ads')?.body ?? {};
+    expect([consent, userProperties]).toEqual([{}, { consent: {}, kept: 1 }]);
     expect(omitted('context.user_agent')?.ua).toBeUndefined();
     expect(omitted('context.user_agent')?.ip).toBe('192.0.2.1');
     expect([omitted('context.sender.ip')?.ip, omitted('context.sender.ip')?.ua]).toEqual([undefined, 'Browser']);
-    expect([omitted('context.sender')?.ip, omitted('context.sender')?.ua]).toEqual([undefined, undefined]);
+    const { ip: _, ua: __, ...others } = head;
+    expect(omitted('context.sender')).toEqual({ ...others, body: expect.anything() });
     expect(omitted('context.ip.more')).toBeUndefined();
+  });
+
+  test('tracking plan: a path behind an identifier, or a text in the place of properties, changes nothing else', () => {
+    const omitted = (property: string, body: JsonObject) =>
+      judge({ rules: [rule({ property, action: 'Omit' })] }, envelopeOf(body))?.changed?.body;
+    const identifiers = { email: 'a@b.c', externalId: 'e', 'email.domain': 'b.c' };
+    for (const property of ['visitor.email.domain', 'visitor.external_id.part'])
+      expect(omitted(property, identifiers)).toBeUndefined();
+    expect(omitted('event_properties.x', { properties: 'text', eventProperties: { x: 1, y: 1 } })).toEqual({
+      event: 'Bought',
+      properties: 'text',
+      eventProperties: { y: 1 },
+    });
+    expect(omitted('event_properties.list.0', { eventProperties: { list: ['a', 'b'] } })?.eventProperties).toEqual({
+      list: [null, 'b'],
+    });
+  });
+
+  test('tracking plan: what only looks like an identifier is redacted', () => {
+    const redacted = (property: string, body: JsonObject) =>
+      judge({ rules: [rule({ property, action: 'Redact' })] }, envelopeOf(body))?.changed?.body;
+    expect(redacted('event_properties.email', { eventProperties: { email: 'a@b.c' } })?.eventProperties).toEqual({
+      email: 'REDACTED',
+    });
+    expect(redacted('visitor.consent', { consent: 'all' })?.consent).toBe('REDACTED');
   });
 
   test('tracking plan: an event that costs too much is held, whatever its rules would do', () => {
@@ -211,6 +235,35 @@ describe('tracking plan: which events', () => {
     const hits = (name: string) => judge({ rules }, withX(1), name)?.hits.map((hit) => hit.rule);
     expect(hits('bought')).toEqual(['every', 'required', 'own']);
     expect(hits('$identify')).toEqual(['every']);
+    const ofService = judge({ rules: [...rules, rule({ id: 'page', eventName: '$page' })] }, withX(1), '$page');
+    expect(ofService?.hits.map((hit) => hit.rule)).toEqual(['every', 'page']);
+  });
+
+  test('tracking plan: an event that only a rule names is unknown', () => {
+    const own = { rules: [rule({ eventName: 'Sold' })], events: [planned({})] };
+    expect(judge(own, envelopeOf({}), 'Sold')?.hits.map((hit) => hit.rule)).toEqual(['unknown-event']);
+  });
+
+  test('tracking plan: properties are unknown once an event is Approved, and an event without any has no unknown ones', () => {
+    const hits = (status: string, envelope: Envelope) =>
+      judge({ events: [planned({ status })] }, envelope)?.hits.map((hit) => hit.rule);
+    expect(hits('Approved', withX(1))).toEqual(['unknown-property']);
+    expect(hits('Approved', envelopeOf({}))).toEqual([]);
+    expect(hits('Deprecated', withX(1))).toEqual(['deprecated-event']);
+  });
+
+  test('tracking plan: a planned event that is broken in two ways is named once, with the stricter action', () => {
+    const properties = [
+      { name: 'x', type: 'string', isRequired: false },
+      { name: 'y', type: 'any', isRequired: true },
+    ];
+    const hits = judge({ events: [planned({ action: 'Omit', properties })] }, withX(1))?.hits;
+    expect(hits?.map(({ rule: id, action }) => [id, action])).toEqual([['p', 'Omit']]);
+  });
+
+  test('tracking plan: a planned property that cannot be compiled and would only report is ignored', () => {
+    const properties = [{ name: 'a..b', type: 'string', isRequired: false }];
+    expect(judge({ events: [planned({ properties })] }, envelopeOf({}))?.hits).toEqual([]);
   });
 
   test('tracking plan: none published asks nothing of any event', () => {

@@ -105,6 +105,7 @@ const severityOf = (word: string): PlanSeverity => planSeverities.find((severity
 
 const ofEvent = { property: undefined, places: [] } as const;
 
+type EnabledRule = Omit<PlanRule, 'isEnabled'>;
 type Check = (event: JudgedEnvelope, work: Work) => Hit | undefined;
 
 /**
@@ -145,13 +146,12 @@ export function compileTrackingPlan(published: TrackingPlanRules): TrackingPlan 
   const unknown: Check = () => unknownEvent;
   const ofUnknown = isPlanned ? [...ofEvery, unknown] : ofEvery;
   if (byName.size + ofUnknown.length === 0) return undefined;
-  for (const [name, own] of byName) {
-    const isKnown = known.has(name) || name.startsWith('$');
-    byName.set(name, [...(name.startsWith('$') ? ofService : isKnown ? ofEvery : ofUnknown), ...own]);
-  }
+  const ofAllNamed = (key: string): readonly Check[] =>
+    key.startsWith('$') ? ofService : known.has(key) ? ofEvery : ofUnknown;
+  for (const [key, own] of byName) byName.set(key, [...ofAllNamed(key), ...own]);
   const checksOf = (name: string): readonly Check[] => {
     const key = name.toLowerCase();
-    return byName.get(key) ?? (name.startsWith('$') ? ofService : known.has(key) ? ofEvery : ofUnknown);
+    return byName.get(key) ?? ofAllNamed(key);
   };
   return {
     concerns: (eventName) => checksOf(eventName).length > 0,
@@ -218,7 +218,7 @@ function omit({ holder, name }: Place): void {
 }
 
 /** One rule; undefined where it cannot be compiled and would only report. */
-function compileRule(rule: PlanRule): Check | undefined {
+function compileRule(rule: EnabledRule): Check | undefined {
   const action = actionOf(rule.action);
   const severity = severityOf(rule.severity);
   try {
@@ -240,7 +240,7 @@ function compileRule(rule: PlanRule): Check | undefined {
 /**
  * Enabled rules that this build cannot read and that do more than report: they hold every event that they may concern.
  */
-function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly PlanRule[] {
+function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly EnabledRule[] {
   const rules = unreadable.filter(({ collection, isDefaulted, entity }) => {
     return collection === 'dataGovernanceRules' && !isDefaulted && entity['isEnabled'] !== false;
   });
@@ -250,7 +250,7 @@ function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly Plan
     ids.add(id);
     const about = entity['eventName'];
     const eventName = typeof about === 'string' ? about : null;
-    const holding = { isEnabled: true, severity: String(entity['severity']), eventName, property: '', type: '' };
+    const holding = { severity: String(entity['severity']), eventName, property: '', type: '' };
     return [{ id, ...holding, expected: null, action: 'Quarantine' }];
   });
 }
@@ -260,7 +260,7 @@ function ofPlannedEvent(event: PlannedEvent, { events, settings }: TrackingPlanR
   const action = actionOf(event.action);
   const checks: Check[] = [];
   const addRule = (property: string, type: string, expected: string | null, by: PlanAction): void => {
-    const rule = { id, isEnabled: true, severity: 'Warning', eventName: name, property, type, expected, action: by };
+    const rule = { id, severity: 'Warning', eventName: name, property, type, expected, action: by };
     const check = compileRule(rule);
     if (check !== undefined) checks.push(check);
   };

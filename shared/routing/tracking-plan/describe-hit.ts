@@ -30,7 +30,7 @@ export function maskValue(value: unknown): string {
       return 'true or false';
     case 'object':
       if (value === null) return 'null';
-      if (Array.isArray(value)) return value.length === 1 ? 'a list of 1' : `a list of ${value.length}`;
+      if (Array.isArray(value)) return `a list of ${value.length}`;
       return 'an object';
     default:
       return 'nothing';

@@ -5,6 +5,7 @@ import { compilePlanPath } from './plan-path.ts';
 
 test.each([
   ['event_properties.total', 'properties', ['total']],
+  ['event_properties.$total', 'properties', ['$total']],
   [' $event.event_properties.a.b ', 'properties', ['a', 'b']],
   ['event.default_properties.current_url', 'context', ['current_url']],
   ['request_context.ip', 'context', ['ip']],
