@@ -5,7 +5,7 @@ import type { Page } from './page.ts';
 
 /** One of the OpenAPI documents of the two interfaces. */
 export type ApiDocument = {
-  /** Begins the paths of its pages, and names its file. */
+  /** Prefix of its pages' paths, and name of its file. */
   readonly name: 'control-plane' | 'ingest';
   readonly label: string;
   readonly document: JsonObject;
@@ -49,7 +49,7 @@ function describeOperation(api: string, { method, path, described }: Operation, 
   const answer = contentSchema(member(described, 'responses', '200'), document);
   return [
     `## ${text(described['summary']) || text(described['operationId'])}`,
-    // What the script of the site adds a form to.
+    // The site's script adds a form to this paragraph.
     `<p class="operation" data-api="${api}" data-method="${method}" data-path="${path}"><b>${method.toUpperCase()}</b> <code>${path}</code></p>`,
     text(described['description']),
     parameters.length === 0 ? '' : table(['Parameter', 'Where', 'Type', 'Meaning'], parameters.map(parameterRow)),
@@ -66,7 +66,7 @@ function describeOperation(api: string, { method, path, described }: Operation, 
     .join('\n\n');
 }
 
-/** Those the page of the API explains once. */
+/** Statuses that the API page explains once, for all operations. */
 const errorsOfAll = new Set(['400', '401', '403', '404', '409', '413', '415', '429', '500', '503']);
 
 function parameterRow(parameter: JsonObject): string[] {
@@ -135,7 +135,7 @@ function resolve(schema: JsonObject, document: JsonObject): JsonObject {
   return objectOf(member(document, ...reference.replace('#/', '').split('/')));
 }
 
-/** Blank lines before and after make Markdown of what is inside. */
+/** Blank lines around the content make it parse as Markdown. */
 const folded = (title: string, value: unknown): string =>
   `<details>\n<summary>${title}</summary>\n\n\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\`\n\n</details>`;
 

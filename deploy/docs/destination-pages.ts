@@ -26,7 +26,7 @@ export function destinationPages(): readonly Page[] {
 
 const pathOf = ({ descriptor }: OfferedKind): string => `destinations/${descriptor.id.toLowerCase()}`;
 
-/** The rows of the page that lists all kinds, and the types that are known by name and not offered. */
+/** The rows of the page that lists all kinds, and the known types that are not offered. */
 export function destinationTables(): string {
   const rows = kinds.map((kind) => [
     `[${kind.descriptor.label}](/docs/${pathOf(kind)}.html)`,
@@ -83,7 +83,7 @@ function describeKind(kind: OfferedKind): string {
   ].join('\n\n');
 }
 
-/** Version, end and when both were last looked up, for the table of all kinds. */
+/** Version, its end, and the date of their last check, for the table of all kinds. */
 function endOf({ version, checked }: KindFacts): readonly string[] {
   return version === 'unversioned' ? ['–', '–', checked] : [version.name, version.ends ?? 'not published', checked];
 }

@@ -6,7 +6,7 @@ type Highlighter = {
   getLanguage(name: string): unknown;
   highlight(code: string, options: { language: string }): { readonly value: string };
 };
-// Its declarations would bring those of a browser into all of the project.
+// Loaded without its declarations, which would add those of a browser to the whole project.
 const hljs = createRequire(import.meta.url)('highlight.js/lib/common') as Highlighter;
 const languages: Readonly<Record<string, string>> = {
   sh: 'bash',
@@ -69,7 +69,7 @@ function mendLink(
     token.attrSet(name, resolved);
     return;
   }
-  // A file that is not on the site: its text stays, the link goes.
+  // A link to a file that is not on the site becomes plain text.
   const close =
     among.indexOf(token) + 1 + among.slice(among.indexOf(token) + 1).findIndex(({ type }) => type === 'link_close');
   for (const each of [token, among[close]]) if (each !== undefined) each.hidden = true;

@@ -14,7 +14,7 @@ export function outcomeSections(kind: OfferedKind): readonly string[] {
   const sent = outcomes.filter((outcome) => outcome.outcome === 'sent');
   return [
     '## What each event becomes',
-    'Without a mapping, with the settings above, of a customer of whom everything is known.',
+    'Without a mapping, with the settings above, for a fully known customer.',
     table(
       ['Event', 'Sent as', 'Request'],
       outcomes.map((outcome) => [`\`${outcome.label}\``, ...outcomeCells(outcome)]),
@@ -23,7 +23,7 @@ export function outcomeSections(kind: OfferedKind): readonly string[] {
       ? []
       : [
           '### Example requests',
-          'Built by the kind itself, of made-up events. Events not shown make the same members as one above them.',
+          'Built by the code of the kind from made-up events. Events not shown give the same members as an event above them.',
           ...oneOfEachShape(sent).map(details),
         ]),
     ...notSent(outcomes),
@@ -33,7 +33,7 @@ export function outcomeSections(kind: OfferedKind): readonly string[] {
 
 type Sent = Extract<EventOutcome, { outcome: 'sent' }>;
 
-/** The first of those whose requests have the same addresses and members. */
+/** The first event of each set of addresses and members in the requests. */
 function oneOfEachShape(sent: readonly Sent[]): readonly Sent[] {
   const shapes = new Map<string, Sent>();
   for (const outcome of sent) {
@@ -98,13 +98,13 @@ function notSent(outcomes: readonly EventOutcome[]): readonly string[] {
   ];
 }
 
-/** Short numbers are no part of longer ones. */
+/** Whether a text contains a form; a short number inside a longer one does not count. */
 function holds(text: string, form: string): boolean {
   if (text === form) return true;
   return form.length > 3 ? text.includes(form) : new RegExp(`(^|[^\\w.])${form}($|[^\\w.])`).test(text);
 }
 
-/** Unchanged, with decimals, and in minor units or millionths. */
+/** The forms in which a value may be sent: unchanged, with decimals, in minor units or in millionths. */
 function formsOf(leaf: string | number): readonly string[] {
   if (typeof leaf === 'string') return [leaf.toLowerCase()];
   const minor = Math.round(leaf * 100);
@@ -130,12 +130,12 @@ function limitedUse(kind: OfferedKind): string {
   const head = 'An event whose use is limited (`limited_data_use` of the event or of the visitor’s consent) is';
   if (usual.outcome !== 'sent' || limited.outcome !== 'sent')
     return usual.outcome === limited.outcome
-      ? `${head} not sent, as none is with the settings above.`
+      ? `${head} not sent, like every other event with the settings above.`
       : `${head} skipped.`;
   const before = new Set(lines(usual));
   const added = lines(limited).filter((line) => !before.has(line));
   return added.length === 0
-    ? `${head} sent as every other.`
+    ? `${head} sent like every other event.`
     : `${head} sent with ${added.map((line) => `\`${line}\``).join(', ')}.`;
 }
 
@@ -167,7 +167,7 @@ const exampleErasure: ErasureOrder = {
 
 function erasure(kind: OfferedKind): string {
   if (kind.prepareErasure === undefined)
-    return 'An erasure is not forwarded: no interface of the platform is known that deletes a person. It is listed as manual.';
+    return 'An erasure is not forwarded: the platform has no known interface that deletes a person. It is listed as manual.';
   const step = kind.prepareErasure(kind.exampleSettings).begin(exampleErasure);
   switch (step.kind) {
     case 'send': {

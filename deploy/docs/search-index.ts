@@ -28,7 +28,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 const textOf = (html: string): string =>
   html
-    // Examples, which are long and much alike.
+    // Leaves out examples, which are long and similar.
     .replaceAll(/<details>[\s\S]*?<\/details>/g, ' ')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '')

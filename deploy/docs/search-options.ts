@@ -1,7 +1,9 @@
 /** A section of a page as a search finds it; `id` is its address from the top of the site. */
 export type FoundSection = { readonly id: string; readonly page: string; readonly heading: string };
 
-/** How the index is made and read: the build and the browser have to agree. Names with `_` are found by their parts, too. */
+/**
+ * How the index is built and read, the same in the build and the browser. Names with `_` are found by their parts, too.
+ */
 export const searchOptions = {
   fields: ['page', 'heading', 'text'],
   storeFields: ['page', 'heading'],

@@ -20,7 +20,7 @@ export type SiteContent = {
   readonly built: ReadonlyMap<string, string>;
 };
 
-/** Writes all of the site that is no page, and the compressed copy of each file that is worth one. Returns the files. */
+/** Writes the files of the site that are not pages, and compressed copies where they are smaller. Returns the files. */
 export async function writeSiteFiles(target: string, content: SiteContent): Promise<readonly string[]> {
   const { shown, apis, sections, built } = content;
   const pages = sections.flatMap((section) => section.pages);

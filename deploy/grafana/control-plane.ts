@@ -1,13 +1,13 @@
 import { dashboard } from './panel.ts';
 
-/** The control plane: who asks it, what it refuses, and whether versions get out. */
+/** The control plane: its requests, its refusals, and the publishing of versions. */
 export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control plane', [
   {
     title: 'Requests',
     panels: [
       {
         title: 'Requests by status',
-        description: '429 is more than an account or an address may have; 503 a database or log that does not answer.',
+        description: '429: an account or an address is over its limit. 503: the database or the log does not answer.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -28,7 +28,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
       },
       {
         title: 'Connections to PostgreSQL, by pool',
-        description: 'Used ones. A pool that is used up keeps its own requests waiting, and no others.',
+        description: 'Connections in use. A pool without a free connection delays only its own requests.',
         kind: 'timeseries',
         unit: 'short',
         queries: [{ expr: 'sum by (pool) (sluice_database_connections{state="used"})', legend: '{{pool}}' }],
@@ -39,15 +39,15 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
     title: 'Shares',
     panels: [
       {
-        title: 'Requests that wait for others of their own',
-        description: 'Of their account, or of their address before their key is looked up.',
+        title: 'Requests waiting for others of the same account or address',
+        description: 'By account, or by address before the key is looked up.',
         kind: 'timeseries',
         unit: 'short',
         queries: [{ expr: 'sum by (share) (sluice_control_plane_waiting_requests)', legend: '{{share}}' }],
       },
       {
-        title: 'Refused because too many were under way',
-        description: 'By the limit that was reached; and connections refused.',
+        title: 'Refused because too many were in flight',
+        description: 'Requests by the limit that was reached, and refused connections.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -63,7 +63,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
       },
       {
         title: 'API keys refused, by reason',
-        description: 'All of them were refused.',
+        description: 'Requests whose key was not valid.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -80,7 +80,8 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
     panels: [
       {
         title: 'Refused, by the exhausted limit',
-        description: 'Look-ups, first assignments, impressions and work of a second; page is the work of one page.',
+        description:
+          'Limits of look-ups, first assignments, impressions and work a second; page is the work of one page.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -88,8 +89,8 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
         ],
       },
       {
-        title: 'Assignments answered and not stored',
-        description: 'Of accounts that have as many as they may.',
+        title: 'Assignments answered but not stored',
+        description: 'For accounts at their limit of stored assignments.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -106,7 +107,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
     panels: [
       {
         title: 'Versions on their way to the log',
-        description: 'Rows of the outbox as the leader sees them, and attempts that failed.',
+        description: 'Rows of the outbox at the leader, and failed attempts to publish.',
         kind: 'timeseries',
         unit: 'short',
         queries: [

@@ -2,7 +2,7 @@ import { dashboard } from './panel.ts';
 
 const of = '{destination_id=~"$destination"}';
 
-/** Destinations: which of them fail, lag, or are asked too much. */
+/** Destinations: which of them fail, lag or are overloaded. */
 export const destinations = dashboard(
   'sluice-destinations',
   'Sluice / Destinations',
@@ -12,7 +12,7 @@ export const destinations = dashboard(
       panels: [
         {
           title: 'Failing most',
-          description: 'Share of the attempts that failed over ten minutes: the ten worst.',
+          description: 'Fraction of attempts that failed over ten minutes: the ten worst destinations.',
           kind: 'bargauge',
           unit: 'percentunit',
           thresholds: { warn: 0.05, bad: 0.5 },
@@ -22,7 +22,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Longest waits',
-          description: 'Age of the oldest event that waits for its first attempt: the ten worst.',
+          description: 'Age of the oldest event that waits for its first attempt: the ten worst destinations.',
           kind: 'bargauge',
           unit: 's',
           thresholds: { warn: 60, bad: 900 },
@@ -34,7 +34,7 @@ export const destinations = dashboard(
           ],
         },
         {
-          title: 'Not sent to',
+          title: 'Destinations not sent to',
           description:
             'Destinations whose breaker is open, half open, or refuses their key, and destinations whose settings cannot be used.',
           kind: 'stat',
@@ -102,7 +102,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Events in a request',
-          description: 'How well batches are filled.',
+          description: 'Average number of events in a request.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
@@ -114,7 +114,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Left out',
-          description: 'Events a rule stopped, or that are not for the destination.',
+          description: 'Events that a rule stopped, or that are not meant for the destination.',
           kind: 'timeseries',
           unit: 'eps',
           queries: [
@@ -130,7 +130,7 @@ export const destinations = dashboard(
       panels: [
         {
           title: 'Backlog',
-          description: 'Events that wait for their first attempt, about.',
+          description: 'Estimated number of events that wait for their first attempt.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
@@ -142,7 +142,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Retries waiting',
-          description: 'Frames of the retry log, a frame being one event or more.',
+          description: 'Frames in the retry log. A frame has one or more events.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
@@ -166,7 +166,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Dead letters',
-          description: 'New ones by reason, and how many are kept.',
+          description: 'New dead letters by reason, and the number kept.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
@@ -191,7 +191,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Requests in flight',
-          description: 'And how many there may be, as the destination has shown it can take.',
+          description: 'Requests in flight, and their limit, which adapts to the destination.',
           kind: 'timeseries',
           unit: 'short',
           queries: [
@@ -201,7 +201,7 @@ export const destinations = dashboard(
         },
         {
           title: 'Unacknowledged frames against their limit',
-          description: 'At 1 a destination is given no more until it acknowledges.',
+          description: 'At 1 the destination gets no more frames until some are acknowledged.',
           kind: 'timeseries',
           unit: 'percentunit',
           queries: [

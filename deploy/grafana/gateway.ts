@@ -7,7 +7,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
     panels: [
       {
         title: 'Requests by route',
-        description: 'All ways in.',
+        description: 'Requests to the gateways.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -28,7 +28,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Time to answer, p99 by route',
-        description: 'It contains the wait for the log: an event is answered when it is on disk.',
+        description: 'Includes the wait for the log: an event is answered when it is on disk.',
         kind: 'timeseries',
         unit: 's',
         queries: [
@@ -52,7 +52,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Events not stored',
-        description: 'Invalid ones, those over the limit of their source, and those the log did not take.',
+        description: 'Invalid events, events over the limit of their source, and events that the log did not accept.',
         kind: 'timeseries',
         unit: 'eps',
         queries: [
@@ -75,8 +75,8 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
     title: 'Frames',
     panels: [
       {
-        title: 'Frames by why they were closed',
-        description: 'round: nothing was in flight; linger: they had waited; size: they were full.',
+        title: 'Frames by reason for closing',
+        description: 'round: no frame was in flight; linger: the waiting time was over; size: the frame was full.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -104,7 +104,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Time until the log acknowledged',
-        description: 'The sync of the disk of nats-server, mostly.',
+        description: 'Mostly the disk sync of nats-server.',
         kind: 'timeseries',
         unit: 's',
         queries: [0.5, 0.99].map((quantile) => ({
@@ -114,7 +114,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Frames in flight and their limit',
-        description: 'At the limit all the time: the log is the bottleneck of the gateway.',
+        description: 'Always at the limit: the log is the bottleneck of the gateway.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -123,7 +123,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
         ],
       },
       {
-        title: 'Frames the log did not take',
+        title: 'Frames that the log did not accept',
         description: 'By reason. Above 0: requests were answered 503.',
         kind: 'timeseries',
         unit: 'short',
@@ -141,7 +141,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
     panels: [
       {
         title: 'Queue for the log',
-        description: 'Share of the events and bytes that may wait. At 1 events are refused.',
+        description: 'Used fraction of the limits of events and bytes. At 1 events are refused.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [
@@ -152,7 +152,8 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Event loop',
-        description: 'Share of its time it is busy. Near 1 the process is at its limit: start another one.',
+        description:
+          'Fraction of time that the event loop is busy. Near 1 the process is at its limit: start another one.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [
@@ -182,7 +183,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       {
         title: 'Connections',
         description:
-          'Of clients, idle ones included, by process; connections over GATEWAY_CONNECTIONS_MAX are refused.',
+          'Open connections of clients, including idle ones, by process. Connections over GATEWAY_CONNECTIONS_MAX are refused.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -194,7 +195,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
         ],
       },
       {
-        title: 'Bodies that arrive, and their limit',
+        title: 'Incoming bodies, and their limit',
         description: 'At the limit further bodies are refused with a 503.',
         kind: 'timeseries',
         unit: 'bytes',
@@ -204,8 +205,9 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
         ],
       },
       {
-        title: 'Refused before it was known whose they are',
-        description: 'By the exceeded limit, of one address or of all: requests in flight, bodies, decompression.',
+        title: 'Refused before the source key was read',
+        description:
+          'Requests by the exceeded limit of one address or of all: requests in flight, bodies, decompression.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [
@@ -242,7 +244,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Accounts held back',
-        description: 'Accounts whose sources are answered 429 for that, by gateway.',
+        description: 'Accounts whose sources are answered 429 for that reason, by gateway.',
         kind: 'timeseries',
         unit: 'short',
         queries: [{ expr: 'max by (instance) (sluice_gateway_backpressure_accounts)', legend: '{{instance}}' }],

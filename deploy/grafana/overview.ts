@@ -1,6 +1,6 @@
 import { dashboard } from './panel.ts';
 
-/** The first dashboard to open: does it accept events, does it deliver them, how late. */
+/** The first dashboard to open: whether events are accepted and delivered, and how late. */
 export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
   {
     title: 'Now',
@@ -26,7 +26,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
       },
       {
         title: 'Requests failed',
-        description: 'Share of the requests to the gateway answered 500 or above, over five minutes.',
+        description: 'Fraction of the requests to the gateway answered 500 or above, over five minutes.',
         kind: 'stat',
         unit: 'percentunit',
         width: 4,
@@ -35,7 +35,8 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
       },
       {
         title: 'Events waiting',
-        description: 'Accepted and not delivered for the first time yet, over all partitions and destinations.',
+        description:
+          'Accepted events that are not delivered for the first time yet, over all partitions and destinations.',
         kind: 'stat',
         unit: 'short',
         width: 4,
@@ -145,7 +146,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
       },
       {
         title: 'Readiness',
-        description: 'Conditions of readiness by process; 0 is one that does not hold.',
+        description: 'Conditions of readiness by process. 0: the condition is not met.',
         kind: 'timeseries',
         unit: 'short',
         width: 12,

@@ -7,14 +7,15 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
     panels: [
       {
         title: 'Busy',
-        description: 'Share of its time the event loop of each thread is busy. All near 1: more threads or instances.',
+        description:
+          'Fraction of time that the event loop of each thread is busy. All near 1: add threads or instances.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [{ expr: 'sluice_thread_busy_ratio', legend: '{{instance}} thread {{thread}}' }],
       },
       {
         title: 'Event loop delay',
-        description: 'How late timers are. Hundreds of ms: something works on one thing for too long.',
+        description: 'Delay of timers. Hundreds of ms: one task blocks the thread for too long.',
         kind: 'timeseries',
         unit: 's',
         queries: [
@@ -24,7 +25,8 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Heap',
-        description: 'JavaScript heap of each thread. A thread that outgrows PIPELINE_THREAD_HEAP_MIB dies alone.',
+        description:
+          'JavaScript heap of each thread. A thread that exceeds PIPELINE_THREAD_HEAP_MIB ends without the others.',
         kind: 'timeseries',
         unit: 'bytes',
         queries: [{ expr: 'sluice_thread_heap_bytes', legend: '{{instance}} thread {{thread}}' }],
@@ -56,7 +58,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Silence',
-        description: 'Time since a thread last reported. Above a few seconds it hangs; at 30 s it is ended.',
+        description: 'Time since a thread last reported. Above a few seconds it hangs; at 8 s it is ended.',
         kind: 'timeseries',
         unit: 's',
         queries: [{ expr: 'sluice_thread_silence_seconds', legend: '{{instance}} thread {{thread}}' }],
@@ -68,14 +70,14 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
     panels: [
       {
         title: 'Actors by state',
-        description: 'Quarantined ones failed over and over.',
+        description: 'Quarantined actors failed repeatedly.',
         kind: 'timeseries',
         unit: 'short',
         queries: [{ expr: 'sum by (state) (sluice_actors)', legend: '{{state}}' }],
       },
       {
         title: 'Actors by kind and instance',
-        description: 'How they are spread.',
+        description: 'Distribution of the running actors.',
         kind: 'timeseries',
         unit: 'short',
         queries: [
@@ -96,7 +98,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Events dropped by resolvers',
-        description: 'Repeated ones, bots, names that are not allowed, erased visitors.',
+        description: 'Repeated events, bots, names that are not allowed, erased visitors.',
         kind: 'timeseries',
         unit: 'eps',
         queries: [
@@ -115,7 +117,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Backlog by partition',
-        description: 'Events accepted and not resolved, about.',
+        description: 'Estimated number of events that are accepted and not resolved.',
         kind: 'timeseries',
         unit: 'short',
         queries: [{ expr: 'max by (partition) (sluice_partition_backlog_events)', legend: '{{partition}}' }],
@@ -154,7 +156,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Connections to PostgreSQL',
-        description: 'Used and waiting, against how many there may be.',
+        description: 'Connections in use and waiting queries, against the limit.',
         kind: 'timeseries',
         unit: 'short',
         queries: [

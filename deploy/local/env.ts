@@ -36,7 +36,7 @@ export const { variables: stackEnv, read: readStackEnv } = defineEnv({
     `Memory the embedded nats-server tries to stay below, as \`512MiB\`, or \`off\`; no hard limit. By default ${logMemoryRule}`,
     { pattern: '^(off|[0-9]+(B|[KMGT]iB)?)$' },
   ),
-  GOMAXPROCS: fittedCount('Cores the embedded nats-server computes on at a time', logCoresRule, { maximum: 1_024 }),
+  GOMAXPROCS: fittedCount('Cores the embedded nats-server uses at a time', logCoresRule, { maximum: 1_024 }),
   NATS_URL: optionalText('Your own nats-server (2.15.1 or newer, with JetStream) instead of the embedded one'),
   DATABASE_URL: optionalSecret('Your own PostgreSQL (14 or newer) instead of the embedded one'),
   LOG_LEVEL: serviceEnv.LOG_LEVEL,

@@ -86,7 +86,7 @@ export async function startLog(
     const healing = restartWhenRoom({ current: () => kept.current, storeDir, say: progress.line });
     const gibibytes = (maxFileStoreBytes / 1024 ** 3).toFixed(1);
     note(
-      `nats-server ${binary.version}, JetStream on file, every write synced, up to ${gibibytes} GiB, on ${cores} ${cores === 1 ? 'core' : 'cores'} at a time, in less than ${memoryLimit} of memory where that will do`,
+      `nats-server ${binary.version}, JetStream on file, every write synced, up to ${gibibytes} GiB, on ${cores} ${cores === 1 ? 'core' : 'cores'} at a time, with a soft memory limit of ${memoryLimit}`,
     );
     return {
       url: kept.current.url,

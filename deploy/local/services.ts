@@ -32,9 +32,9 @@ export type StackAddresses = {
 /** A service's own stop deadline is slightly shorter than the launcher's. */
 const ownDeadlineMs = 3_500;
 const stopDeadlineMs = 4_000;
-/** Stays behind when a service restarts, so that its health window and leases are found again. */
+/** Unchanged when a service restarts, so that it finds its health window and leases again. */
 const instanceId = 'local';
-/** Nothing of the stack is meant for other machines, unless the caller says so. */
+/** Services listen on this machine only, unless the caller sets another address. */
 const loopback = '127.0.0.1';
 
 /**

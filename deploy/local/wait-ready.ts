@@ -4,7 +4,7 @@ export class NotReadyError extends Error {
 
 const pollMs = 50;
 
-/** Polls a `/readyz` until it says yes. Throws NotReadyError with its last answer after `deadlineMs`. */
+/** Polls a `/readyz` until it reports ready. Throws NotReadyError with its last answer after `deadlineMs`. */
 export async function waitReady(name: string, metricsUrl: string, deadlineMs: number): Promise<void> {
   await poll(deadlineMs, async () => {
     const answer = await ask(`${metricsUrl}/readyz`);

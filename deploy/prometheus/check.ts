@@ -23,7 +23,7 @@ async function main(): Promise<number> {
   } catch (error) {
     if (!(error instanceof ProgramNotFoundError)) throw error;
     say(error.message);
-    process.stdout.write('promtool: SKIPPED, nothing was checked: it is neither on PATH nor to be had from Debian\n');
+    process.stdout.write('promtool: SKIPPED, nothing was checked: it is neither on PATH nor available from Debian\n');
     return 2;
   }
   const tests = (await readdir(join(folder, 'tests'))).map((name) => join(folder, 'tests', name));

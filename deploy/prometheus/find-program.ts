@@ -9,7 +9,7 @@ import { runCommand } from '../../shared/embedded/machine/run-command.ts';
 /** Programs of Prometheus; each is in the Debian package of its name. */
 export type PrometheusProgram = 'prometheus' | 'promtool';
 
-/** Neither on this machine nor to be had from a Debian mirror. */
+/** The program is neither on this machine nor available from a Debian mirror. */
 export class ProgramNotFoundError extends Error {
   readonly code = 'program_not_found';
 }
@@ -56,7 +56,7 @@ async function runs(path: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-// Copied beside its place and renamed whole: of several processes that do this at once each finds a complete program.
+// Copied beside its place and then renamed, so that concurrent processes always find a complete program.
 async function fetchInto(cached: string, name: PrometheusProgram, signal: AbortSignal): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `sluice-${name}-`));
   const aside = `${cached}.${randomBytes(6).toString('hex')}`;

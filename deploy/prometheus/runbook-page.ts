@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 
-/** What an operator reads of an alert. */
+/** The text of an alert for operators. */
 type AlertText = {
   readonly meaning: string;
   readonly impact: string;
@@ -31,7 +31,7 @@ export function runbookPage(): string {
     .flatMap(({ rules }) => rules)
     .map(({ alert = '', labels }) => {
       const text = texts.get(alert);
-      if (text === undefined) throw new Error(`deploy/prometheus/runbook.yml says nothing of ${alert}`);
+      if (text === undefined) throw new Error(`deploy/prometheus/runbook.yml has no text for ${alert}`);
       texts.delete(alert);
       return section(alert, labels?.severity ?? '', text);
     });

@@ -28,13 +28,13 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
   ];
 }
 
-/** A panel a line: a change of one panel is one line of a diff. */
+/** One panel a line, so that a changed panel is one line of a diff. */
 function dashboardText({ panels, ...rest }: Dashboard): string {
   const lines = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(',\n');
   return `${JSON.stringify(rest).slice(0, -1)},"panels":[\n${lines(panels)}\n]}\n`;
 }
 
-/** As the project's own formatter wants it, so that it has nothing to complain about. */
+/** Formatted by the project's formatter, so that its check passes. */
 async function formatted(path: string, text: string): Promise<GeneratedFile> {
   const { code, errors } = await format(path, text, { singleQuote: true, printWidth: 120 });
   if (errors.length > 0) throw new Error(`formatting ${path}: ${errors[0]?.message ?? ''}`);

@@ -9,7 +9,7 @@ import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 export type PrometheusServer = {
   /** The result of an instant query, empty where it has no data. Throws with Prometheus's own words. */
   query(expr: string): Promise<readonly Sample[]>;
-  /** What it thinks of each rule. */
+  /** The problems that it reports for rules. */
   ruleProblems(): Promise<readonly string[]>;
   stop(): Promise<void>;
 };

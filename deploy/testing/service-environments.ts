@@ -36,7 +36,7 @@ export function unknownVariables(service: ServiceName, names: readonly string[])
   return names.filter((name) => !asked.has(name));
 }
 
-/** What the service finds wrong with its variables. Of secrets in files, a value that would do stands in. */
+/** The problems that the service finds in its variables. Secrets in files are replaced by valid values. */
 export function problemsOf(service: ServiceName, variables: Readonly<Record<string, string>>): readonly string[] {
   const entries = Object.entries(variables).map(([name, value]) =>
     value.startsWith('/') && name.endsWith('_FILE') ? secretOf(name.slice(0, -'_FILE'.length)) : [name, value],

@@ -15,7 +15,7 @@ test('read csv: quotes, line breaks and commas in fields, and any line end', () 
     ['3', '4'],
   ]);
   expect(() => readCsv('a\n"b')).toThrow('line 2: a quote is not closed');
-  expect(() => readCsv('"a"b')).toThrow('line 1: text behind a closing quote');
+  expect(() => readCsv('"a"b')).toThrow('line 1: text after a closing quote');
 });
 
 test.each([

@@ -24,17 +24,17 @@ const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
 // Two services run side by side: do they count the same?
 const program = new Command('compare-counts')
   .description(
-    'Compares the counts of another service with the events received here, by event name and day (UTC), and describes ' +
-      'differs. Exit: 0 all agree, 1 something differs, 2 it could not be compared.',
+    'Compares the counts of another service with the events received here, by event name and day (UTC), and explains the ' +
+      'differences. Exit: 0 all agree, 1 something differs, 2 it could not be compared.',
   )
   .argument('<export>', 'its export: CSV with a header, or JSON; counts by name and day, or the events themselves')
   .option('--event <column>', 'the column with the name; found by its usual names')
   .option('--time <column>', 'the column with the day or the time; found by its usual names')
-  .option('--count <column>', 'the column with how many; without one each row is an event')
-  .option('--tolerance <percent>', 'how much of theirs may be missing or too many, in %', readPercent, 0)
+  .option('--count <column>', 'the column with the count; without it each row is one event')
+  .option('--tolerance <percent>', 'tolerated difference, in % of their count', readPercent, 0)
   .option(
     '--key-file <path>',
-    'file with an API key of CONTROL_PLANE_URL, with the scope event:list; else that of the local stack',
+    'file with an API key of CONTROL_PLANE_URL with the scope event:list (default: the key of the local stack)',
   )
   .option('--json', 'for programs')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
@@ -68,7 +68,7 @@ async function readAccess(keyFile: string | undefined): Promise<CountsAccess> {
   const text = await readFile(stack, 'utf8').catch(() => undefined);
   if (text === undefined) {
     throw new Error(
-      `set CONTROL_PLANE_URL and give --key-file: there is no local stack, whose ${stack} would have both`,
+      `set CONTROL_PLANE_URL and give --key-file, or start the local stack: there is no ${stack} with both`,
     );
   }
   const { controlPlane, apiKey } = JSON.parse(text) as CountsAccess;

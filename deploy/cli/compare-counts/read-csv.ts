@@ -20,7 +20,7 @@ export function readCsv(text: string): string[][] {
       continue;
     }
     if (text[at] === '\r' && text[at + 1] === '\n') at += 1;
-    if (at < text.length && text[at] !== '\n') throw new CsvError(`line ${line}: text behind a closing quote`);
+    if (at < text.length && text[at] !== '\n') throw new CsvError(`line ${line}: text after a closing quote`);
     if (record.length > 1 || record[0] !== '') records.push(record);
     record = [];
     line += 1;

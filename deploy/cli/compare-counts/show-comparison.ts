@@ -59,9 +59,9 @@ const hints: Readonly<Record<Compared['verdict'], readonly string[]>> = {
   ],
   more: ['More here: events without an id that are sent again count again; or the other side left some out.'],
   'only-there': [
-    'None here: a name that is not in allowedEvents is dropped once any is published; or its sender still has the other address.',
+    'None here: a name that is not in allowedEvents is dropped once any is published; or its sender still sends to the other address.',
   ],
-  'only-here': ['None there: its sender has this address only, or the export leaves the name out.'],
+  'only-here': ['None there: its sender sends to this address only, or the export leaves the name out.'],
   partial: [
     'Days not compared: this side counts events in the view of recent events, for whole past days (UTC). RECENT_EVENTS_AGE_MS and RECENT_EVENTS_MAX limit how far back it goes.',
   ],
@@ -70,7 +70,7 @@ const hints: Readonly<Record<Compared['verdict'], readonly string[]>> = {
 function describeRemark(remark: Remark): string {
   switch (remark.kind) {
     case 'other-days':
-      return `${remark.event}: all days together agree. The two sides cut days at another hour, or by another of an event's times.`;
+      return `${remark.event}: all days together agree. The two sides divide days at different hours, or use different times of an event.`;
     case 'other-spelling':
       return `"${remark.theirs}" there looks like "${remark.ours}" here: names are compared as they are written.`;
   }

@@ -43,7 +43,7 @@ const join = (path: string, name: string): string => (path === '' ? name : `${pa
 
 const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Of a value and a list of one value the values. */
+/** For a value and a list of one value, the two values. */
 function alike(left: unknown, right: unknown): readonly [left: unknown, right: unknown] {
   if (left !== undefined && !isHolder(left)) return [left, onlyValue(right)];
   if (right !== undefined && !isHolder(right)) return [onlyValue(left), right];
@@ -54,7 +54,7 @@ function onlyValue(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 && !isHolder(value[0]) ? (value[0] as unknown) : value;
 }
 
-/** Both are there, and are no two lists and no two objects. */
+/** Both exist, and are neither two lists nor two objects. */
 const isOther = (left: unknown, right: unknown): boolean =>
   left !== undefined &&
   right !== undefined &&

@@ -15,12 +15,12 @@ type Options = {
   readonly json?: true;
 };
 
-// Dead letters, from a shell that reaches the log: also of those that belong to no
-// destination, or to one that is gone, which the configuration interface does not show.
+// Manages dead letters from a shell that reaches the log, including those of no destination or of a deleted one, which
+// the configuration interface does not show.
 const program = new Command('dead-letters').description('Dead letters: events that were not delivered');
 const actions = {
   list: "list them, with the reason and the platform's answer",
-  show: 'print one of a destination (--seq) with the last request and the answer, secrets masked; it may hold personal data',
+  show: 'print one dead letter of a destination (--seq) with the last request and the answer, secrets masked; it may hold personal data',
   retry:
     'process them again: ingest dead letters return to INGEST, destination dead letters are replayed to their destination',
   delete: 'delete them for good',

@@ -56,7 +56,11 @@ async function checkSchema(client: pg.Client): Promise<Finding> {
   if (missing.length > 0) return fail(about, `not applied: ${missing.join(', ')}`, advice);
   const unknown = [...applied].filter((name) => !known.includes(name));
   if (unknown.length === 0) return ok(about, `${known.length} migrations are applied`);
-  return warn(about, `newer than this code: ${unknown.join(', ')}`, 'run the version of Sluice that the others run');
+  return warn(
+    about,
+    `newer than this code: ${unknown.join(', ')}`,
+    'run the same version of Sluice as the other services',
+  );
 }
 
 async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>): Promise<Finding[]> {
@@ -88,7 +92,13 @@ async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>
     }
     if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
     const detail = error instanceof Error ? error.message : String(error);
-    return [fail(about, detail, 'use the key this database was filled with: without it destinations cannot be read')];
+    return [
+      fail(
+        about,
+        detail,
+        'use the key that sealed the secrets of this database: without it destinations cannot be read',
+      ),
+    ];
   }
 }
 
@@ -132,7 +142,11 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
     if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
     const detail = error instanceof Error ? error.message : String(error);
     return [
-      fail(about, detail, 'use the key this database was filled with: without it requests of providers are put off'),
+      fail(
+        about,
+        detail,
+        'use the key that sealed the secrets of this database: without it requests of providers are put off',
+      ),
     ];
   }
 }
@@ -165,5 +179,5 @@ async function checkRotation(client: pg.Client, { about, variable, keys, hasPrev
       warn(about, 'not all resealed configuration is published yet', 'keep a control plane running, and check again'),
     ];
   }
-  return [warn(about, `all is sealed with ${variable}`, `take ${previous} out, of every service`)];
+  return [warn(about, `all is sealed with ${variable}`, `remove ${previous} from every service`)];
 }

@@ -20,9 +20,9 @@ const program = new Command('sign-in-link')
     'Prints a link that signs a browser in to the console, once, within the hour: that of the user of --email or, ' +
       "beside a local stack, with the stack's own API key.",
   )
-  .option('--email <address>', 'whom it signs in; needs DATABASE_URL, or a local stack that runs')
+  .option('--email <address>', 'the user to sign in; needs DATABASE_URL, or a running local stack')
   .option('--role <role>', 'creates a missing user with this role: admin for the first user')
-  .option('--account <id or name>', 'the account; may be left out where there is only one')
+  .option('--account <id or name>', 'the account; optional if there is only one')
   .addOption(jsonOption('for programs: {link}, or {path} of the console'))
   .action((options: Options) =>
     runCommand('sign-in-link', async () => {

@@ -95,21 +95,21 @@ async function examineStreams(connection: LogConnection, env: DoctorEnv): Promis
   const { streams } = await inspectLog(connection, readTopologySettings(env));
   const findings = streams.flatMap(({ name, differences }) => {
     if (differences === undefined)
-      return [warn(`stream ${name}`, 'will be made', 'nothing: the first service does it')];
+      return [warn(`stream ${name}`, 'will be created', 'nothing to do: the first service creates it')];
     return differences.map(({ setting, found, wanted }) =>
       warn(
         `stream ${name}`,
-        `${setting} is ${found}, this version wants ${wanted}`,
+        `${setting} is ${found}, this version expects ${wanted}`,
         'npm run doctor of this version shows whether a start sets it',
       ),
     );
   });
-  return findings.length === 0 ? [ok('streams', 'are as this version wants them')] : findings;
+  return findings.length === 0 ? [ok('streams', 'match this version')] : findings;
 }
 
 async function examineDatabase({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
   if (DATABASE_URL === undefined) {
-    return [warn('schema', 'DATABASE_URL is not set', 'run this where a control plane does, to know of migrations')];
+    return [warn('schema', 'DATABASE_URL is not set', 'run this where a control plane runs, to check migrations')];
   }
   const variables: DatabaseVariables = { ...env, DATABASE_URL };
   const { databaseUrl, databaseTls } = databaseAccess(variables);

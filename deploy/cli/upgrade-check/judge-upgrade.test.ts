@@ -84,7 +84,7 @@ test('upgrade: the upgrade entries of each release between are listed', () => {
     'release 0.3.0: Set `A` first, and then `B`.',
     'release 0.3.0: Restart twice.',
   ]);
-  expect(told('0.1.0', '0.2.0')).toEqual(['release 0.2.0: asks for nothing']);
+  expect(told('0.1.0', '0.2.0')).toEqual(['release 0.2.0: needs no steps']);
   expect(told('0.3.0', '0.3.0')).toEqual([]);
   expect(told(undefined, '0.3.0')).toEqual([]);
 });

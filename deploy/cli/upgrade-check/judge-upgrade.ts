@@ -42,8 +42,8 @@ export function judgeReleases(releases: readonly Release[], oldest: string | und
   const between = releases.filter(({ version: one }) => isNewer(one, oldest) && !isNewer(one, own));
   return between.flatMap(({ version: one, upgrade }) =>
     upgrade.length === 0
-      ? [ok(`release ${one}`, 'asks for nothing')]
-      : upgrade.map((note) => warn(`release ${one}`, note, 'before the upgrade, or with it, as it says')),
+      ? [ok(`release ${one}`, 'needs no steps')]
+      : upgrade.map((note) => warn(`release ${one}`, note, 'do this before or during the upgrade, as the note says')),
   );
 }
 
@@ -68,7 +68,7 @@ export function judgeMigrations(applied: readonly string[] | undefined, known: r
     const advice = 'see the newer version’s notes for whether this one runs on it';
     return warn(about, `newer than this version: ${unknown.join(', ')}`, advice);
   }
-  if (missing.length === 0) return ok(about, `${known.length} migrations are applied, and there are no others`);
+  if (missing.length === 0) return ok(about, `all ${known.length} migrations are applied`);
   const detail = `will be applied, by the first control plane or npm run migrate: ${missing.join(', ')}`;
-  return warn(about, detail, 'dump the database first: a schema does not go back');
+  return warn(about, detail, 'dump the database first: migrations cannot be undone');
 }

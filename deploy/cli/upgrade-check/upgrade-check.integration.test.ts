@@ -51,7 +51,7 @@ test('upgrade-check: says what an upgrade will do, and does none of it', async (
   const before = await examine();
   expect(told(before, 'versions')).toBe(`ok: this is ${version}; no gateway and no pipeline runs`);
   expect(told(before, 'log format')).toContain('ok: the log is empty');
-  expect(told(before, 'stream INGEST')).toBe('warn: will be made');
+  expect(told(before, 'stream INGEST')).toBe('warn: will be created');
   expect(told(before, 'schema')).toMatch(/^warn: will be applied.*0001/);
   // It has only looked.
   expect(await jsm.streams.list().next()).toEqual([]);

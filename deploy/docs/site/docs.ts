@@ -16,7 +16,7 @@ document.querySelector('.theme')?.addEventListener('click', () => {
   localStorage.setItem('sluice-docs-theme', root.dataset['theme']);
 });
 
-// The page one is on, in view in a long navigation.
+// Scrolls the current page into view in a long navigation.
 const current = document.querySelector<HTMLElement>('nav [aria-current]');
 const navigation = document.querySelector('nav');
 if (current !== null && navigation !== null) navigation.scrollTop = current.offsetTop - navigation.clientHeight / 2;

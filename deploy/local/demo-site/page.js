@@ -108,14 +108,14 @@ async function showArrived() {
     }
     known ??= [];
   } catch {
-    // The next look may find it again.
+    // The next poll may succeed.
   }
   setTimeout(showArrived, 1_000);
 }
 
 const idOf = ({ time, body }) => `${time} ${body?.event?.id}`;
 
-/** A request as it is listed: whose event it was, and what it says. */
+/** The list item of a request: the visitor of its event, and its content. */
 function itemOf({ time, body }, isNew) {
   const { event, visitor } = body ?? {};
   const item = element('li', isNew ? 'new' : '');

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A fresh folder for the data of a stack. The user of PostgreSQL may traverse it: else root's would put the data
- * elsewhere, where removing the folder would leave them.
+ * A fresh folder for the data of a stack. The user of PostgreSQL may enter it: otherwise, when run as root, PostgreSQL
+ * would store its data elsewhere, and removing the folder would not remove it.
  */
 export async function makeStackFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-stack-'));

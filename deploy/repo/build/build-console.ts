@@ -37,17 +37,17 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
     root: sources,
     configFile: false,
     logLevel: 'warn',
-    // What to do about an alert stands with the alerts; the index of the documentation is read as it was made.
+    // The console shows the runbook's steps for alerts, and searches the documentation by its built index.
     resolve: { alias: { runbook, docs } },
     plugins: [runbookPlugin],
     build: {
       outDir: unfinished,
       emptyOutDir: true,
-      // Everything is a file of its own: the page's policy allows no data in scripts, and files are kept by browsers.
+      // Assets stay separate files: the page's policy allows no data URLs, and browsers cache files.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       license: { fileName: 'licenses.md' },
-      // Directives for servers that render, which we have none of.
+      // Directives for server rendering, which is not used here.
       rolldownOptions: { checks: { moduleLevelDirective: false, pluginTimings: false } },
       reportCompressedSize: false,
     },

@@ -14,7 +14,7 @@ export async function removeStale(sources: string, build: string): Promise<reado
   return stale.toSorted();
 }
 
-/** What is put together here of several sources. */
+/** Outputs that are bundled from several sources. */
 const bundled = /^(node_modules|console|console\.unfinished|docs|docs\.unfinished)[\\/]/;
 
 const isThere = (path: string): Promise<boolean> =>

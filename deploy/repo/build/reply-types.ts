@@ -3,9 +3,9 @@ import { documents } from '../../../control-plane/endpoints.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { isJsonObject } from '../../../shared/runtime/json.ts';
 
-/** The types of what the configuration interface answers, as the console knows them: made from its OpenAPI document. */
+/** The console's types of the replies of the configuration interface, generated from its OpenAPI document. */
 export function replyTypes(): string {
-  // Those of other services' libraries are named.
+  // Documents with a name are for other services' libraries.
   const own = documents.filter(({ name }) => name === undefined).map(buildOpenApi);
   const members = own
     .flatMap((document) => [...operationsOf(document)])
@@ -13,13 +13,13 @@ export function replyTypes(): string {
   return [
     '// Made by the build from the OpenAPI document; not to be edited.',
     '',
-    '/** What each operation of the configuration interface answers, by its id. Times are ISO 8601 unless they say ms. */',
+    '/** The reply of each operation of the configuration interface, by its id. Times are ISO 8601 unless they say ms. */',
     `export type Replies = {\n${members.join('\n')}\n};`,
     '',
   ].join('\n');
 }
 
-/** Of the collections that have no pages the console knows nothing. */
+/** The operations with JSON replies, without those of collections, for which the console has no pages. */
 function* operationsOf(document: JsonObject): Generator<[id: string, schema: JsonObject]> {
   for (const [path, operations] of Object.entries(document['paths'] as JsonObject)) {
     if (path.startsWith('/rest/v1/collections/') || !isJsonObject(operations)) continue;

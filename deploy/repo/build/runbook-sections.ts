@@ -34,7 +34,7 @@ export function runbookSections(text: string): readonly RunbookSection[] {
     }
     const html = markdown.renderer
       .render(tokens, markdown.options, {})
-      // Wide ones scroll by themselves, and are reached by key.
+      // Wide tables scroll by themselves and are reachable by keyboard.
       .replaceAll('<table>', '<div class="scroll" tabindex="0"><table>')
       .replaceAll('</table>', '</table></div>')
       .replaceAll('<pre>', '<pre tabindex="0">');

@@ -34,7 +34,7 @@ export type Explained = {
 
 /** What `npm audit --json` answers, as far as it is read. */
 export type AuditReport = {
-  /** Where there is no report. */
+  /** Set where there is no report. */
   readonly message?: string;
   readonly error?: { readonly summary?: string };
   readonly vulnerabilities?: Readonly<
@@ -116,7 +116,7 @@ export function unexplainedAdvisories({ vulnerabilities = {} }: AuditReport, { a
 /** Packages used only by tests and the build are left out: no service contains them. */
 export const auditCommand: readonly string[] = ['npm', 'audit', '--omit=dev', '--json'];
 
-/** What `npm audit` found that is not explained, or what was not compared as the registry gave no report. */
+/** The unexplained findings of `npm audit`, or, where the registry gave no report, what was not compared. */
 export function readAudit(
   { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
   lock: Lock,
@@ -130,7 +130,7 @@ export function readAudit(
     compared: false,
     lines: [
       `no advisory was compared: the registry does not answer ${auditCommand.join(' ')}${reason === '' ? '' : ` (${withoutHosts(reason)})`}`,
-      `not compared: all packages that services run with (${packages.length}); of the others, which build and test, none ever is`,
+      `not compared: all packages that services run with (${packages.length}); packages for builds and tests are never compared`,
       'run this check before a release with a registry that answers',
     ],
   };

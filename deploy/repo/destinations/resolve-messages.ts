@@ -48,7 +48,7 @@ function envelopeOf(message: JsonObject, arrivalMs: number): Envelope {
   const translation = dialect.translate(message, {}, arrival);
   if ('problem' in translation) throw new UntranslatableMessageError(translation.problem);
   const { kind, id = 'no-id', body } = translation;
-  // The log holds JSON: what is undefined is not there.
+  // The log holds JSON, which has no undefined members.
   const json = JSON.parse(JSON.stringify(body)) as JsonObject;
   return { v: 1, kind, id, account: 'account', source: 'source', at: arrivalMs, body: json };
 }

@@ -152,7 +152,7 @@ function rangeOf(variable: TSchema): string {
   return pattern === undefined ? '' : (shownPatterns[pattern] ?? `\`${pattern.replaceAll('|', '\\|')}\``);
 }
 
-/** Patterns that say more in words. */
+/** Patterns that are clearer in words. */
 const shownPatterns: Readonly<Record<string, string>> = {
   '^https?://': 'http or https',
   '^postgres(ql)?://': '`postgresql://…`',
@@ -176,7 +176,7 @@ export const services: readonly Program[] = [
   { name: 'control plane', variables: controlPlaneEnv },
 ];
 
-/** What else is run, mostly with variables of the services. */
+/** Other programs, mostly with variables of the services. */
 export const tools: readonly Program[] = [
   { name: 'local stack', variables: { ...stackEnv, ...embeddedEnv } },
   { name: 'demo sink', variables: sinkEnv },

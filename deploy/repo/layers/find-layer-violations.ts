@@ -48,7 +48,7 @@ export function findUnusedEdges(files: readonly SourceFile[], features: Features
   });
 }
 
-/** Bytes of JSON that are looked for or put together by hand: a member's name with its colon, in a buffer. */
+/** JSON bytes that are searched or assembled by hand: a member's name with its colon, in a buffer. */
 const spelledMember = /Buffer\.from\(\s*['`][^'`]*":/;
 const spellers = ['shared/contracts/'];
 
@@ -62,7 +62,9 @@ export function findSpelledBytes(files: readonly SourceFile[]): string[] {
     .map(({ path }) => `${path} spells the bytes of a JSON member, which shared/contracts alone does`);
 }
 
-/** Imports of what only some folders may: by package name or path, those folders. */
+/**
+ * Imports of reserved packages and files by other folders. `reserved` has the allowed folders by package name or path.
+ */
 export function findReserved(
   files: readonly SourceFile[],
   reserved: Readonly<Record<string, readonly string[]>>,

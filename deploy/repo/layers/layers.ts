@@ -96,7 +96,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   // Its features stand side by side above these: see below.
   'control-plane': ['store', 'api', 'audit', 'draft'],
-  // What runs in the browser: an app of its own.
+  // The code that runs in the browser is an app of its own.
   'control-plane/console': [
     'api',
     'design',
@@ -209,10 +209,7 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
   },
 };
 
-/**
- * What only some folders import: a package, or a file of ours. Tests may look into a file, but are no exception where it
- * is a package.
- */
+/** Packages and files that only some folders may import. Tests may import the files as well, but not the packages. */
 export const reserved: Readonly<Record<string, readonly string[]>> = {
   nats: ['shared/nats', 'bench'],
   'shared/nats/connection/client.ts': ['shared/nats', 'bench'],

@@ -70,7 +70,7 @@ function survivorOf(file: string, lines: readonly string[], { location, replacem
 const changeCharactersMax = 160;
 const shorten = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, changeCharactersMax);
 
-/** What keeps a room from passing, in words: too low a score, and unexplained survivors. */
+/** Why a room does not pass, as text: too low a score, and unexplained survivors. */
 export function problemsOf({ score, survivors }: Verdict, explained: readonly ExplainedSurvivor[]): readonly string[] {
   const known = new Set(explained.map(keyOf));
   const low = score < scoreMin ? [`score ${score.toFixed(1)} %, at least ${scoreMin} % is required`] : [];
@@ -81,7 +81,7 @@ export function problemsOf({ score, survivors }: Verdict, explained: readonly Ex
   ];
 }
 
-/** Explanations of mutants that are noticed by now, or gone. `looked` are the files that were looked at. */
+/** Explanations of mutants that are noticed by now, or gone. `looked` has the mutated files. */
 export function outdated(
   explained: readonly ExplainedSurvivor[],
   survivors: readonly Survivor[],

@@ -16,10 +16,10 @@ async function mutate({ files, testsIn }: Room): Promise<MutationReport> {
     plugins: ['@stryker-mutator/vitest-runner'],
     vitest: { configFile: 'deploy/repo/mutants/vitest.config.ts', related: true, ...(testsIn && { dir: testsIn }) },
     mutate: files.map((file) => (file.includes('.') ? file : `${file}/**/*.ts`)).concat('!**/*.test.ts'),
-    // What a message says is for people: no test should hold every word of it.
+    // Messages are for people: no test should check every word of them.
     mutator: { excludedMutations: ['StringLiteral'] },
     coverageAnalysis: 'perTest',
-    // What is evaluated once, at import, would have every test run for each of its mutants.
+    // A mutant of code that runs once, at import, would run every test.
     ignoreStatic: testsIn === undefined,
     concurrency: 2,
     tempDirName: '.sluice/mutants/sandbox',

@@ -3,13 +3,13 @@ export type Room = {
   readonly name: string;
   readonly files: readonly string[];
   /**
-   * The folder whose tests judge the room by themselves; by default all unit tests that import it. Mutants of what is evaluated
-   * at import count as well then.
+   * The folder whose tests alone judge the room, which then includes mutants of code that runs at import. By default
+   * all unit tests that import the room judge it.
    */
   readonly testsIn?: string;
 };
 
-/** The least that the tests of a room have to notice, in percent of its mutants. */
+/** The percentage of a room's mutants that its tests have to notice at least. */
 export const scoreMin = 85;
 
 /** Pure code that decides what is stored, sent, shown or allowed. */

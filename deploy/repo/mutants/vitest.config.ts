@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// The unit tests, without what they start as processes: nothing is built for each mutant.
+// The unit tests without those that start processes, so that nothing is built for each mutant.
 export default defineConfig({
   test: {
     // From the folder of a room's tests, or from the root.

@@ -107,8 +107,8 @@ export const logUsers = {
     ...gets(bucketStream(buckets.health)),
   ]),
   pipeline: ofLogAccount(
-    serviceUser('pipeline', 'Pipelines: they read events, write what became of them, and remove what is done', [
-      // The content of a notice becomes an event.
+    serviceUser('pipeline', 'Pipelines: they read events, store their outcomes, and remove finished messages', [
+      // The fetched content of a notice becomes an event.
       'ingest.*',
       'events.*.*',
       'retry.*.*',
@@ -159,7 +159,7 @@ export const logUsers = {
       ...purges(streams.deadLetters),
     ],
   ),
-  doctor: serviceUser('doctor', 'The doctor and upgrade-check: they look, and change nothing', [
+  doctor: serviceUser('doctor', 'The doctor and upgrade-check: they read, and change nothing', [
     ...everyStream.flatMap(lists),
     ...follows(buckets.leases),
     ...follows(buckets.health),
@@ -168,7 +168,7 @@ export const logUsers = {
     name: 'sluice',
     passwordVariable: 'NATS_PASSWORD',
     account: logAccount,
-    whose: 'You, with the nats command; and services that are given no user of their own',
+    whose: 'The operator, with the nats command, and services without a user of their own',
     rights: undefined,
   },
 } as const satisfies Readonly<Record<string, LogUser>>;

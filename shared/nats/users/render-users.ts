@@ -62,7 +62,8 @@ function renderImports(members: readonly LogUser[]): string[] {
 }
 
 /**
- * All users in one account, where a service can have the log store an answer anywhere: for logs that began like this.
+ * All users in one account, for logs that began without accounts: a service can make the log store an answer in any
+ * stream.
  */
 export function renderUsers(passwordOf: PasswordOf): string {
   const lines = users.flatMap(([name, user]) => renderUser(user, passwordOf(name)));
@@ -91,14 +92,14 @@ export const quote = (text: string): string => JSON.stringify(text);
 
 const passwordVariable: PasswordOf = (user) => `$${logUsers[user].passwordVariable}`;
 const passwordsComment = [
-  '# Passwords come from the environment of nats-server, and begin with a letter: some words that begin with a digit are',
-  '# numbers to it.',
+  '# Passwords come from the environment of nats-server. They begin with a letter, because nats-server reads some words that',
+  '# begin with a digit as numbers.',
 ];
 
 /** The accounts file that compose and bare servers include: passwords come from the server's environment. */
 export function accountsFile(): string {
   return [
-    '# Made from shared/nats/users/log-users.ts by `npm run generate`: who may do what on the log.',
+    '# Made from shared/nats/users/log-users.ts by `npm run generate`: the users of the log and their rights.',
     ...passwordsComment,
     renderAccounts(passwordVariable),
     '',
@@ -108,8 +109,8 @@ export function accountsFile(): string {
 /** The users file for logs with all users in one account. */
 export function usersFile(): string {
   return [
-    '# Made from shared/nats/users/log-users.ts by `npm run generate`: who may do what on a log that began without accounts.',
-    '# Move it to accounts.conf (deploy/runbook/tls-and-authentication.md): here a service that was taken over can have the log',
+    '# Made from shared/nats/users/log-users.ts by `npm run generate`: the users of a log that began without accounts.',
+    '# Move it to accounts.conf (deploy/runbook/tls-and-authentication.md): here a compromised service can make the log',
     '# store an answer in any stream.',
     ...passwordsComment,
     renderUsers(passwordVariable),

@@ -1,10 +1,10 @@
-{{/* Name of everything the chart makes. */}}
+{{/* Name of all resources of the chart. */}}
 {{- define "sluice.name" -}}
 {{- $name := .Values.fullnameOverride | default (ternary .Release.Name (printf "%s-sluice" .Release.Name) (contains "sluice" .Release.Name)) -}}
 {{- $name | replace "." "-" | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* What its pods are found by. Takes root and component. */}}
+{{/* Labels that select its pods. Takes root and component. */}}
 {{- define "sluice.selector" -}}
 app.kubernetes.io/name: sluice
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -22,7 +22,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{ printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
 {{- end -}}
 
-{{/* What an interface speaks, which names its port as well: some that stand in front of it go by that. Takes its settings. */}}
+{{/* Protocol of an interface, which is also the name of its port, because some proxies read it there. Takes its settings. */}}
 {{- define "sluice.scheme" -}}
 {{- if .tls.secret }}https{{ else }}http{{ end -}}
 {{- end -}}

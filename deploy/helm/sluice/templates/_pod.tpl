@@ -1,7 +1,7 @@
 {{/*
-The pod of a service. Takes root, component, settings (the part of the values that is about it), variables, secrets, and
-the number of its metrics port; port is that of its interface, where it has one. files, where there are any, are mounted
-beside the secrets without a variable that the chart would set for them (name to {secret, key}).
+The pod of a service. Takes root, component, settings (its part of the values), variables, secrets, and the number
+of its metrics port; port is that of its interface, if it has one. files (name to {secret, key}), if given, are mounted
+beside the secrets, without a variable.
 */}}
 {{- define "sluice.pod" -}}
 {{- $values := .root.Values -}}

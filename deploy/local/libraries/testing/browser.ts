@@ -3,8 +3,8 @@ import { chromium as playwright } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import { findBrowser } from '../../../../shared/testing/browser-binary.ts';
 
-// What the package would add for a machine that runs nothing else. Without web security no page asks for leave (CORS),
-// which is half of what these tests are about.
+// Flags that the package adds for machines without other work. Without web security a browser skips CORS checks, which
+// these tests need.
 const unwanted = ['--disable-web-security', '--single-process', '--allow-running-insecure-content'];
 
 /** A real browser without a window, from the package registry alone. */

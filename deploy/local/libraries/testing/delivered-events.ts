@@ -21,7 +21,10 @@ export async function deliveredEvents(client: StackClient, path: string): Promis
   return requests.toReversed().map(({ body }) => body as DeliveredEvent);
 }
 
-/** Waits until events of all these names have come of visitors that `isOurs` names, and returns them, sorted by time of arrival. */
+/**
+ * Waits until events with all these names have arrived for visitors that `isOurs` accepts, and returns them by time of
+ * arrival.
+ */
 export async function awaitEvents(
   client: StackClient,
   names: readonly string[],

@@ -6,7 +6,7 @@ export type LibraryCall = {
   readonly body: object;
   /** Tries after the first one. */
   readonly retriesMax: number;
-  /** What it calls the place it runs in: `node` or `browser:chrome`. */
+  /** The library's name for its runtime: `node` or `browser:chrome`. */
   readonly runtime: string;
 };
 

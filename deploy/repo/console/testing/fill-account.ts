@@ -16,7 +16,7 @@ export type FilledAccount = {
   readonly eventId: string;
   /** A mapping with conditions within conditions. */
   readonly mappingId: string;
-  /** One whose name and conditions hold what may be taken for markup; the hostile event is sent by it. */
+  /** A mapping with markup in its name and conditions; it applies to the hostile event. */
   readonly hostileMappingId: string;
   /** A rule of the tracking plan that holds events. */
   readonly planRuleId: string;
@@ -34,8 +34,8 @@ const names = ['Page Viewed', 'Product Added', 'Order Completed', 'Signed Up', '
 const people = ['ada', 'grace', 'edsger', 'barbara', 'tony', 'radia'];
 
 /**
- * Fills a fresh stack with what a week of use leaves: destinations that do well and badly, events, a draft.
- * Large: the list of what the account has.
+ * Fills a fresh stack as after a week of use: healthy and failing destinations, events, a draft. Large: the list of
+ * what the account has.
  */
 export async function fillAccount(credentials: Credentials, odd: OddTexts = hostile): Promise<FilledAccount> {
   const client = createStackClient(credentials);
@@ -149,12 +149,12 @@ export async function fillAccount(credentials: Credentials, odd: OddTexts = host
       defaultProperties: { app_version: '2.3.1' },
     });
   }
-  // Too old to be taken: it is counted, and goes nowhere.
+  // Too old to be accepted: it is counted, and not delivered.
   await client.track({ event: 'Imported', externalId: 'customer-ada', time: 1 });
   await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
   await addHttp('Next quarter', '/next');
   const eventId = 'demo-event-2';
-  // Pages that show it read it once.
+  // Waits for it, because pages read it only once.
   await firstOf(client, 'personal-data?state=open', 'property');
   return {
     experiments,
@@ -177,7 +177,7 @@ function condition(property: string, operator: string, value: unknown): object {
   return { condition: { property, operator, value } };
 }
 
-/** Whose event it is, once it has been resolved. */
+/** Waits until an event is resolved, and returns its visitor. */
 async function visitorOf(client: StackClient, eventId: string): Promise<string> {
   return until(async () => {
     try {

@@ -47,7 +47,7 @@ export async function fillExperiments(
 
 type Assigned = { readonly visitorId: string; readonly isControl: boolean };
 
-/** Asks for an experiment as a page does, for visitors that all see what they are given. Throws where it does not run. */
+/** Requests assignments as a page does, for visitors who all see their variant. Throws where it does not run. */
 export async function assignVisitors(
   { controlPlane, sourceToken }: Credentials,
   key: string,

@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import { chromium as playwright } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** What a person cannot see: what the page complained of while it was used. */
+/** Problems of a page during its use that a person cannot see. */
 export type Complaints = {
   /** Errors of its scripts, of its console, of its policy, and requests to anywhere else. */
   readonly found: readonly string[];
@@ -24,7 +24,7 @@ export type VisitOptions = {
   readonly widthPx?: number;
   readonly heightPx?: number;
   readonly colorScheme?: 'light' | 'dark';
-  /** What a window before it remembered: it is signed in as that one was. */
+  /** The state of an earlier window, so that this one is signed in like it. */
   readonly memory?: Memory;
 };
 
@@ -39,7 +39,7 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   return playwright.launch({ executablePath, args: wanted, headless: true });
 }
 
-/** A window with a memory of its own, which notes whatever goes wrong. */
+/** A window with its own state, which records all problems. */
 export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {
   const context: BrowserContext = await browser.newContext({
     baseURL: options.baseUrl,
@@ -53,7 +53,7 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
   const found: string[] = [];
   context.on('weberror', (error) => found.push(`script: ${error.error().message}`));
   context.on('console', (message) => {
-    // What the interface refuses is a line of the console, too: pages say it in words, and tests ask for those.
+    // Browsers log a refused request, too; pages show the refusal as text, and tests check that text.
     const isRefusal = message.text().startsWith('Failed to load resource: the server responded with a status of 4');
     if (message.type() === 'error' && !isRefusal) found.push(`console: ${message.text()}`);
   });
@@ -72,15 +72,15 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
   };
 }
 
-/** All rules. What a page passes is not collected: that takes as long as the check. */
+/** All rules. Passed rules are not collected, which would take as long as the check. */
 const all = JSON.stringify({ resultTypes: ['violations'] });
 
-/** Rules whose answer a colour decides, and that a page asks again in another scheme. */
+/** Rules about colours, which are checked again in the other colour scheme. */
 const coloured = JSON.stringify({ runOnly: ['color-contrast', 'link-in-text-block'], resultTypes: ['violations'] });
 
-/** What axe finds on the page as it is now, in a line each: by all its rules, or by those about colours. */
+/** The violations that axe finds on the current page, one line each: of all rules, or of those about colours. */
 export async function findBarriers(page: Page, rules: 'all' | 'coloured' = 'all'): Promise<readonly string[]> {
-  // As a debugger would, past the page's policy, which lets no script in.
+  // Injected as a debugger would, because the page's policy allows no other script.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`(() => { ${axe.source} })()`);
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(${rules === 'all' ? all : coloured})`);
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** No time decides a test: this only ends what hangs. */
+/** Ends a test that hangs; no result depends on it. */
 const timeoutMs = 45_000;
 
 /** Signs in with a key. */

@@ -23,7 +23,7 @@ const exampleFacts = `${JSON.stringify(
 export type Addition = {
   /** The entry: its words in bold. */
   readonly entry: string;
-  /** The file of "the line that uses it" or "where it counts", where the entry can name none. */
+  /** The file that uses the addition, where the entry names none ("the line that uses it", "where it counts"). */
   readonly usedIn?: string;
   add(copy: TreeCopy): Promise<void>;
 };

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../../..');
-/** What is fetched or kept, and no part of the code. The build comes along: the copy's compiles what is added to it alone. */
+/** Folders that are not code. The build is copied, so that the copy compiles only its additions. */
 const left = new Set(['node_modules', '.git', '.sluice']);
 
 /** The project in a folder of its own, to be changed and checked there. */
@@ -17,9 +17,9 @@ export type TreeCopy = {
   insertBefore(path: string, anchor: string, line: string): Promise<void>;
   /** Puts `text` in the first place where `anchor` stands. Throws when it stands nowhere. */
   replace(path: string, anchor: string, text: string): Promise<void>;
-  /** Paths that were changed since it was last asked. */
+  /** Paths that changed since the last call. */
   takeChanged(): readonly string[];
-  /** Runs a command there. Answers what it said, with its exit code. */
+  /** Runs a command in the copy. Returns its output and exit code. */
   run(command: string, ...parameters: readonly string[]): Promise<{ readonly code: number; readonly said: string }>;
   remove(): Promise<void>;
 };

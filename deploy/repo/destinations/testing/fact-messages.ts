@@ -8,17 +8,14 @@ import { resolveMessages, resolveNative } from '../resolve-messages.ts';
 export const messageTime = '2026-11-26T10:00:00.000Z';
 export const arrivalMs = Date.parse(messageTime) + 1_000;
 
-/** What a browser's library says of every event. */
+/** The context that a browser's library adds to every event. */
 const usualContext = {
   ip: '203.0.113.7',
   userAgent: 'Mozilla/5.0',
   page: { url: 'https://shop.example.com/p' },
 };
 
-/**
- * A message with what is usual where it says nothing: ids, a time, and the context of a page. A null takes one of these
- * out.
- */
+/** A message completed with the usual ids, time and page context. A null removes one of them. */
 function whole(message: JsonObject, index: number): JsonObject {
   if ('distinct_id' in message) return { uuid: `m${index}`, timestamp: messageTime, ...message };
   const own = isJsonObject(message['context']) ? message['context'] : {};

@@ -22,7 +22,7 @@ const Fact = Type.Object(
     person: Type.Optional(object),
     /** Messages that came before. */
     before: Type.Optional(Type.Array(object)),
-    /** A message of the event specification; of one with `distinct_id`, of PostHog's library. */
+    /** A message of the event specification or, with `distinct_id`, of PostHog's library. */
     message: object,
     /** Members of the request by their path; `next.…` is of the request that follows it. A text `sha256:…` stands for the hash of what follows. */
     sent: Type.Optional(object),
@@ -39,13 +39,13 @@ const Fact = Type.Object(
   { additionalProperties: false },
 );
 
-/** A request that the platform takes or refuses by its own words, made of the one that a fact is about. */
+/** A request that the platform accepts or refuses by its documentation, derived from the request of a fact. */
 const PlatformFact = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
-    /** Name of the fact whose request it is made of. */
+    /** Name of that fact. */
     of: Type.String(),
-    /** Members put in the place of others; null takes one out. */
+    /** Replaced members; null removes one. */
     change: object,
     accepted: Type.Boolean(),
     ...source,
