@@ -4,7 +4,7 @@ import type { TrackPayload } from '../payload/payloads.ts';
 
 /** Parameters that describe where the event happened; they belong to its context. */
 const contextNames = new RegExp(
-  `^(?:utm_[a-z_]{1,32}|${clickIdNames.join('|')}|current_url|host|pathname|title|referrer|sid)$`,
+  `^(?:utm_[a-z_]{1,32}|${[...clickIdNames].join('|')}|current_url|host|pathname|title|referrer|sid)$`,
 );
 /** Consent strings as the IAB has advertisements carry them, by the names they have in a context. */
 const consentNames: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { copyMember, holdsExact, mergeMembers, numberText, parseExact, stringifyExact } from './exact-numbers.ts';
+import {
+  copyMember,
+  holdsExact,
+  mayHoldExact,
+  mergeMembers,
+  numberText,
+  parseExact,
+  stringifyExact,
+} from './exact-numbers.ts';
 
 const odd = ['23851234567890123', '23851234567890124', '-0', '1.0', '1e400', '1E5', '0.0000001', '12.50', '-0.0'];
 const number = fc.oneof(
@@ -52,6 +60,14 @@ test('exact numbers: copies and merges of members carry texts, and a later numbe
   expect(numberText(merged, 'd')).toBe('23851234567890123');
   merged['d'] = 5;
   expect(stringifyExact(merged, merged)).toContain('"d":5');
+});
+
+test('exact numbers: long numbers that JavaScript writes itself need no marks, and hide none behind them', () => {
+  expect(mayHoldExact('{"a":1763700000000.125,"b":[19.990000000000002,1e-7],"c":-0.1}')).toBe(false);
+  for (const text of ['[19.990000000000002,1.10]', '[1e-7 , 1e5]', '{"a":1763700000000.125,"b":-0}']) {
+    const value = parseExact(text);
+    expect(stringifyExact(value, value)).toBe(text.replaceAll(' ', ''));
+  }
 });
 
 test('exact numbers: what has none is parsed as it is, and what is no JSON is refused', () => {

@@ -13,14 +13,24 @@ type Members = Record<string, unknown>;
 const textsOf = new WeakMap<object, Map<string, string>>();
 
 /** Finds nearly every number that a double does not give back as it is written, and some others. */
-const mayBeInexact = /[:,[]\s*-?(?:\d{16}|[\d.]{17}|0\.0{6}|\d+\.\d*0\s*[,}\]]|\d[\d.]*[eE]|(?<=-)0\s*[,}\]])/;
+const mayBeInexact = /([:,[]\s*)-?(?:\d{16}|[\d.]{17}|0\.0{6}|\d+\.\d*0\s*[,}\]]|\d[\d.]*[eE]|(?<=-)0\s*[,}\]])/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Begins a text that stands for a number while a document is parsed or written. No client can guess it. */
 const mark = `\u{F8FF}${randomBytes(12).toString('hex')} `;
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
 
 /** Whether `parseExact` may find such a number in a text: most texts have none. */
-export const mayHoldExact = (text: string): boolean => mayBeInexact.test(text);
+export function mayHoldExact(text: string): boolean {
+  mayBeInexact.lastIndex = 0;
+  for (let found = mayBeInexact.exec(text); found !== null; found = mayBeInexact.exec(text)) {
+    const start = found.index + (found[1] ?? '').length;
+    numberToken.lastIndex = start;
+    const token = numberToken.exec(text)?.[0];
+    if (token === undefined || String(Number(token)) !== token) return true;
+    mayBeInexact.lastIndex = start + token.length;
+  }
+  return false;
+}
 
 /**
  * The result of JSON.parse, with the texts of numbers that a double does not represent exactly. Throws as JSON.parse does.

@@ -117,6 +117,7 @@ const isAliasOf = (kind: Envelope['kind'], body: EnvelopeBody): boolean =>
   kind === 'track' && body.event === aliasEvent;
 
 function customProperties({ ctx, body }: Envelope): readonly JsonObject[] {
+  if (ctx?.custom_properties === undefined && body.custom_properties === undefined) return [];
   return [ctx?.custom_properties, body.custom_properties].flatMap((custom) => {
     const members = cleanMembers(custom);
     return members === undefined ? [] : [{ custom_properties: members }];

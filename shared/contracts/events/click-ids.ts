@@ -80,7 +80,7 @@ const idCharactersMax = 500;
 export const mayHaveClick = new RegExp(`(?:^|[?&])(?:${clickParameters.join('|')})=`);
 
 /** Names of ids in an event's context. */
-export const clickIdNames: readonly string[] = [...clickParameters, ...clickCookies];
+export const clickIdNames: ReadonlySet<string> = new Set([...clickParameters, ...clickCookies]);
 
 /** The ids in an event's context, by name; undefined where it has none. */
 export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<string, ClickId>> | undefined {
@@ -90,7 +90,7 @@ export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<s
     found ??= {};
     found[name] ??= { id, at: Math.floor(atMs) };
   };
-  for (const name of clickIdNames) add(name, context[name]);
+  for (const name of Object.keys(context)) if (clickIdNames.has(name)) add(name, context[name]);
   const { current_url: url } = context;
   if (typeof url === 'string' && mayHaveClick.test(url) && URL.canParse(url)) {
     const { searchParams } = new URL(url);

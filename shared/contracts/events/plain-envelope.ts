@@ -79,8 +79,9 @@ const question = 0x3f;
 
 /** Whether an address among the members at [start, end) may have a click id. Most have no query. */
 function mayHaveClickAt(bytes: Buffer, start: number, end: number): boolean {
-  const queryAt = bytes.indexOf(question, start);
-  return queryAt >= 0 && queryAt < end && mayHaveClick.test(bytes.toString('latin1', queryAt, end));
+  let at = start;
+  while (at < end && bytes[at] !== question) at += 1;
+  return at < end && mayHaveClick.test(bytes.toString('latin1', at, end));
 }
 
 // One line is read at a time, from beginning to end.
