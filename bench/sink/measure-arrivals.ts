@@ -15,11 +15,11 @@ export type ArrivalsOptions = WarmUp & {
   readonly sink: Sink;
   readonly group: string;
   readonly measureMs: number;
-  /** What is looked at beside it: heaps of these. */
+  /** Services whose heaps are measured meanwhile. */
   readonly services?: readonly Service[];
-  /** Events there are in all: the measurement ends when they have arrived. */
+  /** Number of events in total: the measurement ends when they have arrived. */
   readonly eventsMax?: number;
-  /** CPU that processes have used so far, in ms by their names. */
+  /** CPU time of processes so far in ms, by name. */
   readonly cpuMs?: () => Promise<Readonly<Record<string, number>>>;
   onWindow?(eventsPerS: number): void;
 };
@@ -30,12 +30,12 @@ export type Arrived = {
   readonly overall: SinkGroup;
   readonly series: readonly Series[];
   readonly gc: GcWatch | undefined;
-  /** Of each process asked about, while it was measured, in ns an event. */
+  /** CPU time of each of these processes for an event during the measurement, in ns. */
   readonly cpuNs: Readonly<Record<string, number>>;
 };
 
 const windowMs = 500;
-/** Of the events there are. */
+/** Maximum fraction of the events for the warm-up. */
 const warmUpShareMax = 0.4;
 const firstDeadlineMs = 60_000;
 
@@ -45,7 +45,7 @@ export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived
   const { cpuMs = () => Promise.resolve({}) } = options;
   const begin = (await sink.group(group)).events;
   await waitFirst(sink, group, begin);
-  // A backlog that is worked off while it warms up would leave nothing to measure.
+  // A backlog that is processed during the warm-up would leave nothing to measure.
   const warmUpEventsMax = eventsMax * warmUpShareMax;
   await warmUp({ warmUpMs, warmUpMaxMs }, async () => (await sink.group(group)).events, {
     isOver: (events) => events - begin >= warmUpEventsMax,
@@ -66,7 +66,7 @@ export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived
   while (last.atMs - first.atMs < measureMs && last.events - begin < eventsMax) {
     await sleep(Math.min(windowMs, measureMs - (last.atMs - first.atMs)));
     const next = await read();
-    // The window in which the last event came is cut short by the end, and says nothing of the rate.
+    // The window of the last event is cut short by the end, so its rate means nothing.
     if (next.events - begin >= eventsMax && readings.length > 0) break;
     const rate = ((next.events - last.events) * 1000) / (next.atMs - last.atMs);
     const atS = (next.atMs - first.atMs) / 1000;
@@ -94,7 +94,7 @@ export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived
 async function waitFirst(sink: Sink, group: string, begin: number): Promise<void> {
   const deadline = performance.now() + firstDeadlineMs;
   while ((await sink.group(group)).events === begin) {
-    if (performance.now() > deadline) throw new Error(`waiting for events at the sink: none came to /${group}`);
+    if (performance.now() > deadline) throw new Error(`waiting for events at the sink: none arrived at /${group}`);
     await sleep(10);
   }
 }

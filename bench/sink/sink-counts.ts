@@ -11,7 +11,7 @@ type Counts = {
   readonly paths: Set<string>;
 };
 
-/** Paths distinguished in one group; beyond that their number is of no use. */
+/** Maximum number of paths that are distinguished in one group. */
 const pathsMax = 10_000;
 /** The time is at most this many characters. */
 const timeCharactersMax = 20;

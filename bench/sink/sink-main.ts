@@ -3,7 +3,7 @@ import { SinkCounts } from './sink-counts.ts';
 import { slowGroup } from './sink-messages.ts';
 import type { SinkRequest } from './sink-messages.ts';
 
-/** Acts as the destination: counts, and responds immediately; paths under `/slow` after half a minute. */
+/** Acts as the destination: counts requests and answers immediately, or after half a minute below `/slow`. */
 const port = Number(process.argv[2]);
 const slowMs = 30_000;
 const answer = '{"received":true}';
@@ -26,7 +26,7 @@ uws
     };
     response.onData((chunk, isLast) => {
       if (!isLast) {
-        // The chunk's memory is taken back when this returns.
+        // The chunk's memory is reused when this returns.
         chunks.push(Buffer.from(chunk.slice(0)));
         return;
       }

@@ -8,10 +8,10 @@ import { waitUntil } from '../machine/wait-until.ts';
 /** A counting destination in a separate process. */
 export type Sink = {
   readonly pid: number;
-  /** Address of a path; its first part is the group it is counted in. */
+  /** Address of a path; its first segment is the group that counts it. */
   urlOf(path: string): string;
   tally(): Promise<SinkTally>;
-  /** One group of a tally; zeros where nothing came. */
+  /** The counts of one group; zeros without arrivals. */
   group(name: string): Promise<SinkGroup>;
   /** Latencies of a group since the sink was last reset. */
   latencies(group: string): Promise<Histogram>;
@@ -28,7 +28,7 @@ export async function startSink(stage: Stage): Promise<Sink> {
   let asking: Promise<unknown> = Promise.resolve();
   const tell = (message: SinkRequest): void => child.send(message);
   const ask = (message: SinkRequest): Promise<unknown> => {
-    // One question at a time: answers carry no number.
+    // One request at a time, because answers carry no number.
     const asked = asking.then(() => {
       const answer = child.nextMessage();
       tell(message);
@@ -53,8 +53,8 @@ const quietMs = 1_000;
 const deadlineMs = 300_000;
 
 /**
- * Waits until at least `events` have arrived since the sink started, and then until nothing has come for a second:
- * there are more where requests were accepted after the client had left, or where something came twice.
+ * Waits until at least `events` have arrived since the sink started, and then until nothing has arrived for a second:
+ * more arrive if requests were accepted after the client had left, or if deliveries are repeated.
  */
 export async function waitArrived(sink: Sink, group: string, events: number): Promise<void> {
   let last = -1;

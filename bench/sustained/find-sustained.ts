@@ -40,7 +40,7 @@ export async function findSustained({ guessPerS, steps, holds }: SearchOptions):
   return { ratePerS: low, trials };
 }
 
-/** The rates that were tried, round by round, with what became of them. */
+/** The rates that were tried, round by round, and whether they held. */
 export function describeTrials(rounds: readonly (readonly Trial[])[]): string {
   const thousands = (perS: number): string => (perS / 1000).toFixed(perS < 10_000 ? 1 : 0);
   const tried = rounds.map((trials) =>

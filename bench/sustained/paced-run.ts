@@ -21,15 +21,15 @@ export type PacedOptions = WarmUp & {
   readonly group: string;
   readonly order: Omit<LoadOrder, 'sequenceFrom' | 'warmUpMs' | 'warmUpMaxMs' | 'measureMs'>;
   readonly measureMs: number;
-  /** Events of one request, times the destinations each one goes to. */
+  /** Events of one request, times the destinations of each event. */
   readonly eventsPerRequest: number;
-  /** Of ours, where there is one: it must not have refused anything. */
+  /** Sluice's pipeline, if there is one: it must not have refused any event. */
   readonly pipeline?: Service;
-  /** What is looked at beside it: heaps of these. */
+  /** Services whose heaps are measured meanwhile. */
   readonly services?: readonly Service[];
-  /** Leaves what is on its way where it is: for a path that ends here. */
+  /** Does not wait for events in flight: the path is stopped after this run. */
   readonly isLast?: boolean;
-  /** Processes whose memory is drawn, by the name of the line. */
+  /** Processes whose memory is charted, by the name of the line. */
   readonly pids?: Readonly<Record<string, number>>;
   onWindow?(deliveredPerS: number): void;
 };
@@ -39,18 +39,18 @@ export type Paced = {
   readonly deliveredPerS: number;
   /** Deliveries a second, window by window. */
   readonly readings: readonly number[];
-  /** From due at the gateway to arrived at the sink. */
+  /** Latencies from the due time at the gateway to the arrival at the sink. */
   readonly arrived: SinkGroup;
   readonly series: readonly Series[];
   readonly gc: GcWatch | undefined;
 };
 
-/** A search begins no lower than at this part of what was taken. */
+/** A search begins at this fraction of the accepted rate or above. */
 const sustainedShare = 1 / 4;
 
 /**
- * What may be sustained, in events a second, by a run in which all was sent that was taken. Where taking starves delivering
- * hardly anything may have been delivered within it.
+ * An estimate of the sustained rate in events a second, from a run at the maximum accepted rate. If accepting events
+ * starves delivery, hardly any may have been delivered in that run.
  */
 export function guessSustained(
   { deliveredPerS, load }: { readonly deliveredPerS: number; readonly load: Pick<LoadResult, 'answersPerS'> },
@@ -60,7 +60,7 @@ export function guessSustained(
 }
 
 const windowMs = 500;
-/** Longer than a window may be late. */
+/** Longer than the maximum delay of a window. */
 const tailMs = 1_000;
 
 /**
@@ -74,11 +74,11 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   const warm = new Promise<void>((resolve) => {
     measuring = resolve;
   });
-  // The load goes on a little longer than it is measured: a window without load would pass for a backlog.
+  // The load continues slightly longer than the measurement: a window without load would look like a backlog.
   const times = { warmUpMs, warmUpMaxMs, measureMs: measureMs + tailMs };
   const loading = runLoad(stage, { ...order, ...times }, undefined, () => measuring());
   await Promise.race([warm, loading]);
-  // A failure from here on is seen when the load is awaited.
+  // A failure from here on is thrown when the load is awaited.
   loading.catch(() => undefined);
   sink.forget();
   const watching = watchGc(options.services ?? []);
@@ -134,8 +134,8 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
 }
 
 /**
- * What was accepted and not delivered, at each moment deliveries were counted. `delivered` counts from the first request
- * on, warm-up included; its seconds, and those of the load's windows, from the end of the warm-up.
+ * Events that were accepted and not delivered, at each count of deliveries. `delivered` counts from the first request
+ * on, including the warm-up; its seconds, and those of the load's windows, begin at the end of the warm-up.
  */
 export function backlogOf(
   delivered: readonly Point[],
@@ -144,7 +144,7 @@ export function backlogOf(
 ): Point[] {
   const accepted = acceptedOver(load);
   return delivered.map(([atS, events]): Point => {
-    // What arrives before its own answer does, is no backlog below zero.
+    // An event may arrive before its request is answered: the backlog is never below zero.
     return [atS, Math.max(0, valueAt(accepted, atS) * eventsPerRequest - events)];
   });
 }
@@ -162,7 +162,7 @@ function acceptedOver({ windows, acceptedInAll, byStatus }: Parameters<typeof ba
   return points;
 }
 
-/** Between two points in proportion; after the last one as there. */
+/** Interpolates between two points; after the last one its value stays. */
 function valueAt(points: readonly Point[], atS: number): number {
   const next = points.findIndex(([pointS]) => pointS >= atS);
   const [endS, end] = points.at(next) ?? [0, 0];

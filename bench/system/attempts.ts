@@ -6,7 +6,7 @@ export type Attempts = {
   readonly failures: readonly string[];
 };
 
-/** `isEnding`: whether the run is being ended; what fails then fails because of that, and ends the scenario. */
+/** `isEnding`: whether the run is being stopped. A failure then is a result of that, and ends the scenario. */
 export function createAttempts(say: (text: string) => void, isEnding: () => boolean): Attempts {
   const failed = new Map<string, string>();
   return {

@@ -12,18 +12,18 @@ export type ChildOptions = {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** Folder of another checkout, built, whose code is to run. */
+  /** Folder of another built checkout whose code runs. */
   readonly checkout?: string;
 };
 
 export type ChildExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** A process of the bench's: a service, a peer, a sink or a load generator. */
+/** A process of the bench: a service, a peer, a sink or a load generator. */
 export type Child = {
   readonly pid: number;
-  /** Rejects once the process ends by itself; never resolves. */
+  /** Rejects when the process ends by itself; never resolves. */
   readonly failed: Promise<never>;
-  /** Both null where it could not even be started. */
+  /** Both are null if the process could not be started. */
   readonly exited: Promise<ChildExit>;
   onMessage(take: (message: unknown) => void): void;
   send(message: unknown): void;
@@ -35,7 +35,7 @@ export type Child = {
 const stopDeadlineMs = 12_000;
 const lastWordsCharacters = 2_000;
 
-/** Starts a process whose output goes to a file in `folder`, and whose last words stand in the error if it ends early. */
+/** Starts a process whose output goes to a file in `folder`. If it ends early, the error has the end of its output. */
 export async function startChild(folder: string, options: ChildOptions): Promise<Child> {
   const logPath = join(folder, `${options.name.replaceAll(/\W+/g, '-')}-${performance.now().toFixed(0)}.log`);
   const log = await open(logPath, 'a');
@@ -49,7 +49,7 @@ export async function startChild(folder: string, options: ChildOptions): Promise
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     serialization: 'advanced',
     env: { ...inheritedEnv(), ...options.env },
-    // Ctrl-C in a terminal reaches the bench alone, which ends things in order.
+    // Ctrl-C in a terminal reaches only the bench, which stops its processes in order.
     detached: true,
   });
   await log.close();
@@ -68,7 +68,7 @@ export async function startChild(folder: string, options: ChildOptions): Promise
     const how = notStarted ?? signal ?? `exit code ${code}`;
     throw new Error(`${options.name} ended early (${how})${words === '' ? '' : `:\n${words}`}`);
   });
-  // A caller that waits for the process gets it; there may be none.
+  // The error reaches callers that await `failed`; without any it must not end the bench.
   failed.catch(() => undefined);
   return {
     pid: child.pid ?? 0,

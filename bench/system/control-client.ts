@@ -6,14 +6,14 @@ import type { Stage } from './stage.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What an operator does with the account a control plane made at its first start. */
+/** Access to the account that a control plane creates at its first start. */
 export type ControlAccess = {
   /** Of the account's first source. */
   readonly sourceToken: string;
   readonly apiKey: string;
   /** One call of the configuration interface; throws on anything but 2xx. */
   call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: Json): Promise<Json>;
-  /** Publishes the draft as a new version, and returns its id; `onSend` is called when the version exists and goes live. */
+  /** Publishes the draft as a new version and returns its id; `onSend` is called between creating and publishing it. */
   publish(onSend?: () => void): Promise<string>;
 };
 

@@ -1,9 +1,9 @@
-/** What a process spent on its JavaScript heaps between two questions, all threads together. */
+/** Use of a process's JavaScript heaps between two requests, all threads together. */
 export type GcUse = {
   readonly collections: number;
-  /** Time in which threads stood still for it, added up. */
+  /** Sum of the pauses of all threads. */
   readonly pauseMs: number;
-  /** Bytes put on the heaps. Memory outside of them (buffers) is not seen. */
+  /** Bytes allocated on the heaps, without memory outside of them (buffers). */
   readonly allocatedBytes: number;
 };
 

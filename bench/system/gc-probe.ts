@@ -3,7 +3,8 @@ import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads';
 import type { GcAnswer, GcOrder, GcUse } from './gc-messages.ts';
 import { addGcUse, noGcUse } from './gc-messages.ts';
 
-// Loaded into every thread of a service: counts, when the bench asks, what its heap gets and what collecting it costs.
+// Loaded into every thread of a service: at the bench's request, measures allocations on its heap and the cost of
+// collections.
 
 type FromMain = { readonly kind: 'begin' } | { readonly kind: 'end' };
 type FromThread =
@@ -20,7 +21,7 @@ function hear(take: (message: FromMain | FromThread) => void): void {
   channel.onmessage = (event: unknown) => take((event as { readonly data: FromMain | FromThread }).data);
 }
 
-/** A thread that stands still for longer is left out. */
+/** Threads that do not answer within this time are left out. */
 const answersDeadlineMs = 2_000;
 const pollMs = 5;
 
@@ -34,7 +35,7 @@ function begin(): void {
   usedAtBegin = getHeapStatistics().used_heap_size;
 }
 
-/** What a heap gained between two collections was put on it; what a collection took off is not counted against it. */
+/** Allocations are the growth of the heap between collections; memory that a collection frees is not subtracted. */
 function end(): GcUse {
   const found = profiler?.stop().statistics ?? [];
   profiler = undefined;
@@ -76,7 +77,7 @@ if (isMainThread) {
       void endAll().then((use) => process.send?.({ kind: 'gc', use } satisfies GcAnswer));
     }
   });
-  // A listener alone would keep a service that has ended its work.
+  // Otherwise the listener would keep a finished service running.
   process.channel?.unref();
 } else {
   hear((message) => {

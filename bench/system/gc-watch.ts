@@ -4,10 +4,10 @@ import type { GcUse } from './gc-messages.ts';
 import { addGcUse, noGcUse } from './gc-messages.ts';
 import type { Service } from './services.ts';
 
-/** What services put on their heaps while something else is measured. */
+/** Heap use of services during another measurement. */
 export type GcWatch = { readonly events: number; readonly seconds: number; readonly use: GcUse };
 
-/** Begins now; `end` says what all of them together have used since, for so many events. Undefined of no services. */
+/** Begins now; `end` returns the use of all services since then, for this many events. Undefined without services. */
 export function watchGc(services: readonly Service[]): { end(events: number): Promise<GcWatch | undefined> } {
   const startedMs = performance.now();
   for (const { gc } of services) gc.begin();
@@ -22,8 +22,8 @@ export function watchGc(services: readonly Service[]): { end(events: number): Pr
 }
 
 /**
- * Bytes an event, and how long threads stood still for collections, all together, as a share of the time: beside a rate
- * they show a cause before the rate does. Nothing of what was not watched.
+ * Allocated bytes for an event, and the pauses of all threads as a fraction of the time: they show a cause earlier than
+ * the rate does. Empty without a watch.
  */
 export function gcFigures(rounds: readonly (GcWatch | undefined)[]): Record<string, Figure> {
   const watches = rounds.filter((watch) => watch !== undefined);

@@ -9,7 +9,7 @@ const readers: Readonly<Record<string, (source: Source) => unknown>> = {
   pipeline: readPipelineEnv,
 };
 
-/** Names of the variables that services read: those they ask for when they read their environment. */
+/** Names of the variables that services read, recorded while they read their environment. */
 export function knownVariables(services: Iterable<string> = Object.keys(readers)): ReadonlySet<string> {
   const asked = new Set<string>();
   const source: Source = new Proxy(
@@ -25,7 +25,7 @@ export function knownVariables(services: Iterable<string> = Object.keys(readers)
     try {
       readers[service]?.(source);
     } catch (error) {
-      // Some are required and nothing is set: they were asked for all the same.
+      // Required variables are missing, but their names were recorded.
       if (!(error instanceof EnvError)) throw error;
     }
   }

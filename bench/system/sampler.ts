@@ -3,15 +3,15 @@ import { familyMemoryBytes, processMemoryBytes } from '../machine/process-use.ts
 
 type Probe = Omit<Series, 'points'> & { read(): Promise<number> | number };
 
-/** Reads values again and again while something else is measured. */
+/** Reads values periodically during another measurement. */
 export type Sampler = {
-  /** What was read from `fromS` seconds after the start on; seconds then count from there. */
+  /** Returns the values read after `fromS` seconds; their seconds count from there. */
   stop(fromS?: number): Promise<readonly Series[]>;
 };
 
 const everyMsByDefault = 500;
 
-/** Starts reading; the seconds count from here. */
+/** Starts reading; seconds count from this call. */
 export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefault): Sampler {
   const series = probes.map(({ chart, name, unit, read }) => ({
     read,
@@ -21,7 +21,7 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
   const stopping = new AbortController();
   const sampleOnce = async (): Promise<void> => {
     for (const { read, line } of series) {
-      // A process that has just ended says nothing more.
+      // A process that has just ended has no values.
       const value = await Promise.resolve(read()).catch(() => undefined);
       if (value !== undefined && Number.isFinite(value))
         line.points.push([(performance.now() - startedMs) / 1000, value]);

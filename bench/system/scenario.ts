@@ -2,36 +2,36 @@ import type { Bar, ScenarioResult } from '../result/result.ts';
 import type { Progress } from '../report/progress.ts';
 import type { Stage } from './stage.ts';
 
-/** What every scenario is given. */
+/** The context that every scenario gets. */
 export type ScenarioContext = {
-  /** How long each single measurement lasts, in seconds. */
+  /** Length of each measurement, in seconds. */
   readonly seconds: number;
-  /** How long load runs at least before it is measured, in seconds. */
+  /** Minimum length of a warm-up, in seconds. */
   readonly warmUpSeconds: number;
-  /** It goes on until its own rate is steady, and no longer than this. */
+  /** A warm-up continues until the rate is steady, up to this length in seconds. */
   readonly warmUpSecondsMax: number;
-  /** Subjects run in turn this many times over, so that a slow moment of the machine hits them alike. */
+  /** Number of rounds: each measures all subjects in turn, so that a slow moment of the machine affects them alike. */
   readonly rounds: number;
-  /** Shrinks what is counted rather than timed; figures are then for a look, not to quote. */
+  /** Also reduces sizes that are counts, not lengths; its figures are not to be quoted. */
   readonly isQuick: boolean;
-  /** Of neighbours: names of the attacks to run; empty: all of them. */
+  /** For neighbours: names of the attacks to run; empty: all of them. */
   readonly attacks: readonly string[];
-  /** Of dispatch: to how many destinations; empty: to each number it measures. */
+  /** For dispatch: the numbers of destinations; empty: all that it measures. */
   readonly destinations: readonly number[];
   /** Length of a soak, in minutes. */
   readonly minutes: number;
-  /** Starts servers and processes, and ends them whatever happens. */
+  /** Starts servers and processes, and always stops them at the end. */
   readonly stage: Stage;
   readonly progress: Progress;
   say(text: string): void;
   /**
-   * Measures a subject once. Where that fails, the result says so and keeps what there was before; undefined then, and in
-   * all later rounds of that subject, so that rounds of several subjects still belong together.
+   * Measures a subject once. If that fails, the result has the failure and keeps the earlier rounds; this and all later
+   * rounds of the subject return undefined, so that rounds of several subjects still correspond.
    */
   attempt<Measured>(subject: string, measure: () => Promise<Measured>): Promise<Measured | undefined>;
 };
 
-/** Lengths of one measurement, as load and sinks take them. */
+/** Lengths of one measurement in ms, for load and sinks. */
 export function timesOf({
   warmUpSeconds,
   warmUpSecondsMax,
@@ -48,11 +48,11 @@ export function timesOf({
 export type Scenario = {
   readonly name: string;
   readonly summary: string;
-  /** Its requirements; each has its measured value in the result. */
+  /** Its requirements; the result has a measured value for each. */
   readonly bars: readonly Bar[];
-  /** Takes so long that it runs only by name, not with all the others. */
+  /** Takes so long that it runs only by name, not with `all`. */
   readonly isLong?: boolean;
-  /** Lengths below which it judges nothing; taken unless others were asked for, or a quick run. */
+  /** Minimum lengths for meaningful bars; the default unless other lengths or a quick run were requested. */
   readonly usual?: { readonly seconds?: number; readonly rounds?: number };
   run(context: ScenarioContext): Promise<ScenarioResult>;
 };

@@ -11,17 +11,17 @@ import { readMetrics } from './metrics-page.ts';
 /** A running service. */
 export type Service = {
   readonly pid: number;
-  /** Its interface; that of metrics where it has no other. */
+  /** Address of its interface, or of its metrics if it has no other. */
   readonly url: string;
   readonly metricsUrl: string;
-  /** Of all its threads together; asked for while nothing else asks. */
+  /** Heap use of all its threads; only one caller may use it at a time. */
   readonly gc: GcMeter;
-  /** Rejects if it ends by itself. */
+  /** Rejects when the service ends by itself. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 };
 
-/** Counts what a process puts on its heaps, and what collecting it costs. */
+/** Measures a process's allocations on its heaps, and the cost of collections. */
 export type GcMeter = { begin(): void; end(): Promise<GcUse> };
 
 type Env = Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export type ServiceOptions = { readonly env?: Env; readonly nodeArgs?: readonly 
 
 const readyDeadlineMs = 120_000;
 const gcProbe = compiledPath(new URL('./gc-probe.ts', import.meta.url));
-/** Every service of a run shares it, as in production. */
+/** All services of a run share it, as in production. */
 export const secretsKey = randomBytes(32).toString('base64');
 
 /** Starts the real gateway and waits until it is ready. A `port` of another gateway is shared with it. */
@@ -106,7 +106,7 @@ function meterGc(child: Child): GcMeter {
   return {
     begin: () => ask('begin'),
     async end() {
-      // Services have nothing else to say to who started them.
+      // A service sends no other messages to its parent.
       const answer = child.nextMessage();
       ask('end');
       return ((await answer) as GcAnswer).use;
@@ -122,8 +122,8 @@ function notReadyReason(metricsUrl: string): Promise<string | undefined> {
 }
 
 /**
- * Does something while a process stands still: a log can be filled without its reader working it off meanwhile, and the
- * reader, its connections and consumers made, then begins at once.
+ * Runs `work` while a process is stopped: a log can be filled without its reader, which has its connections and
+ * consumers already and begins at once afterwards.
  */
 export async function whilePaused(pid: number, work: () => Promise<void>): Promise<void> {
   process.kill(pid, 'SIGSTOP');
@@ -134,8 +134,8 @@ export async function whilePaused(pid: number, work: () => Promise<void>): Promi
   }
 }
 
-/** Events that a resolver could not take were never delivered, and a rate that counts on them is worth nothing. */
+/** Throws if resolvers rejected events: those are never delivered, and a rate that includes them is worthless. */
 export async function assertNoneRefused(pipeline: Service): Promise<void> {
   const refused = (await readMetrics(pipeline.metricsUrl)).sum('sluice_resolver_dead_letters_total');
-  if (refused > 0) throw new Error(`the resolvers could not take ${refused} events: see the pipeline's log`);
+  if (refused > 0) throw new Error(`the resolvers rejected ${refused} events: see the pipeline's log`);
 }

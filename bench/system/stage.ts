@@ -13,12 +13,12 @@ import type { Child, ChildOptions } from './child.ts';
 import { createStops } from './stops.ts';
 import type { Stops } from './stops.ts';
 
-/** Where a run's servers and processes live. All of them end with the run, and their folder with them. */
+/** A run's servers and processes with their folder. All of them are stopped, and the folder removed, at its end. */
 export type Stage = {
   readonly folder: string;
-  /** Environment given to services on top of what a scenario sets. */
+  /** Environment of services in addition to a scenario's own. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Given to Node wherever a service is started. */
+  /** Arguments of Node for every service. */
   readonly nodeArgs: readonly string[];
   readonly natsVersion: string;
   /** Names of the processes that were started so far. */
@@ -27,12 +27,12 @@ export type Stage = {
   startLog(options?: Partial<NatsServerOptions>): Promise<NatsServer>;
   /** Several empty nodes that form a cluster, every write of each synced. */
   startCluster(nodes: number): Promise<readonly NatsServer[]>;
-  /** An empty database; the server behind it starts with the first one and syncs every commit. */
+  /** An empty database. The first one starts its server, which syncs every commit. */
   createDatabase(): Promise<string>;
-  /** Of the server behind the databases. */
+  /** Process id of the databases' server. */
   postgresPid(): Promise<number>;
   startChild(options: ChildOptions): Promise<Child>;
-  /** Runs `work` on a stage of its own: what it started there ends with it. */
+  /** Runs `work` on a stage of its own, and stops everything it started there at its end. */
   scoped<Result>(work: (stage: Stage) => Promise<Result>): Promise<Result>;
 };
 
@@ -41,12 +41,12 @@ export type OpenStage = { readonly stage: Stage; close(): Promise<void> };
 export type StageOptions = {
   readonly settings: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** The nats-server to start; found, or fetched, by default. */
+  /** The nats-server to start; by default found on this machine or downloaded. */
   findNats?(): Promise<Pick<NatsBinary, 'path' | 'version'>>;
   onProgress?(line: string): void;
 };
 
-/** Opens the stage of a run. Ends first what killed runs left. */
+/** Opens the stage of a run, after removing what killed runs left. */
 export async function openStage({ settings, nodeArgs = [], findNats, onProgress }: StageOptions): Promise<OpenStage> {
   await removeLeftRunFolders();
   const stops = createStops();
@@ -88,7 +88,8 @@ function createLazyPostgres(folder: string, stops: Stops): () => Promise<Postgre
 function endWith(stops: Stops, server: NatsServer, isOwnFolder: boolean): NatsServer {
   const stop = stops.add(async () => {
     await server.stop();
-    // Full logs of several rounds would fill a small disk; what a scenario starts again on is its own to remove.
+    // Full logs of several rounds would fill a small disk. A scenario that restarts a server on a folder removes it
+    // itself.
     if (isOwnFolder) await rm(server.storeDir, { recursive: true, force: true });
   });
   return { ...server, stop };

@@ -1,8 +1,8 @@
-/** What was started and has to end, the newest first. */
+/** Everything that was started and has to be stopped, the newest first. */
 export type Stops = {
-  /** Registers something to end; returns a function that ends it now, once. */
+  /** Registers a stop; returns a function that runs it now, once. */
   add(stop: () => Promise<void>): () => Promise<void>;
-  /** Ends everything, also when some of it fails; then throws the first failure. */
+  /** Runs all stops, even if some fail; then throws the first failure. */
   run(): Promise<void>;
 };
 

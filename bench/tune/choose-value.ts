@@ -1,15 +1,15 @@
 import { medianOf } from '../result/figure.ts';
 
-/** What a value of a knob came to, round by round. */
+/** Results of one value of a setting, round by round. */
 export type Trial = { readonly value: string; readonly perS: readonly number[] };
 
 /** One round says nothing about scatter. */
 const roundsMin = 2;
 
 /**
- * The value to recommend: the one in use unless another is better by more than `leastGain` (0.05 is 5 %) in the median,
- * and in each of its rounds better than the one in use ever was: a setting away from its default has to earn its place,
- * and the best of several values that are alike is better by chance.
+ * The value to recommend: the one in use, unless another is better by more than `leastGain` (0.05 is 5 %) in the
+ * median, and in each of its rounds better than the best round of the one in use. Of several similar values, one is
+ * always best by chance, which is no reason to leave a default.
  */
 export function chooseValue(inUse: string, trials: readonly Trial[], leastGain: number): string {
   const current = trials.find(({ value }) => value === inUse);

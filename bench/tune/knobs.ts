@@ -5,27 +5,27 @@ import { fitToMachine } from '../../shared/runtime/fit-to-machine.ts';
 import { readMachine } from '../../shared/runtime/machine.ts';
 import { usualValueOf } from '../../shared/runtime/variables.ts';
 
-/** One setting the sweep turns. */
+/** A setting that the sweep varies. */
 export type Knob = {
-  /** Variable of the services; `sync` is the log server's own. */
+  /** Variable of the services; `sync` is a setting of nats-server. */
   readonly name: string;
   readonly values: readonly string[];
   readonly byDefault: string;
-  /** What it is judged by: events the gateway accepts, or events that arrive at a destination. */
+  /** The figure that judges it: events that the gateway accepts, or events that arrive at a destination. */
   readonly judgedBy: 'accepted' | 'delivered';
-  /** Measured to show its price, and never recommended. */
+  /** Measured to show its cost, and never recommended. */
   readonly isShownOnly?: boolean;
 };
 
 const variables = { ...gatewayEnv, ...pipelineEnv };
 const fitted = fitToMachine(readMachine());
-/** What is made for the machine. */
+/** Defaults that depend on the machine. */
 const fittedDefaults: Readonly<Partial<Record<keyof typeof variables, number>>> = {
   LOG_PARTITIONS: fitted.partitions,
   PIPELINE_THREADS: fitted.threads,
 };
 
-/** In the order in which they are turned: each is judged with those before it at their best. */
+/** In the order of the sweep: each is measured with the best values of those before it. */
 export const knobs: readonly Knob[] = [
   turn('LOG_PARTITIONS', [1, 2, 4, 8], 'delivered'),
   turn('PIPELINE_THREADS', [1, 2, 4], 'delivered'),
@@ -42,13 +42,13 @@ export const knobs: readonly Knob[] = [
   },
 ];
 
-/** A variable as the services declare it. Throws where a value is none it may have. */
+/** A variable as the services declare it. Throws for a value that it does not allow. */
 function turn(name: keyof typeof variables, values: readonly number[], judgedBy: Knob['judgedBy']): Knob {
   const variable = variables[name];
   const byDefault = usualValueOf(variable) ?? fittedDefaults[name];
-  if (byDefault === undefined) throw new Error(`turning ${name}: it has no default`);
+  if (byDefault === undefined) throw new Error(`varying ${name}: it has no default`);
   const outside = values.filter((value) => !Value.Check(variable, value));
-  if (outside.length > 0) throw new Error(`turning ${name}: it cannot be ${outside.join(', ')}`);
+  if (outside.length > 0) throw new Error(`varying ${name}: it cannot be ${outside.join(', ')}`);
   const tried = new Set([...values.map(String), String(byDefault)]);
   return { name, values: [...tried], byDefault: String(byDefault), judgedBy };
 }

@@ -7,12 +7,12 @@ import type { Stage } from '../system/stage.ts';
 import type { Work, WorkMeter } from './read-work.ts';
 import type { WholeStack } from './whole-stack.ts';
 
-/** Two readings of the work of a stack, and what was delivered between them. */
+/** The work of a stack between two readings, and the events delivered between them. */
 export type MeasuredWork = {
   readonly before: Work;
   readonly after: Work;
   readonly events: number;
-  /** From when an event was due to its arrival; of nothing where nothing was sent. */
+  /** Latencies from the due time of an event to its arrival; empty if none was sent. */
   readonly arrived: SinkGroup;
 };
 
@@ -20,17 +20,17 @@ export type MeasureWorkOptions = {
   readonly stage: Stage;
   readonly stack: WholeStack;
   readonly meter: WorkMeter;
-  /** Single events a second; 0 only looks. */
+  /** Single events a second; 0 only takes readings. */
   readonly ratePerS: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
 };
 
 const connections = 16;
-/** The load outlasts the second reading: both are taken under it. */
+/** The load continues past the second reading, so that both are taken under load. */
 const tailMs = 1_000;
 
-/** Sends single events at a constant rate, and reads the work of the stack while it does. */
+/** Sends single events at a constant rate, and reads the work of the stack meanwhile. */
 export async function measureWork({
   stage,
   stack,
@@ -64,7 +64,7 @@ export async function measureWork({
     undefined,
     () => {
       reading = readTwice();
-      // Seen when it is awaited, after the load.
+      // A failure is thrown when the reading is awaited, after the load.
       reading.catch(() => undefined);
     },
   );

@@ -10,10 +10,10 @@ import { startGateway, startPipeline } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 import { processFamilyCpuMs } from '../machine/process-use.ts';
 
-/** A gateway, a log, a pipeline with its database, and a sink: everything an event passes. */
+/** The whole path of an event: a gateway, a log, a pipeline with its database, and a sink. */
 export type WholePath = {
   readonly natsUrl: string;
-  /** Of each node. */
+  /** Process ids of the log's nodes. */
   readonly natsPids: readonly number[];
   readonly natsMonitorUrls: readonly string[];
   readonly databaseUrl: string;
@@ -29,13 +29,13 @@ export type WholePath = {
 
 export type WholePathOptions = {
   destinations(sink: Sink): readonly BenchDestination[];
-  /** Beside the one events are sent to. */
+  /** Accounts beside the one that gets events. */
   otherAccounts?(sink: Sink): readonly BenchAccount[];
   readonly env?: Readonly<Record<string, string>>;
   readonly syncAlways?: boolean;
-  /** Of the log; each keeps every stream. */
+  /** Nodes of the log; each has a replica of every stream. */
   readonly nodes?: number;
-  /** One that runs already. */
+  /** A running sink to use. */
   readonly sink?: Sink;
 };
 
@@ -76,7 +76,7 @@ export async function startLog(
   };
 }
 
-/** CPU each process of a path has used so far, in ms; the nodes of the log together. */
+/** CPU time of each process of a path so far, in ms; the nodes of the log are one entry. */
 export async function cpuMsOf({
   gateway,
   pipeline,

@@ -14,15 +14,15 @@ import { cpuMsOf, startLog } from './whole-path.ts';
 /** What `npm start` starts: the path of an event, and the control plane with an account of its own. */
 export type WholeStack = Omit<WholePath, 'accountId' | 'pipelineStartMs'> & {
   readonly control: ControlClient;
-  /** Counts at the sink what comes to the account's one destination. */
+  /** The sink's group for deliveries to the account's only destination. */
   readonly group: string;
 };
 
-/** Where the destination that a control plane makes at its first start sends to. */
+/** The sink's group of the destination that a control plane creates at its first start. */
 const demoGroup = 'demo';
 const liveDeadlineMs = 60_000;
 
-/** Starts it all from nothing, and waits until the account's configuration is live in every process. */
+/** Starts the whole stack on empty stores, and waits until the account's configuration is live in every process. */
 export async function startWholeStack(stage: Stage, given?: Sink): Promise<WholeStack> {
   const sink = given ?? (await startSink(stage));
   const log = await startLog(stage, {});
@@ -57,7 +57,7 @@ async function waitLive(controlPlane: Service, service: Service): Promise<void> 
   });
 }
 
-/** CPU each process of a stack has used so far, in ms. */
+/** CPU time of each process of a stack so far, in ms. */
 export async function cpuMsOfStack(stack: WholeStack): Promise<Record<string, number>> {
   return { ...(await cpuMsOf(stack)), 'control plane': await processFamilyCpuMs(stack.control.service.pid) };
 }

@@ -22,7 +22,7 @@ export function titleOf({ path, markdown }: Page): string {
   return title;
 }
 
-/** The first paragraph as plain text: what a search or a list of pages shows. */
+/** The first paragraph as plain text, for searches and lists of pages. */
 export function summaryOf({ markdown }: Page): string {
   const body = markdown.replace(/^[\s\S]*?^# .+$/m, '').trim();
   const paragraph = body.split(/\n\s*\n/).find((part) => /^[A-Z`*_\p{L}]/u.test(part)) ?? '';

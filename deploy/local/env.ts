@@ -45,12 +45,14 @@ export const { variables: stackEnv, read: readStackEnv } = defineEnv({
 
 export type StackEnv = ReturnType<typeof readStackEnv>;
 
-/** What the services inherit: the caller's own settings, for every variable the stack does not set itself. */
+/**
+ * The environment that services inherit: the caller's settings, for every variable that the stack does not set itself.
+ */
 export function inheritedEnv(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** The environment of a command: that of its shell, and of the local stack for what the shell does not set. */
+/** The environment of a command: its shell's, and the local stack's for variables that the shell does not set. */
 export function commandEnv(): Readonly<Record<string, string | undefined>> {
   return besideStack(process.env);
 }

@@ -94,7 +94,7 @@ export function restartDelayMs(restarts: number): number {
   return restarts === 0 ? 50 : Math.min(250 * 2 ** restarts, 10_000);
 }
 
-/** The signal ends it early, and does not remember it afterwards: there is one for all restarts. */
+/** The signal ends it early. Its listener is removed afterwards, because one signal serves all restarts. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;

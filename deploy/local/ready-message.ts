@@ -1,7 +1,7 @@
 import type { Credentials } from './credentials.ts';
 import { credentialsFile } from './credentials.ts';
 
-/** What a person reads when the stack is up: where everything is, how to sign in, and a first event to paste. */
+/** The message when the stack is ready: all addresses, how to sign in, and a first event to paste. */
 export function readyMessage(folder: string, credentials: Credentials, signInCode: string | undefined): string {
   const { gateway, controlPlane, sink, apiKey, sourceToken, destinationId } = credentials;
   const event = JSON.stringify({

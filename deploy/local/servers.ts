@@ -177,7 +177,7 @@ async function migrateAsOwner(
 
 const topologyOf = (env: StackEnv): TopologySettings => readTopologySettings({ ...env, LOG_REPLICAS: 1 });
 
-/** What streams and buckets may take together, by their own limits. */
+/** Sum of the limits of all streams and buckets. */
 function streamsBytesMax(env: StackEnv): number {
   const topology = topologyOf(env);
   const limits = [

@@ -13,7 +13,7 @@ export type GeneratedFile = {
   readonly text: string;
 };
 
-/** Every file of `deploy` that is made from the code, as it should be. */
+/** Every file of `deploy` that is generated from the code, with its expected text. */
 export async function generatedFiles(): Promise<GeneratedFile[]> {
   const readme = await readFile(new URL('README.md', topFolder), 'utf8');
   return [

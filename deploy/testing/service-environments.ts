@@ -7,7 +7,7 @@ import { readSinkEnv } from '../local/sink/env.ts';
 
 type Source = Readonly<Record<string, string | undefined>>;
 
-/** What a container can run, with the reader of its environment. */
+/** The programs that a container can run, with the readers of their environments. */
 const readers = {
   gateway: readGatewayEnv,
   pipeline: readPipelineEnv,
@@ -20,7 +20,7 @@ export type ServiceName = keyof typeof readers;
 
 export const isService = (name: unknown): name is ServiceName => typeof name === 'string' && name in readers;
 
-/** Those of `names` that the service never looks at. */
+/** The variables among `names` that the service never reads. */
 export function unknownVariables(service: ServiceName, names: readonly string[]): string[] {
   const asked = new Set<string>();
   const recorder = new Proxy<Record<string, string | undefined>>(

@@ -20,7 +20,10 @@ export function commandBlocks(markdown: string): readonly CommandBlock[] {
   });
 }
 
-/** A folder as a reader has it: the checkout, with the stack's credentials. npm runs what was built, without building again. */
+/**
+ * A folder as a reader has it: the checkout, with the stack's credentials. npm runs the existing build, without
+ * building again.
+ */
 export async function makeReaderFolder(folder: string, stackFolder: string): Promise<void> {
   const top = fileURLToPath(topFolder);
   await mkdir(join(folder, 'bin'), { recursive: true });

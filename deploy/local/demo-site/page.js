@@ -94,7 +94,7 @@ const callsOf = (analytics) => ({
   alias: () => analytics.alias(`${customer}-new`, customer),
 });
 
-/** Requests the sink had when it was asked last, by their ids. */
+/** Ids of the requests that the sink had at the last poll. */
 let known;
 
 async function showArrived() {

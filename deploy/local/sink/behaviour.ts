@@ -36,7 +36,7 @@ export type Decision = {
 
 /** How the sink answers, by path prefix; without an entry 200 at once. */
 export type Behaviours = {
-  /** Sets one prefix's behaviour and resets its count. Returns what is wrong with `input`, if anything. */
+  /** Sets one prefix's behaviour and resets its count. Returns the problem of an invalid `input`. */
   set(input: unknown): string | undefined;
   clear(): void;
   list(): readonly Behaviour[];

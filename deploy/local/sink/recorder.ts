@@ -6,7 +6,7 @@ export type RecordedRequest = {
   readonly headers: Readonly<Record<string, string>>;
   /** Parsed where it is JSON, else the text; null when there was none. */
   readonly body: unknown;
-  /** What the sink answered; null while it hangs. */
+  /** The sink's answer; null while it hangs. */
   readonly status: number | null;
 };
 

@@ -5,13 +5,13 @@ export type SinkRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** What the sink answered; null when it did not. */
+  /** The sink's answer; null without one. */
   readonly status: number | null;
 };
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a user of the stack does with it, over its public APIs only. */
+/** Uses the stack as its users do, over its public APIs only. */
 export type StackClient = {
   track(event: Json): Promise<number>;
   /** One call of the configuration interface; throws on anything but 2xx. */

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 
-/** What our modules import of TypeBox, `typebox` itself being the index. */
+/** The entries of TypeBox that our modules import; `index` is `typebox` itself. */
 export const bundledEntries = ['index', 'compile', 'error', 'value'] as const;
 
 /**
- * Puts TypeBox into a few files, where modules of the build find it first. It comes as some 700 modules, which each process
- * and each thread would open one by one at its start: more than half of what a thread takes to load. Does nothing where
- * the build has the installed version already.
+ * Bundles TypeBox into a few files, which modules of the build find first. It has some 700 modules; opening them one by
+ * one would be more than half of the load time of each process and thread. Does nothing where the build has the
+ * installed version already.
  */
 export async function bundleTypebox(build: string): Promise<void> {
   const target = join(build, 'node_modules/typebox');

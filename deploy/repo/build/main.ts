@@ -6,7 +6,7 @@ import { minifyPageScripts } from './minify-page-script.ts';
 import { removeStale } from './remove-stale.ts';
 import { writeReplyTypes } from './write-reply-types.ts';
 
-// The second half of a build, run by what the compiler has just written.
+// The second half of a build, which runs from the compiler's output.
 const build = fileURLToPath(new URL('dist/', topFolder));
 await removeStale(fileURLToPath(topFolder), build);
 await bundleTypebox(build);

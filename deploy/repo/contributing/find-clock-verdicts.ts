@@ -26,9 +26,9 @@ const functions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds assertions about how long something took: a difference with a reading of a clock, or a variable or function that has
- * one, under a matcher that fails when it is larger. Finds clocks that are read while a file is imported as well: what a test
- * compares with that moment depends on how long the tests before it took. A file that turns a fake clock is left out.
+ * Finds assertions about how long something took: a difference with a reading of a clock, or a variable or function
+ * that has one, under a matcher that fails when it is larger. It also finds clocks that are read while a file is
+ * imported: a comparison with that time depends on the length of earlier tests. Files with a fake clock are skipped.
  */
 export function findClockVerdicts(source: string): readonly ClockVerdict[] {
   if (!/\bDate\b|performance\.now/.test(source)) return [];
@@ -107,7 +107,7 @@ function isClock(node: Node): boolean {
   return ['Date', 'performance'].includes(nameOf(callee['object']) ?? '') && nameOf(callee['property']) === 'now';
 }
 
-/** A call of a matcher on what `expect` was given. */
+/** Whether a call is a matcher of `expect` that sets an upper bound. */
 function isUpperBound(node: Node): boolean {
   const callee = asNode(node['callee']);
   if (node.type !== 'CallExpression' || callee?.type !== 'MemberExpression') return false;

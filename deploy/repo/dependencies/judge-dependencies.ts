@@ -1,4 +1,4 @@
-/** What package-lock.json says of the packages that are installed, by their path. */
+/** The installed packages of package-lock.json, by path. */
 export type Lock = {
   readonly packages: Readonly<
     Record<
@@ -32,7 +32,7 @@ export type Explained = {
   readonly advisories: readonly ExplainedAdvisory[];
 };
 
-/** What `npm audit --json` answers, as far as it is read. */
+/** The members of the output of `npm audit --json` that are read. */
 export type AuditReport = {
   /** Set where there is no report. */
   readonly message?: string;

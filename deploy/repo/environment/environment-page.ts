@@ -89,7 +89,7 @@ function row(name: string, schema: TSchema | undefined, more: readonly string[])
 
 const title = (name: string): string => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 
-/** What an operator has to know of a variable, as text. */
+/** The facts of a variable for operators, as text. */
 type VariableText = {
   readonly default: string;
   readonly unit: string;

@@ -52,7 +52,7 @@ export function findUnusedEdges(files: readonly SourceFile[], features: Features
 const spelledMember = /Buffer\.from\(\s*['`][^'`]*":/;
 const spellers = ['shared/contracts/'];
 
-/** Files that spell the bytes of what crosses a process border, which only its contract may. */
+/** Files that spell the bytes of data between processes, which only its contract may. */
 export function findSpelledBytes(files: readonly SourceFile[]): string[] {
   return files
     .filter(

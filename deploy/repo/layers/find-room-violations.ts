@@ -73,8 +73,8 @@ export function findPastDoors(
 const foldersNamed = 5;
 
 /**
- * Processes that load more lines of ours at their start than they may, by the file they start with: one sentence each, with
- * the heaviest folders. What a dynamic import names is loaded later, where a process needs it.
+ * Processes that load more lines of ours at their start than they may, by the file they start with: one sentence each,
+ * with the heaviest folders. Dynamic imports do not count: they are loaded later, if a process needs them.
  */
 export function findHeavyProcesses(files: readonly SourceFile[], linesMax: Readonly<Record<string, number>>): string[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]));

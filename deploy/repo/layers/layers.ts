@@ -227,7 +227,7 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Files directly in an app's folder put the app together. Each imports at most this many modules, apart from lists, whose
+ * Files directly in an app's folder assemble the app. Each imports at most this many modules, apart from lists, whose
  * purpose is to name all of something.
  */
 export const roots = {
@@ -237,8 +237,9 @@ export const roots = {
 } as const;
 
 /**
- * Lines of ours that a process may load at its start. What only some installations need is imported when they need it
- * (`LateCode` in the gateway), and what only compiles or checks rules stands apart from the shapes that every service reads.
+ * Lines of ours that a process may load at its start. Code that only some installations need is imported on demand
+ * (`LateCode` in the gateway), and code that compiles or checks rules is separate from the shapes that every service
+ * reads.
  */
 export const linesMax: Readonly<Record<string, number>> = { 'gateway/main.ts': 20_000 };
 

@@ -28,7 +28,7 @@ export type Survivor = {
   readonly file: string;
   /** The line in which it begins, without indentation. */
   readonly line: string;
-  /** What is changed, and into what. */
+  /** The changed text and its replacement. */
   readonly change: string;
 };
 

@@ -1,7 +1,7 @@
 import { logAccount, logUsers } from './log-users.ts';
 import type { LogUser, LogUserName } from './log-users.ts';
 
-/** The text that stands for a user's password in a configuration. */
+/** The text of a user's password in a configuration. */
 type PasswordOf = (user: LogUserName) => string;
 
 const users = Object.entries(logUsers) as readonly (readonly [LogUserName, LogUser])[];
@@ -87,7 +87,7 @@ function renderUser({ name, whose, rights }: LogUser, password: string): string[
   ];
 }
 
-/** For known passwords: quoted, whatever the first character. */
+/** Quotes a known password, so that its first character does not matter. */
 export const quote = (text: string): string => JSON.stringify(text);
 
 const passwordVariable: PasswordOf = (user) => `$${logUsers[user].passwordVariable}`;

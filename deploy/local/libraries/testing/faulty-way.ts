@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What happens to one request on the way: it is answered here, or the connection is cut before or after it got through. */
+/** A fault of one request: the proxy answers it, or cuts the connection before or after the gateway got it. */
 export type Fault =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfterS?: number }
   | { readonly kind: 'cut-before' }

@@ -13,7 +13,7 @@ export type LibraryCall = {
 export type LibraryAnswer = {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
-  /** As the library can read it; null where there is none, or a page may not see it. */
+  /** The header as the library reads it; null if it is missing, or hidden from a page. */
   readonly retryAfter: string | null;
   /** Tries in all. */
   readonly tries: number;

@@ -6,7 +6,7 @@ import type { FilledExperiments } from './fill-experiments.ts';
 import { hostile } from './hostile-texts.ts';
 import type { OddTexts } from './hostile-texts.ts';
 
-/** What a stack was filled with. */
+/** Ids of the entities in a filled stack. */
 export type FilledAccount = {
   readonly client: StackClient;
   readonly healthyId: string;

@@ -1,7 +1,7 @@
 /** Texts of one destination, event, mapping and experiment of a filled account. */
 export type OddTexts = { readonly markup: string; readonly long: string; readonly rightToLeft: string };
 
-/** What a client may send as a name or a value, and a page has to show as text. */
+/** Names and values that a client may send, and that a page has to show as text. */
 export const hostile: OddTexts = {
   markup: `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`,
   long: 'abcdefghij'.repeat(1_000),

@@ -31,7 +31,7 @@ export type VisitOptions = {
 /** Cookies and the like. */
 export type Memory = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** What a browser in a container needs, and nothing that weakens what pages may do. */
+/** Flags that a browser needs in a container; none weakens the rules for pages. */
 const wanted = ['--no-sandbox', '--no-zygote', '--font-render-hinting=none', '--disable-gpu'];
 
 /** A headless Chromium. */

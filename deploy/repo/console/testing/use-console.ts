@@ -17,13 +17,13 @@ export async function waitForText(page: Page, text: string): Promise<void> {
   await page.getByText(text).first().waitFor({ state: 'attached', timeout: timeoutMs });
 }
 
-/** Whether the page comes to show a text somewhere. */
+/** Whether the page shows a text within the time limit. */
 export async function showsText(page: Page, text: string): Promise<boolean> {
   await waitForText(page, text);
   return (await page.getByText(text).count()) > 0;
 }
 
-/** What a person did: links and buttons pressed, and fields filled in. */
+/** Steps of a person: pressed links and buttons, and filled-in fields. */
 export type Steps = { readonly presses: number; readonly fields: number };
 
 /** Counts the steps of a person on a page, from the address that is opened next. */

@@ -19,7 +19,7 @@ const exampleFacts = `${JSON.stringify(
   2,
 )}\n`;
 
-/** Something that is added to a copy of the project as its entry in CONTRIBUTING.md says. */
+/** An addition to a copy of the project, made as its entry in CONTRIBUTING.md describes. */
 export type Addition = {
   /** The entry: its words in bold. */
   readonly entry: string;
@@ -28,7 +28,7 @@ export type Addition = {
   add(copy: TreeCopy): Promise<void>;
 };
 
-/** What an entry says. */
+/** An entry of CONTRIBUTING.md. */
 export type Entry = { readonly text: string; readonly isMarked: boolean };
 
 /** The entries of the list in CONTRIBUTING.md by their words in bold. */

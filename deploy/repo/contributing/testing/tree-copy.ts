@@ -13,9 +13,9 @@ const left = new Set(['node_modules', '.git', '.sluice']);
 export type TreeCopy = {
   write(path: string, text: string): Promise<void>;
   read(path: string): Promise<string>;
-  /** Puts `line` before the first place where `anchor` stands. Throws when it stands nowhere. */
+  /** Inserts `line` before the first `anchor`. Throws if there is none. */
   insertBefore(path: string, anchor: string, line: string): Promise<void>;
-  /** Puts `text` in the first place where `anchor` stands. Throws when it stands nowhere. */
+  /** Replaces the first `anchor` with `text`. Throws if there is none. */
   replace(path: string, anchor: string, text: string): Promise<void>;
   /** Paths that changed since the last call. */
   takeChanged(): readonly string[];

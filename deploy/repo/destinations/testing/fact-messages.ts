@@ -23,7 +23,7 @@ function whole(message: JsonObject, index: number): JsonObject {
   return { ...ids, ...message, context: { ...usualContext, ...own } };
 }
 
-/** Messages of one source, with what is usual, as resolved. */
+/** Messages of one source, completed with the usual members, as resolved. */
 export const resolveFactMessages = (messages: readonly JsonObject[]): readonly ResolvedEvent[] =>
   resolveMessages(messages.map(whole), arrivalMs);
 

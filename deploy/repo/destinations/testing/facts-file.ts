@@ -12,19 +12,22 @@ const source = {
   checked: Type.String({ pattern: String.raw`^20\d\d-[01]\d-[0-3]\d$` }),
 };
 
-/** What the platform has to receive for one message of a library. */
+/** The request that the platform has to receive for one message of a library. */
 const Fact = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
     /** Settings beside those of the kind's example; null leaves one out. */
     settings: Type.Optional(object),
-    /** Traits of an identify call that came before. */
+    /** Traits of an earlier identify call. */
     person: Type.Optional(object),
-    /** Messages that came before. */
+    /** Earlier messages. */
     before: Type.Optional(Type.Array(object)),
     /** A message of the event specification or, with `distinct_id`, of PostHog's library. */
     message: object,
-    /** Members of the request by their path; `next.…` is of the request that follows it. A text `sha256:…` stands for the hash of what follows. */
+    /**
+     * Members of the request by path; `next.…` is in the following request. A text `sha256:…` means the hash of the
+     * rest.
+     */
     sent: Type.Optional(object),
     /** Paths that must not be there. */
     absent: Type.Optional(Type.Array(Type.String())),
