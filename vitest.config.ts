@@ -38,7 +38,7 @@ export default defineConfig({
   test: {
     // Most files wait for servers and timers half of their time.
     pool: 'forks',
-    maxWorkers: 5,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     globalSetup: ['shared/testing/build.ts'],
     projects: [

@@ -51,6 +51,8 @@ test('contributing: all of it compiles, keeps to the layers and is documented', 
   for (const script of ['types', 'check:layers', 'generate', 'docs']) {
     const { code, said } = await npmRun(script);
     expect({ script, code, said: code === 0 ? '' : said }).toEqual({ script, code: 0, said: '' });
+    // The others use what `types` has built.
+    if (script === 'types') await copy.replace('package.json', '"build": "', '"build": "true # ');
   }
   // A destination kind asks for it, and changes the README alone.
   expect(await generatedTexts()).toEqual(before);
