@@ -64,4 +64,19 @@ export const rooms: readonly Room[] = [
     ),
     testsIn: 'shared/routing/tracking-plan',
   },
+  {
+    name: 'codecs',
+    files: [
+      'checkpoint',
+      'compressed-frame',
+      'dead-letter',
+      'event-hash',
+      'frame',
+      'partition',
+      'quarantine',
+      'resolved-frame',
+      'retry-record',
+    ].map((name) => `shared/contracts/events/${name}.ts`),
+    testsIn: 'shared/contracts',
+  },
 ];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeRuns, encodeRuns, parseCheckpointHead } from './checkpoint.ts';
+import { decodeRuns, encodeCheckpointHead, encodeRuns, parseCheckpointHead } from './checkpoint.ts';
 
 const run = fc.record({
   timeMs: fc.double({ min: 0, max: 1e14, noNaN: true }),
@@ -32,8 +32,10 @@ test('checkpoint: one that is cut off within a run is none', () => {
 
 test('checkpoint: a head that this build cannot work on is none', () => {
   const head = { log: '2026-01-01T00:00:00Z', from: 1, to: 2, ids: 3, windowMs: 1, idsMax: 1 };
-  expect(parseCheckpointHead(JSON.stringify(head))).toEqual(head);
-  expect(parseCheckpointHead(JSON.stringify({ ...head, to: 'x' }))).toBeUndefined();
+  const whole = { ...head, first: 1, witness: { seq: 1, msgId: 'm' } };
+  for (const one of [head, whole]) expect(parseCheckpointHead(encodeCheckpointHead(one))).toEqual(one);
+  for (const wrong of [{ to: 'x' }, { from: -1 }, { witness: {} }, { witness: { seq: 1 } }])
+    expect(parseCheckpointHead(JSON.stringify({ ...head, ...wrong }))).toBeUndefined();
   expect(parseCheckpointHead('{')).toBeUndefined();
   expect(parseCheckpointHead(undefined)).toBeUndefined();
 });

@@ -74,7 +74,9 @@ test('compressed frame: what would be no smaller, or larger than a reader opens,
   expect(compressFrame(short)).toBe(short);
   const huge = Buffer.alloc(openedBytesMax + 1, 0x20);
   expect(compressFrame(huge)).toBe(huge);
-  expect(openFrame(compressFrame(huge.subarray(1))).length).toBe(openedBytesMax);
+  const largest = compressFrame(huge.subarray(1));
+  expect(largest.length).toBeLessThan(openedBytesMax / 10);
+  expect([openFrame(largest).length, openedBytes(largest)]).toEqual([openedBytesMax, openedBytesMax]);
 });
 
 const whole = compressFrame(eventsFrame(40));

@@ -41,6 +41,7 @@ test('event hash: the same id and the same identifiers are one event, and anythi
     }),
   );
   expect(hashEvent('a', 'x', {})).toEqual(hashEvent('a', 'x'));
+  expect(hashEvent('a', 'x', { externalIds: ['1'], emails: ['1'] })).not.toEqual(hashEvent('a', 'x'));
 });
 
 test('event hash: 200,000 counted ids do not meet', () => {

@@ -100,6 +100,9 @@ test('frame: a last line without an end is a line of its text, and no whole fram
   expect(() => frameLines(cut)).toThrow('no end');
   for (const whole of ['', 'a\n', '\n']) expect(() => assertFrame(Buffer.from(whole))).not.toThrow();
   expect(countLines(cut)).toBe(1);
+  const empty = Buffer.from('\na\n');
+  expect([countLines(empty), endOfLine(empty, 0)]).toEqual([2, 0]);
+  expect(() => parseLine('{')).toThrow(FrameError);
 });
 
 test('frame: the writer says how much it holds, and a line may be put together of pieces', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { normalizeEmail, partitionOf } from './partition.ts';
+import { normalizeEmail, partitionOf, partitionOfText, partitionSeed, seededPartitionOf } from './partition.ts';
 
 test('partition: one visitor is always in one partition, whatever the event', () => {
   fc.assert(
@@ -17,7 +17,23 @@ test('partition: one visitor is always in one partition, whatever the event', ()
 test('partition: an e-mail address counts in its normal form', () => {
   const of = (email: string): number => partitionOf('acc', { email, distinctId: 'x' }, 64);
   expect(of(' Ada@Example.COM ')).toBe(of('ada@example.com'));
-  expect(normalizeEmail('  ')).toBeUndefined();
+  expect(normalizeEmail(' Ada@Example.COM ')).toBe('ada@example.com');
+  expect(['  ', null, undefined].map(normalizeEmail)).toEqual([undefined, undefined, undefined]);
+});
+
+test('partition: an identifier has the same one as text and as bytes, and another in another account', () => {
+  const seed = partitionSeed('acc');
+  fc.assert(
+    fc.property(fc.uuid(), fc.nat(5), fc.constantFrom(1, 16, 64), (userId, before, partitions) => {
+      const bytes = Buffer.from(`${'"'.repeat(before)}${userId}"`);
+      const identity = { userId, distinctId: 'x' };
+      const partition = partitionOf('acc', identity, partitions);
+      expect(partitionOfText(seed, bytes, before, bytes.length - 1, partitions)).toBe(partition);
+      expect(seededPartitionOf(seed, identity, partitions)).toBe(partition);
+    }),
+  );
+  const accounts = Array.from({ length: 50 }, (_, n) => partitionOf(`acc-${n}`, { userId: 'u', distinctId: 'x' }, 64));
+  expect(new Set(accounts).size).toBeGreaterThan(10);
 });
 
 test('partition: visitors spread evenly', () => {

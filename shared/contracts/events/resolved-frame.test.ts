@@ -42,6 +42,32 @@ test('resolved frame: each line, its head and its event are as they were written
   );
 });
 
+test('resolved frame: its bytes, the bytes of a line, and the head of one are known without parsing', () => {
+  const line = encodeResolved(sampleEvent({ id: 'é' }));
+  const frame = new ResolvedFrame(Buffer.from(`${line}\n${line}\n`));
+  const bytes = Buffer.byteLength(line);
+  expect([frame.bytes, frame.length, frame.bytesAt(0), frame.bytesAt(1)]).toEqual([2 * bytes + 2, 2, bytes, bytes]);
+  expect(frame.headAt(1)).toMatchObject({ id: 'é' });
+});
+
+test('resolved frame: a reference is a line and the characters of its visitor, and nothing like it is one', () => {
+  const { event, visitor } = sampleEvent();
+  const characters = JSON.stringify(visitor).length;
+  const said = [
+    `[0,${characters}]`,
+    `[0,${characters - 1}]`,
+    `[0;${characters}]`,
+    `(0,${characters}]`,
+    `[,${characters}]`,
+    `[0,${String(characters).padStart(10, '0')}]`,
+  ];
+  const lines = [encodeResolved({ v: 1, event, visitor }), ...said.map((one) => resolvedLine(visitor.id, '{}', one))];
+  const frame = new ResolvedFrame(Buffer.from(lines.map((line) => `${line}\n`).join('')));
+  expect(JSON.parse(frame.lineAt(1))).toMatchObject({ visitor: JSON.parse(JSON.stringify(visitor)) as object });
+  for (const [index, one] of said.entries())
+    if (index > 0) expect(() => frame.lineAt(index + 1), one).toThrow(FrameError);
+});
+
 test.each(['[7,10]', '[0,0]', '[0,3]', '[]', '[-1,4]', '[0,99999999]', '[0,1234567890123]', '[1]'])(
   'resolved frame: a line that refers to %s for its visitor cannot be read, and costs the other events nothing',
   (said) => {

@@ -57,6 +57,7 @@ test.each([
   [JSON.stringify({ v: 1, ...about, event: { event } }), 'misses its event'],
   [JSON.stringify({ v: 1, ...about, event: { visitor } }), 'misses its event'],
   [JSON.stringify({ v: 1, ...about, event: { event: { id: 'e' }, visitor } }), 'misses its event'],
+  [JSON.stringify({ v: 1, ...about, event: { event: { received_at: 1 }, visitor } }), 'misses its event'],
   [JSON.stringify({ v: 1, event: { event, visitor }, ...about }), 'misses its event'],
 ])('retry record: %s is refused', (text, why) => {
   expect(() => parseRetryRecord(text)).toThrow(FrameError);
