@@ -109,7 +109,7 @@ function alias(account: AccountVisitors, event: PlannedEvent, { previousId, newI
   const one = both ? (account.join(event, device, previous, true) ?? previous) : (previous ?? device);
   if (one === undefined) {
     const made = signIn(account, event, newId);
-    if (previous === undefined && mayAdd(made)) account.tieExternalId(event, made, previousId);
+    if (mayAdd(made)) account.tieExternalId(event, made, previousId);
     return made;
   }
   const known = account.identities.owner('external_id', storedIdentity(newId));

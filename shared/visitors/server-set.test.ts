@@ -68,6 +68,7 @@ test.each<[string, number, Record<string, unknown>, Record<string, unknown>, num
   ['a phone number in another case does not', 0, { phone_number: 'A' }, { phone_number: 'a' }, 0],
   ['a value that is not the one there does not', 0, { email: 'a@b.c' }, { email: 'd@b.c' }, 0],
   ['values that are no addresses are not the same', 0, { email: 7 }, { email: 8 }, 0],
+  ['a value that was not stored changes nothing', ofEmail, { email: 'a@b.c' }, {}, ofEmail],
   ['null that cleared takes away', ofEmail | ofId, { email: null }, {}, ofId],
   ['null that cleared nothing leaves it', ofEmail, { email: null }, { email: 'a@b.c' }, ofEmail],
   ['an empty text and nothing say nothing', ofEmail, { email: '', phone_number: undefined }, {}, ofEmail],

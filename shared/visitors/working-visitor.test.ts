@@ -5,6 +5,7 @@ import { isErased } from './is-erased.ts';
 import type { StoredVisitor } from './visitor-rows.ts';
 import { identifiersOf, storedIdentity, unstoredVisitorId } from './visitor-identity.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
+import { timeKey } from './property-times.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 import {
   becomeOne,
@@ -48,7 +49,8 @@ test('merges: the older visitor survives; of two made at once the one with the s
   const survivorOf = (a: Row, b: Row): string => mergeOf(working('a', a), working('b', b)).survivor.id;
   expect(survivorOf({ createdAtUs: 2 }, { createdAtUs: 1 })).toBe('b');
   expect(survivorOf({ createdAtUs: 1 }, { createdAtUs: 2 })).toBe('a');
-  expect(mergeOf(working('b'), working('a')).survivor.id).toBe('a');
+  const [a, b] = [working('a'), working('b')];
+  expect([mergeOf(a, b).survivor.id, mergeOf(b, a).survivor.id]).toEqual(['a', 'a']);
   const fresh = { ...working('0'), stored: undefined };
   expect(mergeOf(fresh, working('z')).survivor.id).toBe('z');
 });
@@ -68,6 +70,11 @@ test('merges: what a server has set for one of the two stays, also where the oth
   const b = working('b', { updatedAtUs: 2, setByServer: 4, properties: { email: 'd@b.c', phone_number: '+2' } });
   for (const merged of [mergeOf(a, b), mergeOf(b, a)])
     expect(merged.properties.value).toEqual({ email: 'a@b.c', phone_number: '+2' });
+  const emailAt = (email: string, atMs: number) => ({
+    properties: new VisitorProperties({ email }, undefined, new Map([[timeKey('email'), atMs]])),
+  });
+  const newer = { ...working('b'), ...emailAt('d@b.c', 2) };
+  expect(mergeOf({ ...a, ...emailAt('a@b.c', 1) }, newer).properties.value).toEqual({ email: 'a@b.c' });
 });
 
 test('merges: the survivor leads on with all that led to either, and the loser has nothing left but its device', () => {
