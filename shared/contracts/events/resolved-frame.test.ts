@@ -64,8 +64,7 @@ test('resolved frame: a reference is a line and the characters of its visitor, a
   const lines = [encodeResolved({ v: 1, event, visitor }), ...said.map((one) => resolvedLine(visitor.id, '{}', one))];
   const frame = new ResolvedFrame(Buffer.from(lines.map((line) => `${line}\n`).join('')));
   expect(JSON.parse(frame.lineAt(1))).toMatchObject({ visitor: JSON.parse(JSON.stringify(visitor)) as object });
-  for (const [index, one] of said.entries())
-    if (index > 0) expect(() => frame.lineAt(index + 1), one).toThrow(FrameError);
+  for (let index = 2; index < frame.length; index += 1) expect(() => frame.lineAt(index)).toThrow(FrameError);
 });
 
 test.each(['[7,10]', '[0,0]', '[0,3]', '[]', '[-1,4]', '[0,99999999]', '[0,1234567890123]', '[1]'])(
