@@ -203,7 +203,7 @@ test('doctor: what another key sealed is found while it is there, and what is to
   });
   expect(await found({ SECRETS_KEY_PREVIOUS: next })).toMatchObject({
     level: 'warn',
-    advice: expect.stringContaining('take SECRETS_KEY_PREVIOUS out') as string,
+    advice: expect.stringContaining('remove SECRETS_KEY_PREVIOUS') as string,
   });
 });
 

@@ -74,7 +74,7 @@ test('upgrade-check: says what an upgrade will do, and does none of it', async (
   expect(told(after, 'log format')).toMatch(/^ok: 2, /);
   expect(told(after, 'schema')).toMatch(/^ok: /);
   // The environment names other limits than the streams were made with.
-  expect(told(after, 'stream EVENTS')).toContain('warn: max_bytes is 8388608, this version wants');
+  expect(told(after, 'stream EVENTS')).toContain('warn: max_bytes is 8388608, this version expects');
   await lease.release();
 
   const { config } = await jsm.streams.info(streams.ingest);
