@@ -176,6 +176,12 @@ test('sign-in: one that says what is stored writes nothing, and the device’s o
   const byPublic = plan([sentWith('public', signIn)], from);
   expect([ids(byPublic), byPublic.writes, sumLeftOut(byPublic.outcomes).notOverwritten]).toEqual([['w'], [], 0]);
   expect(plan([signIn], from).writes).toEqual([]);
+  // A device that a server knows, where a public key signed the same person in before.
+  const ofPage = known(
+    [knownPerson('d', 'a', { signedInAs: 'w', setByServer: 1 }), knownPerson('w', 'b')],
+    [['external_id', 'b', 'w']],
+  );
+  expect(plan([signIn], ofPage).writes).toMatchObject([{ id: 'd', signedInAs: 'w', setByServer: 9 }]);
   // Its own person signs in again.
   const back = plan([touch({ userId: 'd', externalIds: ['a'] })], from);
   expect(back.writes).toMatchObject([{ id: 'd', signedInAs: undefined, setByServer: 0 }]);
@@ -219,6 +225,14 @@ test('alias: the device, the previous id and the new id become one, whoever had 
   const result = plan([alias('a', 'n'), touch({ userId: 'a' }), person('a'), person('n'), alias('a', 'n')], from);
   expect(new Set(ids(result)).size).toBe(1);
   expect(result.merges).toHaveLength(2);
+  const ofPeople = known(
+    [knownPerson('a', 'q'), knownPerson('p', 'a'), knownPerson('n', 'n')],
+    [
+      ['external_id', 'a', 'p'],
+      ['external_id', 'n', 'n'],
+    ],
+  );
+  expect(plan([alias('a', 'n')], ofPeople).merges).toHaveLength(2);
   const unknown = plan([touch({ userId: 'a' }), alias('a', 'p'), person('a')]);
   expect(ids(unknown)).toEqual(['a', 'a', 'a']);
 });
@@ -258,6 +272,9 @@ test('e-mail first: an externalId without an owner is added by a server, as far 
   const added = plan([emailFirst(event), emailFirst(touch({ externalIds: ['y'], emails: ['a@b.c'] }))], from);
   expect([ids(added), identitiesOf(added)]).toEqual([['v', 'v'], ['external_id x v']]);
   expect(sumLeftOut(added.outcomes).keptApart).toBe(1);
+  expect(added.writes.map(({ id }) => id)).toEqual(['v']);
+  const second = emailFirst(touch({ externalIds: ['y'], emails: ['a@b.c'] }), { externalIdsMax: 2 });
+  expect(identitiesOf(plan([emailFirst(event), second], from))).toEqual(['external_id x v', 'external_id y v']);
   const byPublic = plan([sentWith('public', emailFirst(event))], from);
   expect([ids(byPublic), identitiesOf(byPublic), sumLeftOut(byPublic.outcomes).keptApart]).toEqual([['v'], [], 1]);
 });
@@ -284,7 +301,9 @@ test('e-mail first: the device is signed in as the visitor of the address, wheth
     const result = plan([emailFirst(touch({ userId, emails: ['a@b.c'] })), touch({ userId })], from);
     expect(ids(result)).toEqual(['v', 'v']);
     expect(result.merges).toEqual([]);
-    expect(result.writes).toMatchObject([{ id: userId, signedInAs: 'v' }]);
+    expect(result.writes).toMatchObject([
+      { id: userId, signedInAs: 'v', stored: userId === 'd' ? { id: 'd' } : undefined },
+    ]);
   }
 });
 
@@ -356,6 +375,16 @@ test('properties: what fits exactly is stored, and a visitor that is too large m
   expect(change({ b: 'zz' })).toMatchObject({ b: 'y' });
   const looked = plan([sentWith('test', touch({ userId: 'v' }, { a: 1 }, { b: 'x'.repeat(200) }))], known(), 100);
   expect(propertiesOf(looked)).toEqual([{ a: 1 }]);
+});
+
+test('clearing external_id: the e-mail addresses stay', () => {
+  const given = { external_id: 'x', email: 'a@b.c' };
+  const result = plan([
+    touch({ userId: 'u', externalIds: ['x'], emails: ['a@b.c'] }, given),
+    touch({ userId: 'u' }, { external_id: null }),
+  ]);
+  expect(result.writes).toMatchObject([{ id: 'u', externalIds: 0, emails: 1 }]);
+  expect(identitiesOf(result)).toEqual(['email a@b.c u']);
 });
 
 test('properties: an e-mail address that is not there is not cleared', () => {

@@ -79,4 +79,21 @@ export const rooms: readonly Room[] = [
     ].map((name) => `shared/contracts/events/${name}.ts`),
     testsIn: 'shared/contracts',
   },
+  {
+    name: 'identity and merges',
+    files: [
+      'account-visitors',
+      'apply-given',
+      'identify-visitor',
+      'identity-limits',
+      'identity-rules',
+      'is-erased',
+      'owned-identities',
+      'plan-visitors',
+      'server-set',
+      'visitor-identity',
+      'working-visitor',
+    ].map((name) => `shared/visitors/${name}.ts`),
+    testsIn: 'shared/visitors',
+  },
 ];
