@@ -22,12 +22,10 @@ export function trackBody(token: string): string {
   return JSON.stringify({ token, ...eventFields() });
 }
 
-/** Body of a track of a new visitor. */
 export function newVisitorBody(token: string): string {
   return JSON.stringify({ token, ...eventFields(), externalId: `new-${slots.sequence}` });
 }
 
-/** Body of a batch of `rows` events. */
 export function batchBody(token: string, rows: number): string {
   const row = { distinctId: `row-${slots.sequence}`, ...eventFields() };
   return JSON.stringify({ token, events: Array.from({ length: rows }, () => row) });

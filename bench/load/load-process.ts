@@ -3,7 +3,6 @@ import type { LoadWindow } from './load-recorder.ts';
 import type { LoadResult } from './load-result.ts';
 import type { WarmUp } from './steady.ts';
 
-/** Order of a load process. */
 export type LoadOrder = WarmUp & {
   readonly url: string;
   /** Bodies with slots, which connections use in turn. */

@@ -47,7 +47,7 @@ const windowMs = 24 * 3_600_000;
 /** Number of different inputs of a kind: with a single one, the compiler could compute the result once. */
 const varieties = 64;
 
-/** Takes values in turn. */
+/** Returns a function that cycles through `varieties` prepared values. */
 function inTurn<Value>(make: (index: number) => Value): () => Value {
   const values = Array.from({ length: varieties }, (_, index) => make(index));
   let next = 0;

@@ -28,7 +28,6 @@ run or with \`npm run bench -- compare BEFORE.json AFTER.json\`, never by two li
 twice as fast an hour later. A decision that rests on a figure names the file and its commit.
 `;
 
-/** The page of kept results, as Markdown. */
 export function renderResultsPage(kept: readonly KeptResult[]): string {
   return [intro, ...kept.map(renderResult)].join('\n');
 }

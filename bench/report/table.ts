@@ -7,7 +7,7 @@ export function figureNames(rows: readonly ResultRow[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row.figures)))];
 }
 
-/** Rows of a result as a table for the terminal. */
+/** The rows as a text table for a terminal. */
 export function renderTable(rows: readonly ResultRow[]): string {
   const names = figureNames(rows);
   const cells = rows.map((row) => [

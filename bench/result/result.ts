@@ -1,7 +1,6 @@
 /** The unit of a figure, which also decides how it is written. */
 export type Unit = 'per_s' | 'ns' | 'ms' | 's' | 'bytes' | 'ratio' | 'count';
 
-/** One figure of a subject. */
 export type Figure = {
   readonly unit: Unit;
   readonly better: 'more' | 'less';

@@ -14,7 +14,6 @@ export function parseMetrics(text: string): MetricsPage {
   return { sum: (name) => sums.get(name) ?? 0 };
 }
 
-/** Reads `/metrics` of a service. */
 export async function readMetrics(metricsUrl: string): Promise<MetricsPage> {
   const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(deadlineMs) });
   return parseMetrics(await answer.text());

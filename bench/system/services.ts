@@ -8,7 +8,6 @@ import type { Child } from './child.ts';
 import type { GcAnswer, GcOrder, GcUse } from './gc-messages.ts';
 import { readMetrics } from './metrics-page.ts';
 
-/** A running service. */
 export type Service = {
   readonly pid: number;
   /** Address of its interface, or of its metrics if it has no other. */

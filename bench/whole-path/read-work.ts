@@ -7,7 +7,7 @@ import { cpuMsOfStack } from './whole-stack.ts';
 /** Work of a stack so far, counted by the processes themselves. */
 export type Work = {
   readonly atMs: number;
-  /** By process. */
+  /** CPU time of each process. */
   readonly cpuMs: Readonly<Record<string, number>>;
   /** Messages into and out of nats-server: publishes, pulls, acknowledgements and answers count as one each. */
   readonly messagesIn: number;

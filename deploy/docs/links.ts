@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import type { Page } from './page.ts';
 
-/** The target of a link. */
 export type Target =
   | { readonly kind: 'outside'; readonly href: string }
   | { readonly kind: 'page'; readonly page: Page; readonly hash: string }

@@ -24,7 +24,7 @@ export type StackAddresses = {
   readonly log: Pick<StackLog, 'url' | 'monitorUrl' | 'logins'>;
   readonly database: Pick<StackDatabase, 'urls' | 'isMigrated'>;
   readonly secretsKey: string;
-  /** PEM. */
+  /** Private key in PEM. */
   readonly configSigningKey: string;
   readonly sinkUrl: string;
 };

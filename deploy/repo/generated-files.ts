@@ -8,7 +8,7 @@ import type { Dashboard } from '../grafana/panel.ts';
 import { accountsFile, usersFile } from '../../shared/nats/users/render-users.ts';
 
 export type GeneratedFile = {
-  /** From `deploy`. */
+  /** Path of the file, relative to `deploy`. */
   readonly path: string;
   readonly text: string;
 };

@@ -1,7 +1,6 @@
 import type { Fault } from '../families/fault.ts';
 import type { StackShape } from '../stack/stack.ts';
 
-/** One drawn fault. */
 export type DrawnFault = {
   readonly fault: Fault;
   /** Start in ms after the first one; later if it has to wait for another fault. */

@@ -8,7 +8,7 @@ import type { LedgerEntry, Refusal } from './ledger.ts';
 export type Arrival = {
   readonly visitor: number;
   readonly number: number;
-  /** Its Idempotency-Key. */
+  /** Idempotency-Key of its request. */
   readonly key: string;
   readonly atMs: number;
   /** Digests of the event's and the person's marks: see marks.ts. */

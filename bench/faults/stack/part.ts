@@ -16,7 +16,7 @@ export type Part = {
   /** Prevents restarts until `release`. */
   hold(): void;
   release(): void;
-  /** Stops it permanently. */
+  /** Stops the process for good: it is not restarted. */
   stop(): Promise<void>;
 };
 

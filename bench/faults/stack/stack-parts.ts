@@ -14,7 +14,6 @@ import type { Part } from './part.ts';
 type Env = Readonly<Record<string, string>>;
 type Say = (line: string) => void;
 
-/** One node of the log. */
 export type LogNode = Part & {
   readonly serverName: string;
   readonly port: number;

@@ -50,7 +50,7 @@ export type StackShape = {
 /** Everything an event passes through; each part keeps running with its own ports and folders. */
 export type FaultStack = {
   readonly folder: string;
-  /** Of the gateways. */
+  /** Address of the gateways. */
   readonly url: string;
   /** The source key that visitors send; changes when a fault issues a new one. */
   token: string;
@@ -100,7 +100,6 @@ type FaultService = 'gateway' | 'pipeline' | 'control-plane';
 const logUserOf = { gateway: 'gateway', pipeline: 'pipeline', 'control-plane': 'controlPlane' } as const;
 
 const readyDeadlineMs = 120_000;
-/** Stacks that are running. */
 const running = new Set<Stops>();
 
 /** Stops every stack, for a process that was asked to stop. */

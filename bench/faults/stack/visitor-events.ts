@@ -5,7 +5,6 @@ import type { ExpectedMarks } from '../judge/marks.ts';
 /** The APIs for sending an event. */
 export type Route = 'track' | 'batch' | 'pixel' | 'identify';
 
-/** One request of a numbered visitor. */
 export type VisitorRequest = {
   readonly method: 'GET' | 'POST';
   readonly path: string;

@@ -1,6 +1,6 @@
 /** Selects dead letters for a command. */
 export type LetterChoice = {
-  /** Exact reason. */
+  /** Only letters of exactly this reason. */
   readonly reason?: string | undefined;
   /** Stored or last tried before this time, in ms since the epoch. */
   readonly toMs?: number | undefined;

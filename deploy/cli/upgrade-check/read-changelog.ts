@@ -1,4 +1,3 @@
-/** A version of the changelog. */
 export type Release = {
   readonly version: string;
   /** Information and steps for operators who upgrade to it: the entries under its heading "Upgrade". */

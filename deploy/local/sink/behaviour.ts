@@ -27,7 +27,7 @@ export type Behaviour = Static<typeof Behaviour>;
 const check = Compile(Behaviour);
 
 export type Decision = {
-  /** Null: hang. */
+  /** Null: the sink does not answer. */
   readonly status: number | null;
   readonly delayMs: number;
   readonly retryAfterS: number | undefined;

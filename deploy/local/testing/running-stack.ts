@@ -13,7 +13,7 @@ import { stackTestEnv } from './env.ts';
 export type RunningStack = {
   readonly credentials: Credentials;
   readonly metrics: { readonly gateway: string; readonly controlPlane: string; readonly pipeline: string };
-  /** Of the launcher. */
+  /** Process id of the launcher. */
   readonly pid: number;
   /** Everything it has printed so far. */
   output(): string;

@@ -16,7 +16,7 @@ export type LogUser = {
   readonly account: string;
   /** The service that uses it, in a sentence for readers of the servers' configuration. */
   readonly whose: string;
-  /** Undefined: everything. */
+  /** Undefined: the user may do everything. */
   readonly rights: LogRights | undefined;
 };
 

@@ -1,4 +1,3 @@
-/** One call of the library. */
 export type LibraryCall = {
   /** With the path of the interface, as `http://…/api/v1`. */
   readonly baseUrl: string;
@@ -15,7 +14,6 @@ export type LibraryAnswer = {
   readonly body: Readonly<Record<string, unknown>>;
   /** The header as the library reads it; null if it is missing, or hidden from a page. */
   readonly retryAfter: string | null;
-  /** Tries in all. */
   readonly tries: number;
 };
 

@@ -22,9 +22,9 @@ export type FilledAccount = {
   readonly planRuleId: string;
   readonly experiments: FilledExperiments;
   readonly sourceId: string;
-  /** Of that event. */
+  /** The visitor of that event. */
   readonly visitorId: string;
-  /** The one that is live. */
+  /** The live version. */
   readonly versionId: string;
   /** A dead letter of the destination that refuses. */
   readonly letterSeq: string;

@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 /** Ends a test that hangs; no result depends on it. */
 const timeoutMs = 45_000;
 
-/** Signs in with a key. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/');
   await page.getByLabel('API key').fill(key, { timeout: timeoutMs });
