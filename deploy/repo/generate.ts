@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { generatedFiles } from './generated-files.ts';
@@ -10,5 +10,5 @@ for (const { path, text } of await generatedFiles()) {
   const file = fileURLToPath(new URL(`deploy/${path}`, topFolder));
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
-  process.stdout.write(`wrote deploy/${path}\n`);
+  process.stdout.write(`wrote ${join('deploy', path)}\n`);
 }

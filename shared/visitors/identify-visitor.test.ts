@@ -155,7 +155,7 @@ test('sign-in: visitors that would exceed the limit of ids stay two, an alias is
   expect(plan([limited(alias('d', 'x'), { userIdsMax: 2 })], from).merges).toHaveLength(1);
 });
 
-test('sign-in: the person of a device is not merged with itself, and a device that became one points at nobody else', () => {
+test('sign-in: the person of a device is not merged with itself, and a device that became one is an alias of no other', () => {
   const again = plan([person('x', { userId: 'd' }), person('x', { userId: 'd' })]);
   expect([ids(again), again.merges, sumLeftOut(again.outcomes).keptApart]).toEqual([['d', 'd'], [], 0]);
   const from = known([stored('d', { createdAtUs: 1 }), knownPerson('v', 'x')], [['external_id', 'x', 'v']]);
@@ -214,7 +214,7 @@ test('merges: a record has the cause, the state of both, and the identifiers tha
   ]);
 });
 
-test('alias: the device, the previous id and the new id become one, whoever had them', () => {
+test('alias: the device, the previous id and the new id become one, whichever visitors had them', () => {
   const from = known(
     [stored('a'), knownPerson('p', 'a'), knownPerson('n', 'n')],
     [
