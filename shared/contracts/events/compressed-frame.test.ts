@@ -45,6 +45,13 @@ test('compressed frame: any lines are the same when they are opened, and how lon
   );
 });
 
+test('compressed frame: one that opens to fewer bytes than a chunk of zlib has', () => {
+  const frame = frameOf(['{"value":""}', '{"value":""}', '{"value":""}']);
+  const compressed = compressFrame(frame);
+  expect(compressed.length).toBeLessThan(frame.length);
+  expect(openFrame(compressed).equals(frame)).toBe(true);
+});
+
 test('compressed frame: all who read resolved events read it as if it were not', () => {
   const frame = eventsFrame(40);
   const compressed = compressFrame(frame);

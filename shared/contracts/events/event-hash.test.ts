@@ -41,7 +41,8 @@ test('event hash: the same id and the same identifiers are one event, and anythi
     }),
   );
   expect(hashEvent('a', 'x', {})).toEqual(hashEvent('a', 'x'));
-  expect(hashEvent('a', 'x', { externalIds: ['1'], emails: ['1'] })).not.toEqual(hashEvent('a', 'x'));
+  for (const named of [{ userId: '1' }, { externalIds: ['1'], emails: ['1'] }])
+    expect(hashEvent('a', 'x', named)).not.toEqual(hashEvent('a', 'x'));
 });
 
 test('event hash: 200,000 counted ids do not meet', () => {
