@@ -50,3 +50,42 @@ test('byte writer: writes a text as JSON does, and bytes of any length', () => {
     }),
   );
 });
+
+test('byte writer: writes any stretch of some bytes, short or long', () => {
+  const source = Buffer.from(Array.from({ length: 100 }, (_, n) => n));
+  for (const [start, end] of [
+    [0, 100],
+    [0, 99],
+    [1, 100],
+    [60, 100],
+    [3, 34],
+    [3, 35],
+    [3, 36],
+    [5, 5],
+  ] as const) {
+    const writer = new ByteWriter(1);
+    writer.text('>');
+    writer.bytes(source, start, end);
+    writer.text('<');
+    const expected = Buffer.concat([Buffer.from('>'), source.subarray(start, end), Buffer.from('<')]);
+    expect(Buffer.from(writer.copy())).toEqual(expected);
+  }
+});
+
+test.each(['"', '\\', '\0', '\u001f', ' ', '~', '\u007f', '\u0080', 'a"', '\ud800'])(
+  'byte writer: %j is written as UTF-8, and quoted as JSON',
+  (one) => {
+    const writer = new ByteWriter(1);
+    writer.text(one);
+    writer.quoted(one);
+    expect(Buffer.from(writer.copy())).toEqual(Buffer.from(one + JSON.stringify(one)));
+  },
+);
+
+test('byte writer: what fits takes no new buffer, and one that is full doubles', () => {
+  const writer = new ByteWriter(100);
+  writer.quoted('x'.repeat(98));
+  expect([writer.length, writer.capacity]).toEqual([100, 100]);
+  writer.bytes(Buffer.from('x'));
+  expect([writer.length, writer.capacity]).toEqual([101, 200]);
+});

@@ -22,3 +22,10 @@ test('reused writers: neither large ones nor many are kept', () => {
   expect(writers.take()).toBe(one);
   expect([large, one, other]).not.toContain(writers.take());
 });
+
+test('reused writers: one of exactly the largest size is kept', () => {
+  const writers = new ReusedWriters({ make: () => new ByteWriter(8), bytesMax: 8, keptMax: 1 });
+  const writer = writers.take();
+  writers.giveBack(writer);
+  expect(writers.take()).toBe(writer);
+});

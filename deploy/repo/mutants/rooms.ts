@@ -96,4 +96,9 @@ export const rooms: readonly Room[] = [
     ].map((name) => `shared/visitors/${name}.ts`),
     testsIn: 'shared/visitors',
   },
+  {
+    name: 'bytes of JSON',
+    files: ['byte-writer', 'name-table', 'reused-writers'].map((name) => `shared/json/${name}.ts`),
+    testsIn: 'shared/json',
+  },
 ];
