@@ -155,6 +155,12 @@ describe('consent', () => {
     expect(decided({ signals: { rudderstack: ['ads', 'more'] } }, { own })).toBe(expected);
   });
 
+  test('rudderstack: a purpose without ids goes by its key, and so does an event of another source', () => {
+    const ids = { signals: { rudderstack: ['ads'] } };
+    expect(decided({}, { own: { $rudderstack: true, advertising: false } })).toBe('denied by event');
+    expect(decided(ids, { own: { advertising: false, ads: true } })).toBe('denied by event');
+  });
+
   test('visitor: a category of a purpose counts for it', () => {
     const own = { signals: { segment: ['C4'] } };
     expect(decided(own, { visitor: { consent: { c4: false, advertising: true } } })).toBe('denied by visitor');
