@@ -182,6 +182,18 @@ test('sign-in: one that says what is stored writes nothing, and the device’s o
     [['external_id', 'b', 'w']],
   );
   expect(plan([signIn], ofPage).writes).toMatchObject([{ id: 'd', signedInAs: 'w', setByServer: 9 }]);
+  // A device that no server knows: afterwards a public key signs no other person in there.
+  const unknownToServers = known(
+    [stored('d', { signedInAs: 'w' }), knownPerson('w', 'b'), knownPerson('v', 'c')],
+    [
+      ['external_id', 'b', 'w'],
+      ['external_id', 'c', 'v'],
+    ],
+  );
+  const other = sentWith('public', touch({ userId: 'd', externalIds: ['c'] }));
+  const confirmed = plan([signIn, other], unknownToServers);
+  expect(confirmed.writes).toMatchObject([{ id: 'd', signedInAs: 'w', setByServer: 8 }]);
+  expect(sumLeftOut(confirmed.outcomes).notOverwritten).toBe(1);
   // Its own person signs in again.
   const back = plan([touch({ userId: 'd', externalIds: ['a'] })], from);
   expect(back.writes).toMatchObject([{ id: 'd', signedInAs: undefined, setByServer: 0 }]);
@@ -305,6 +317,9 @@ test('e-mail first: the device is signed in as the visitor of the address, wheth
       { id: userId, signedInAs: 'v', stored: userId === 'd' ? { id: 'd' } : undefined },
     ]);
   }
+  const byPublic = known([stored('v', { emails: 1 }), stored('d', { signedInAs: 'v' })], [['email', 'a@b.c', 'v']]);
+  const confirmed = plan([emailFirst(touch({ userId: 'd', externalIds: ['y'], emails: ['a@b.c'] }))], byPublic);
+  expect(confirmed.writes.find(({ id }) => id === 'd')).toMatchObject({ signedInAs: 'v', setByServer: 8 });
 });
 
 test('e-mail first: an event whose identifiers all lead to one visitor keeps the rights of its key', () => {

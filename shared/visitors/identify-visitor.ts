@@ -50,7 +50,7 @@ export function followEmail(account: AccountVisitors, event: PlannedEvent, visit
     if (isFree) account.tieExternalId(event, visitor, externalId);
     else event.leaveOut('keptApart');
   }
-  if (userId === undefined || account.ofDevice(userId, event.tiesAsServer) === visitor) return visitor;
+  if (userId === undefined) return visitor;
   if (account.visitors.row(userId) === undefined) account.create(userId);
   account.tieDevice(event, userId, visitor);
   return visitor;
@@ -80,8 +80,9 @@ function signIn(account: AccountVisitors, event: PlannedEvent, externalId: strin
     account.tieDevice(event, userId, made);
     return made;
   }
-  if (userId === undefined || device === person) return person;
-  const one = account.join(event, device ?? account.create(userId), person, false);
+  if (userId === undefined) return person;
+  // Signed in there already: the sign-in may become a server's.
+  const one = device === person ? undefined : account.join(event, device ?? account.create(userId), person, false);
   if (one === undefined) account.tieDevice(event, userId, person);
   return one ?? person;
 }
