@@ -21,7 +21,7 @@ export function compressFrame(frame: Uint8Array): Uint8Array {
   return Buffer.concat([head, deflated]);
 }
 
-/** The size of `openFrame`'s result, without opening; the frame's size where it cannot be opened. */
+/** The size that a frame's head gives for its lines; the frame's own size where that is more than a reader opens. */
 export function openedBytes(frame: Uint8Array): number {
   if (!isCompressed(frame)) return frame.length;
   const bytes = saidBytes(frame);
