@@ -241,7 +241,7 @@ test('streams: there are no more than may be, and one that is left makes room', 
   for (const { left } of opened) left.abort();
 });
 
-test('ways: a request is shown to keys that may read the destination, before anything else is looked at', async () => {
+test('event routing: the request to a destination needs the scope destination:find, which is checked before the parameters and the event', async () => {
   const { body: destination } = await client.post('/destinations', {
     type: 'HTTPCustomRequest',
     settings: {
@@ -276,7 +276,7 @@ test('ways: a request is shown to keys that may read the destination, before any
   expect(JSON.stringify(shown.body)).not.toContain('TOPSECRET');
 });
 
-test('ways: what the rules of the draft and of the live version say of an event, and what would be sent, unsent', async () => {
+test('event routing: shows the decision of the draft and of the live version for an event, and the request without its secrets', async () => {
   const { body: open } = await client.post('/destinations', {
     name: 'Open',
     type: 'HTTPDestination',

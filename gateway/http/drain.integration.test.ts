@@ -79,7 +79,7 @@ test('drain: a kept connection gets one more answer, with connection: close, and
   expect(await storedIds()).toContain(id);
 });
 
-test('drain: connections on which nothing is asked are ended after their time, not before, and without a reset', async () => {
+test('drain: idle connections are closed after SHUTDOWN_IDLE_MS, not before, and without a reset', async () => {
   const idleMs = 1_500;
   const { kept, gateway } = await draining({ SHUTDOWN_IDLE_MS: String(idleMs) }, 2);
   const startedMs = performance.now();
@@ -89,7 +89,7 @@ test('drain: connections on which nothing is asked are ended after their time, n
   for (const each of kept) expect(await each.ended).toBe('ended');
 });
 
-test('drain: a load balancer is given time: connections are taken for as long as it needs', async () => {
+test('drain: during SHUTDOWN_ACCEPT_MS readiness is 503 and new connections are still served', async () => {
   const { gateway } = await draining({ SHUTDOWN_ACCEPT_MS: '10000', SHUTDOWN_IDLE_MS: '10000' }, 0);
   const stopped = gateway.stop();
   await until('readiness says no', async () => (await gateway.readiness()).status === 503);
@@ -100,7 +100,7 @@ test('drain: a load balancer is given time: connections are taken for as long as
   await expect(keepConnection(gateway.port)).rejects.toThrow(/ECONNREFUSED/);
 });
 
-test('drain: without such a time new connections are refused at once, and answered nowhere', async () => {
+test('drain: without SHUTDOWN_ACCEPT_MS new connections are refused while a kept one is still answered', async () => {
   const { gateway, kept } = await draining({ SHUTDOWN_IDLE_MS: '20000' }, 1);
   const stopped = gateway.stop();
   await until('connections are refused', async () => {

@@ -44,7 +44,7 @@ const track = '/api/v1/track';
 
 const isStored = async (id: string): Promise<boolean> => (await log.envelopes()).some((envelope) => envelope.id === id);
 
-test('framing: one good request', async () => {
+test('framing: a well-formed request is accepted', async () => {
   expect((await sendRaw(gateway.port, [post(track, event('good'))])).statuses).toEqual([200]);
 });
 

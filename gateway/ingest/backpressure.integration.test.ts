@@ -80,7 +80,7 @@ test('backpressure: an account whose events wait for too long is 429 with a time
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(200);
 });
 
-test('backpressure: who follows a link gets there all the same, without an event', async () => {
+test('backpressure: a redirect still answers with its link, and its event is counted but not stored', async () => {
   await keepTelling({ accounts: [[testAccountId, 2_500]] });
   await expect.poll(async () => (await track(testSources.server.token)).status, within).toBe(429);
   const followed = await fetch(`${gateway.url}/redirect/link?distinctId=held-back`, { redirect: 'manual' });

@@ -147,7 +147,7 @@ test.each([...signed.keys()])(
   },
 );
 
-test('webhook: a request that was kept and is sent again later is refused', async () => {
+test('webhook: a request with a signature from an hour ago is 401', async () => {
   const body = '{"event":"invitee.created"}';
   const address = addressOf(tokenOf(signed, 'CalendlyWebhook'));
   const old = signers['CalendlyWebhook']?.({ secret, body, url: address, nowMs: Date.now() - 3_600_000 }) ?? {};
@@ -169,7 +169,7 @@ test('webhook: a source that wants signatures takes nothing at other addresses',
   expect((await fetch(`${gateway.url}/pixel/${token}.gif?event=Forged`)).status).toBe(403);
 });
 
-test('webhook: a secret that does not open here puts requests off', async () => {
+test('webhook: a source whose secret cannot be decrypted answers 503, and 403 to a track', async () => {
   const answer = await post(addressOf(unopenedSource.token), '{}');
   expect(answer).toMatchObject({ status: 503, body: { success: false } });
   expect(
@@ -328,7 +328,7 @@ test.each([
   );
 });
 
-test('webhook: a source of no kind keeps its ways, and takes multipart forms and gzip too', async () => {
+test('webhook: a generic source stores the body as properties, each member of an array as an event, and reads multipart forms', async () => {
   const { token } = testSources.hook;
   expect((await post(addressOf(token, '?distinctId=generic-1'), '{"email":"a@b.test","event":"x"}')).status).toBe(200);
   const [found] = (await storedBy('hook')).filter(({ id }) => id === 'generic-1');

@@ -161,13 +161,13 @@ test('flags: libraries keep the values that they have when the control plane fai
   expect(asked).toEqual([]);
 });
 
-test('experiments: an answer that is none of the control plane is a 503', async () => {
+test('experiments: a 502 with HTML from upstream is answered as a 503 with Retry-After', async () => {
   answer = () => ({ status: 502, body: '<html>', headers: { 'content-type': 'text/html' } });
   const got = await post(assignment);
   expect([got.status, got.headers.get('retry-after')]).toEqual([503, '1']);
 });
 
-test('experiments: more at once than are let through are refused, and the others answered', async () => {
+test('experiments: a request beyond the limit of concurrent requests is refused, and the others are answered', async () => {
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -186,7 +186,7 @@ test('experiments: more at once than are let through are refused, and the others
   await controlPlane.close();
 });
 
-test('experiments: an answer that comes late is a 503, also to who waits for a connection, and the next is served', async () => {
+test('experiments: requests that reach their deadline, with or without a connection, are 503, and later ones are served', async () => {
   let isHeld = true;
   answer = () => (isHeld ? new Promise(() => undefined) : { status: 200, body: '{"success":true}' });
   const impatient = await startGatewayHere(nats.url, {
@@ -210,7 +210,7 @@ test('experiments: an answer of many pieces arrives whole', async () => {
   expect((await post('experiments/personalization')).body).toEqual(JSON.parse(text));
 });
 
-test('experiments: what the proxy refuses is not forwarded, and a browser may ask first', async () => {
+test('experiments: a wrong content type and a malformed address are refused without being forwarded, and a preflight is answered', async () => {
   expect((await post(assignment, { 'content-type': 'application/xml' })).status).toBe(415);
   expect((await post('experiments/assignments/%E0%A4%A')).status).toBe(400);
   expect(asked).toEqual([]);
@@ -219,7 +219,7 @@ test('experiments: what the proxy refuses is not forwarded, and a browser may as
   expect(await gateway.metrics()).toMatch(/requests_total\{route="assignments",code="415"\} 1/);
 });
 
-test('experiments: whatever bytes a caller calls itself by, it is asked for, and never a 5xx', async () => {
+test('experiments: no User-Agent header causes a 5xx, and one in UTF-8 is forwarded unchanged', async () => {
   for (const name of ['Brówser € x', 'a\u0001b', 'a\u007fb', 'x \u{1f600} x']) {
     const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`, `User-Agent: ${name}`];
     const got = await sendRaw(gateway.port, [rawPost(`/api/v1/${assignment}`, headers, body)]);
@@ -229,7 +229,7 @@ test('experiments: whatever bytes a caller calls itself by, it is asked for, and
   expect(agents).toContain('Brówser € x');
 });
 
-test('experiments: a control plane that is away is a 503, and one that was not named is said to be missing', async () => {
+test('experiments: an unreachable control plane is a 503, and without CONTROL_PLANE_URL the answer is a 404 that names it', async () => {
   const away = await startGatewayHere(nats.url, { CONTROL_PLANE_URL: `http://127.0.0.1:${await findFreePort()}` });
   const none = await startGatewayHere(nats.url);
   const refused = await post(assignment, {}, away);
