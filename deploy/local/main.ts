@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { CannotStartError, cannotStartExitCode } from '../../shared/runtime/cannot-start.ts';
 import { EnvError } from '../../shared/runtime/env.ts';
 import { inheritedEnv, readStackEnv } from './env.ts';
@@ -6,6 +7,13 @@ import { createProgress } from './progress.ts';
 import { readyMessage } from './ready-message.ts';
 import { makeSignInCode } from './sign-in-code.ts';
 import { startStack } from './stack.ts';
+
+// There are no options; one that is given is an error.
+new Command('npm start')
+  .description(
+    'Runs the whole stack on this machine until Ctrl-C. Settings are environment variables: see /docs/settings.html.',
+  )
+  .parse();
 
 const progress = createProgress((text) => process.stdout.write(text));
 const stops: (() => Promise<void>)[] = [];
