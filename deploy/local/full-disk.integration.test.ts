@@ -113,7 +113,7 @@ test.skipIf(disk === undefined)(
     await expect.poll(() => taken.size, settle).toBeGreaterThan(before);
     clearInterval(sending);
     say(`full disk: acknowledged ${Math.round(performance.now() - startedMs)} ms after there was room`);
-    for (let i = 0; i < 20; i += 1) expect(await track()).toBe(200);
+    for (let i = 0; i < 20; i += 1) await expect.poll(() => track(), settle).toBe(200);
     for (const path of ['/demo', '/second']) {
       await expect.poll(async () => missingAt(path), settle).toEqual([]);
       // What was in flight at the kill may come twice, under its key; what was finished before does not.
