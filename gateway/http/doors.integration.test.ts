@@ -46,12 +46,12 @@ async function metric(name: string): Promise<number> {
   return Number(line?.split(' ')[1] ?? Number.NaN);
 }
 
-test('every route: requests that failed in an earlier run are answered and stored as documented', async () => {
+test('request families: requests that failed in an earlier run are answered and stored as documented', async () => {
   const { failures } = await runDoors({ gateway, log, cases: kept.map((one) => one.case) });
   expect(failures).toEqual([]);
 });
 
-test('every route: mutated requests are answered and stored as documented, memory stays bounded, and no request stays open', async () => {
+test('request families: mutated requests are answered and stored as documented, memory stays bounded, and no request stays open', async () => {
   const { FUZZ_CASES: count, FUZZ_SEED: seed } = readFuzzEnv(4_000);
   const resident = (): Promise<number> => metric('process_resident_memory_bytes');
   let atThird = 0;
