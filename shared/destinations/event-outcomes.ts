@@ -56,7 +56,7 @@ export function eventOutcomes(kind: EventKind, settings: JsonObject): readonly E
   return standardSamples.map((sample) => eventOutcome(kind, prepared, sample));
 }
 
-/** The same for one sample, with `properties` merged in. */
+/** What a prepared destination sends for one sample. `properties` are added to the properties of the sample. */
 export function eventOutcome(
   kind: EventKind,
   prepared: PreparedDestination,

@@ -206,7 +206,7 @@ function trackEvent(given: Given, event: OutboundEvent, email: string): Outbound
   return postForm({ url: `${given.baseUrl ?? trackerUrl}/event`, body, events: [event] });
 }
 
-/** An event has one value: its properties as JSON, if they fit. */
+/** The one value of a tracked event: its properties as JSON. Undefined where it has none or they are too long. */
 function eventData(properties: JsonObject): string | undefined {
   const text = JSON.stringify(properties);
   return text === '{}' || text.length > dataCharactersMax ? undefined : text;

@@ -215,16 +215,16 @@ function productsOf(products: readonly Product[]): string {
   return told.join(',');
 }
 
-/** Without separator characters. */
+/** A field of a product, without the characters that separate fields and products. */
 const separate = (text = ''): string => text.replaceAll(/[;,|]/g, ' ').slice(0, 100);
 
-/** At most 20 bytes; Adobe would truncate a longer one, and confuse ids with the same start. */
+/** The order id, or its hash if it is longer than 20 bytes: Adobe truncates, and would confuse ids that start alike. */
 function purchaseId(orderId: string | undefined): string | undefined {
   if (orderId === undefined || Buffer.byteLength(orderId, 'utf8') <= 20) return orderId;
   return hash('sha256', orderId, 'hex').slice(0, 20);
 }
 
-/** Flattened, with names of letters, digits and underscores. */
+/** Properties as context data: flattened, under names of letters, digits and underscores. */
 function contextDataOf(properties: JsonObject): Readonly<Record<string, string>> {
   const told: Record<string, string> = {};
   const tell = (name: string, value: unknown, depth: number): void => {
@@ -245,7 +245,7 @@ function joined(prefix: string, key: string): string {
   return prefix === '' ? plain : `${prefix}_${plain}`;
 }
 
-/** Lists of texts and numbers; products have their own variable. */
+/** The texts and numbers of a list, separated by commas. Objects are left out: products have their own variable. */
 function listText(values: readonly unknown[]): string {
   return values
     .flatMap((value) => (isJsonObject(value) || Array.isArray(value) ? [] : (textForm(value) ?? [])))

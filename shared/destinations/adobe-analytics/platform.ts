@@ -35,8 +35,8 @@ const hit = Type.Object({
 const failure = (reason: string) => ({ status: 204, headers: { status: 'FAILURE', reason } });
 
 /**
- * Data Insertion API, with a query string as the body and answers without one. It has no credentials: any
- * client that knows the id of a report suite may send to it. https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types
+ * Adobe's Data Insertion API: a request has a query string as its body, a response has no body. It needs no
+ * credentials: any client that knows a report suite ID may send to it. https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types
  */
 export const adobeAnalyticsPlatform = definePlatform({
   endpoints: [
@@ -63,7 +63,10 @@ const reasons: Readonly<Record<string, string>> = {
   pageName: 'NO pagename OR pageurl',
 };
 
-/** Variables by their names, and context data, which stand between `c.` and `.c`, under `c.`; undefined without both marks. */
+/**
+ * The variables of a hit by name; the context data, which is between `c.` and `.c` in the body, is under `c.`. Undefined
+ * without the delimiters `AQB` and `AQE`.
+ */
 function readHit(body: string): unknown {
   const variables: Record<string, unknown> = {};
   let contextData: Record<string, string> | undefined;

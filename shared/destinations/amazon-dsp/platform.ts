@@ -71,7 +71,7 @@ const rowsAnswer = (verdicts: readonly RowVerdict[]) => ({
   },
 });
 
-/** Events API: a 207 says of each row whether it was taken. https://advertising.amazon.com/API/docs/en-us/guides/events/events */
+/** Amazon's Events API: a 207 has a result for each row. https://advertising.amazon.com/API/docs/en-us/guides/events/events */
 export const amazonDspPlatform = definePlatform({
   endpoints: [
     {

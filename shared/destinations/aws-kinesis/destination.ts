@@ -11,7 +11,7 @@ import { withinBytes } from '../sdk/http.ts';
 import { matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
-// A request may have 500 records; a response about that many failures still fits the response limit.
+// Kinesis accepts 500 records a request. With 200, a response that lists only failures stays within the response limit.
 const batchEventsMax = 200;
 // 5 MiB of records before base64.
 const bodyBytesMax = (5 * 1_024 * 1_024 * 4) / 3;

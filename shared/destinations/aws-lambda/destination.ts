@@ -31,7 +31,7 @@ const settings = {
       { label: 'Asynchronous', value: 'Event' },
       { label: 'Wait for the function', value: 'RequestResponse' },
     ],
-    sublabel: 'If off (asynchronous), AWS accepts the event and retries a failing function itself.',
+    sublabel: 'If asynchronous, AWS accepts the event and retries a failing function itself.',
     fallback: 'Event',
     example: 'Event',
   }),

@@ -4,7 +4,7 @@ import { definePlatform, inHeader } from '../sdk/platform.ts';
 import type { RowVerdict, ScriptedAnswer } from '../sdk/platform.ts';
 import { anyRows, someText } from '../sdk/platform-schemas.ts';
 
-// The signature itself only AWS could check: that all is signed which must be is seen here.
+// Only AWS can verify the signature: this checks that the required headers are signed.
 const signed =
   /^AWS4-HMAC-SHA256 Credential=[\w/-]+\/sns\/aws4_request, SignedHeaders=(?=[^,]*host)(?=[^,]*x-amz-date)[\w;-]+, Signature=[0-9a-f]{64}$/;
 
@@ -33,7 +33,7 @@ const entry = Type.Object(
   { additionalProperties: false },
 );
 
-/** PublishBatch: each message is answered by itself. https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html */
+/** PublishBatch: the response has a result for each message. https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html */
 export const snsPlatform = definePlatform({
   endpoints: [
     {
@@ -65,7 +65,7 @@ export const snsPlatform = definePlatform({
 });
 
 /**
- * A form of AWS's query protocol as the object it describes: names are paths with dots, and members of a list have numbers
+ * Parses a form of AWS's query protocol into an object: a name is a path with dots, and members of a list are numbered
  * from 1. https://docs.aws.amazon.com/sns/latest/dg/sns-making-api-requests.html
  */
 function readQuery(body: string): unknown {
@@ -76,7 +76,7 @@ function readQuery(body: string): unknown {
     let place = root;
     for (const part of path) {
       const next = (place[part] ??= {});
-      // A name that is a value elsewhere: half of a form can be so.
+      // A truncated form may have a value where another name needs an object.
       if (typeof next === 'string') return undefined;
       place = next;
     }

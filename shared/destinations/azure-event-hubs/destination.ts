@@ -56,12 +56,12 @@ const settings = {
   sharedAccessKey: optionalSecret({ label: 'Shared access key', example: 'example-shared-access-key' }, plainText),
   tenantId: optionalText(
     {
-      label: 'Tenant id',
+      label: 'Tenant ID',
       sublabel: 'From the Microsoft Entra application, which needs the role Azure Event Hubs Data Sender.',
     },
     matching(/^[\w.-]{1,253}$/, 'must be a tenant ID'),
   ),
-  clientId: optionalText({ label: 'Client id' }, plainText),
+  clientId: optionalText({ label: 'Client ID' }, plainText),
   clientSecret: optionalSecret({ label: 'Client secret' }),
   partitionBy: choice({
     label: 'Partition',
@@ -147,9 +147,9 @@ function accessOf(given: SettingsOf<typeof settings>, resource: string): Access 
     if (tenantId !== undefined) throw new SettingError('tenantId', 'must be empty if there is a shared access policy');
     return (nowMs) => ({ authorization: sharedAccessSignature({ resource, keyName, key }, nowMs) });
   }
-  if (tenantId === undefined) throw new SettingError('sharedAccessKeyName', 'is required, or a tenant id');
-  if (clientId === undefined) throw new SettingError('clientId', 'is required with a tenant id');
-  if (clientSecret === undefined) throw new SettingError('clientSecret', 'is required with a tenant id');
+  if (tenantId === undefined) throw new SettingError('sharedAccessKeyName', 'is required unless there is a tenant ID');
+  if (clientId === undefined) throw new SettingError('clientId', 'is required with a tenant ID');
+  if (clientSecret === undefined) throw new SettingError('clientSecret', 'is required with a tenant ID');
   const oauth: OAuthNeed = {
     grant: {
       tokenUrl: `https://login.microsoftonline.com/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`,

@@ -1,4 +1,4 @@
 import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 
-/** The postback that Basis DSP shows for a conversion: its address is all that is known of it. */
+/** The postback URL that Basis DSP shows for a conversion. Any path is accepted: nothing more of it is known. */
 export const basisPostbackPlatform = definePixelPlatform({ path: '**' });

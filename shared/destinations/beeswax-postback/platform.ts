@@ -1,4 +1,4 @@
 import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 
-/** The generic postback of an event in Beeswax: its address is all that is known of it. */
+/** The generic postback URL of an event in Beeswax. Any path is accepted: nothing more of it is known. */
 export const beeswaxPostbackPlatform = definePixelPlatform({ path: '**' });

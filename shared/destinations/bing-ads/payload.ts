@@ -54,7 +54,7 @@ function userData(event: SentEvent): JsonObject {
     em: hashDatum(person.email, microsoftEmail),
     ph: hashDatum(person.phone, e164Of(person)),
     msclkid: browserId(event, ['msclkid', '_uetmsclkid']),
-    // Never an id of another platform: a pseudonym derived from it.
+    // Hashed, because Microsoft must never receive an id of another platform.
     externalId: hashDatum(person.externalId, (text) => text.trim()),
     idfa: platform === 'ios' ? advertisingId : undefined,
     gaid: platform === 'android' ? advertisingId : undefined,
@@ -70,7 +70,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** In lower case, without dots and without the suffix from a plus to the @. */
+/** The address in lower case, without dots before the @ and without the suffix from a plus to the @. */
 function microsoftEmail(text: string): string | undefined {
   const email = normaliseEmail(text);
   if (email === undefined) return undefined;
@@ -116,5 +116,5 @@ function hotelData(properties: JsonObject): JsonObject | undefined {
   });
 }
 
-/** `YYYY-MM-DD`. */
+/** The date at the start of a text, as `YYYY-MM-DD`. */
 const dateOf = (value: unknown): string | undefined => /^\d{4}-\d\d-\d\d/.exec(textOf(value) ?? '')?.[0];

@@ -168,7 +168,7 @@ function brazeProperties(given: JsonObject): JsonObject {
 
 const recommendedName = platformEventNames('Braze');
 
-/** The fields that Braze's recommended events require beside products and amounts, by property. */
+/** The id that each recommended event of Braze requires beside products and amounts. */
 const demanded: Readonly<Record<string, string>> = {
   'ecommerce.cart_updated': 'cart_id',
   'ecommerce.checkout_started': 'checkout_id',
@@ -276,7 +276,7 @@ function brazeProduct({
 /** Properties of a cart event that have their own field: a single product goes into `products`. */
 const ofCarts: ReadonlySet<string> = new Set([...ownPlaces, ...ofOneItem]);
 
-/** For a product in an order only. */
+/** Fields that a product has in a cart or an order, but not in a product view. */
 const ofOrders: ReadonlySet<string> = new Set(['quantity']);
 
 function siteOf(event: OutboundEvent): string | undefined {
@@ -284,7 +284,6 @@ function siteOf(event: OutboundEvent): string | undefined {
   return url !== undefined && URL.canParse(url) ? textOf(new URL(url).host) : undefined;
 }
 
-/** A user attributes object. */
 function brazeAttributes(event: OutboundEvent, wording: BrazeWording): JsonObject {
   const { email, phone } = contactIds(event);
   const traits = withoutMembers(traitsOf(event), notAttributes);

@@ -67,12 +67,12 @@ function wrongEvent(row: unknown) {
 
 function unnamed(row: unknown) {
   const isNamed = ['external_id', 'email', 'user_alias', 'braze_id'].some((name) => name in (row as object));
-  return isNamed ? undefined : { field: '', message: 'names no user' };
+  return isNamed ? undefined : { field: '', message: 'must identify a user' };
 }
 
 const rowsOfList = Type.Array(Type.Unknown(), { maxItems: 75 });
 
-/** Tracking of users: 201 with `errors` for the rows that were not taken. https://www.braze.com/docs/api/endpoints/user_data/post_user_track */
+/** User data of Braze: a 201 lists refused rows in `errors`. https://www.braze.com/docs/api/endpoints/user_data/post_user_track */
 export const brazePlatform = definePlatform({
   endpoints: [
     {

@@ -130,7 +130,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Given = SettingsOf<typeof settings>;
 
-/** The operation for one event. */
+/** The operations for one event. */
 function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   const sent = sentEvent(event);
   const { id, name, timeMs } = sent;

@@ -43,7 +43,7 @@ const event = Type.Object({
   attributes: Type.Object({}),
 });
 
-/** Track API, version 2: 207 names the rows it did not take. https://docs.customer.io/integrations/api/track/#tag/track_v2 */
+/** Track API, version 2: a 207 lists the refused rows. https://docs.customer.io/integrations/api/track/#tag/track_v2 */
 export const customerioPlatform = definePlatform({
   endpoints: [
     {
