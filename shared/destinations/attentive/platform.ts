@@ -15,7 +15,7 @@ const user = Type.Object(
   { minProperties: 1, additionalProperties: false },
 );
 
-/** Of a subscription. */
+/** The person of a subscription. */
 const contact = Type.Object(
   { phone: user.properties.phone, email: user.properties.email },
   { minProperties: 1, additionalProperties: false },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 import { currencyCode, someText } from '../sdk/platform-schemas.ts';
 
-/** The postback of Everflow, on a domain of its customer's. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls */
+/** Everflow's postback, on the customer's own tracking domain. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls */
 export const everflowPlatform = definePixelPlatform({
   path: '**',
   query: Type.Object({

@@ -4,7 +4,7 @@ import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 
 /**
  * Classifies a Graph API error for every event of the request; undefined where one event may be the cause. The API
- * also responds 400 to throttling and token errors, so only the error code tells. Codes:
+ * also responds 400 to throttling and token errors, so only the error code distinguishes them. Codes:
  * https://developers.facebook.com/docs/graph-api/guides/error-handling and
  * https://developers.facebook.com/docs/marketing-api/error-reference; codes that these pages barely describe follow
  * https://github.com/rudderlabs/rudder-transformer (facebookUtils/networkHandler.js).

@@ -137,8 +137,8 @@ const textsOf = (parameters: Readonly<Record<string, string | number>>): Readonl
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 
 /**
- * The value of the _fbc cookie, built from the click id where the event carries that more directly than a cookie:
- * version, subdomain index, the time the click was first seen in ms, the unchanged id.
+ * The value of the _fbc cookie. If `findBrowserId` finds a click id instead, the value is built from it: version,
+ * subdomain index, the time the click was first seen in ms, the unchanged id.
  * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/fbp-and-fbc
  */
 function clickCookie(event: SentEvent): string | undefined {

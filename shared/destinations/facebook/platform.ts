@@ -70,7 +70,7 @@ function checkRow(given: unknown): PlatformProblem | undefined {
 }
 
 /**
- * The Graph API where it takes conversions: all rows or none, and what is wrong as a code.
+ * The Graph API's endpoint for conversions: it accepts all rows or none, and reports an error as a code.
  * https://developers.facebook.com/docs/graph-api/guides/error-handling
  */
 export const facebookPlatform = definePlatform({

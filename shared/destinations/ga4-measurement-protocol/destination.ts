@@ -151,7 +151,7 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
   };
 }
 
-/** One event a request, so that each message belongs to it. An empty list of messages means valid. */
+/** A validated request has one event, so every message is about that event. An empty list means that it is valid. */
 function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const messages = answer.status === 200 ? jsonAnswer(answer)?.['validationMessages'] : undefined;
   const first = Array.isArray(messages) ? messages.find(isJsonObject) : undefined;

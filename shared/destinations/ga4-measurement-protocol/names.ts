@@ -49,7 +49,7 @@ export function ga4Name(name: string): string | undefined {
   return cut(isReserved ? `event_${plain}` : plain);
 }
 
-/** The same for a parameter or a user property; a name with a reserved prefix gets `p_` in front. */
+/** A parameter's or user property's name in the same form; a name with a reserved prefix gets `p_` in front. */
 export function ga4ParameterName(name: string, charactersMax = nameCharactersMax): string | undefined {
   const plain = plainName(name);
   if (plain === undefined) return undefined;

@@ -73,7 +73,7 @@ const withItemsAndValue: ReadonlySet<string> = new Set([
 ]);
 const listsOfItems = ['items', 'products', 'contents'] as const;
 
-/** A recommended event's parameters in Google's names, and the source properties with other names. */
+/** A recommended event's parameters under Google's names, and the names of the properties that they replace. */
 function recommendedParameters(name: string, event: SentEvent): readonly [JsonObject, readonly string[]] {
   const { value, currency, orderId, items, searchText } = commerceOf(event);
   const goods = items.length === 0 ? undefined : items.slice(0, itemsMax).map(recommendedItem);
@@ -104,7 +104,7 @@ const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   select_promotion: promotionNames,
 };
 
-/** The common properties of an event without Google's own name, and their original names. */
+/** Parameters that the event has under a common name only, now under Google's name, and those common names. */
 function ownParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
   const names = Object.entries(parameterNames[name] ?? {}).filter(
     ([given, own]) => textOf(properties[given]) !== undefined && properties[own] === undefined,
@@ -135,7 +135,7 @@ function parametersOf(recommended: string | undefined, event: SentEvent, context
   parameters.set('engagement_time_msec', numberOr(properties['engagement_time_msec'], 1));
   const sessionId = sessionOf(properties['session_id'] ?? context['sid']);
   if (sessionId !== undefined) parameters.set('session_id', sessionId);
-  // Added before all others, because the number of parameters is limited.
+  // Added before the event's other properties, because the number of parameters is limited.
   for (const [name, value] of Object.entries(first)) {
     const fit = name === 'items' ? value : valueOf(value, valueCharactersMax);
     if (fit !== undefined) parameters.set(name, fit);

@@ -33,8 +33,8 @@ const messages = ({ field, message }: PlatformProblem) => ({
 });
 
 /**
- * The Measurement Protocol. The real one answers 2xx to every request and ignores what it cannot use; this one
- * refuses that, as the validation server (`/debug/mp/collect`) would name it.
+ * The Measurement Protocol. Google responds 2xx to every request and ignores what it cannot use; this platform refuses
+ * such a request, in the words of the validation server (`/debug/mp/collect`).
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
  */
 export const measurementProtocolPlatform = definePlatform({

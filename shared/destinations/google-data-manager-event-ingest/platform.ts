@@ -79,7 +79,7 @@ const row = Type.Object(
   { additionalProperties: false },
 );
 
-/** Ingestion of events: one wrong event has the request refused. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest */
+/** Ingestion of events: one invalid event makes Google refuse the whole request. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest */
 export const dataManagerPlatform = definePlatform({
   endpoints: [
     {

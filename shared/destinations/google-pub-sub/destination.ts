@@ -22,7 +22,7 @@ const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';
 const batchEventsMax = 500;
 const bodyBytesMax = 10_000_000;
 const attributeBytesMax = 1_024;
-// A message may have 100 attributes, two of which are ours.
+// A message may have 100 attributes, two of which are always the name and id of the event.
 const attributesMax = 98;
 const attributeNameBytesMax = 256;
 
@@ -32,7 +32,7 @@ const settings = {
     matching(/^[A-Za-z][\w.~+%-]{2,254}$/, 'must be a topic ID'),
   ),
   projectId: optionalText({
-    label: 'Project id',
+    label: 'Project ID',
     placeholder: 'my-project',
     sublabel: "Only needed if the topic is not in the service account's project.",
   }),

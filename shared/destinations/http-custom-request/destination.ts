@@ -40,7 +40,7 @@ const settings = {
   body: optionalText({
     label: 'Body',
     placeholder: '{"name": "{{event.event}}", "value": {{event.event_properties.value}}}',
-    sublabel: 'Formatted by its Content-Type, by default application/json. Empty: no body.',
+    sublabel: 'Formatted by its Content-Type, by default application/json. If empty, the request has no body.',
     example: '{"name": "{{event.event}}", "at": {{event.time}}, "properties": {{event.event_properties}}}',
   }),
 };

@@ -8,7 +8,7 @@ const endpoint: Omit<PlatformEndpoint, 'method'> = {
   content: 'text',
 };
 
-/** Whatever the templates make is taken: what an endpoint of one's own demands only its owner knows. https://www.rfc-editor.org/rfc/rfc9110 */
+/** An endpoint that accepts every request of the templates: only its owner knows what it requires. https://www.rfc-editor.org/rfc/rfc9110 */
 export const customEndpoint = definePlatform({
   endpoints: [
     { ...endpoint, method: 'POST' },

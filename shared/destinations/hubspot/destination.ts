@@ -35,7 +35,7 @@ const settings = {
   ),
   contactIdProperty: optionalText(
     {
-      label: 'Contact id property',
+      label: 'Contact ID property',
       placeholder: 'customer_id',
       sublabel:
         'Internal name of a contact property with unique values, for the external ID. If empty, contacts are identified by e-mail address.',
@@ -54,7 +54,7 @@ const settings = {
   ),
   companyIdProperty: optionalText(
     {
-      label: 'Company id property',
+      label: 'Company ID property',
       placeholder: 'external_company_id',
       sublabel:
         'Internal name of a company property with unique values, for the group ID. The contact is associated with the company. If empty, groups are skipped.',
@@ -146,7 +146,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     groupOf(event) {
       if (isIdentify(event)) return 'contacts';
       if (!isGroup(event)) return 'events';
-      // The request below is about one contact.
+      // The follow-up requests are about one contact, so its event is sent alone.
       return isKnownContact(event, contactIdProperty) ? `company of ${event.resolved.event.id}` : 'companies';
     },
     buildRequest(events) {

@@ -82,7 +82,7 @@ export function readContactAnswer(
   return readInputErrors(answer, events.length, placesById(events, idProperty));
 }
 
-/** The same for records of any type, given the event indexes of each. */
+/** The outcomes of a batch of records of any type. `records` has the id and the event indexes of each record. */
 export function readInputErrors(
   answer: OutboundAnswer,
   count: number,

@@ -143,7 +143,7 @@ function customerIdOf(outbound: OutboundEvent): string | undefined {
   return externalId?.includes('@') === true ? undefined : externalId;
 }
 
-/** Nothing for events of limited use: only the click or page is then sent. */
+/** The identifiers of the person. None for an event of limited use, which is sent with its click or page only. */
 function personOf(outbound: OutboundEvent, event: SentEvent): Readonly<Record<string, string | undefined>> {
   if (isLimited(event)) return {};
   const { email } = contactIds(outbound);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { definePlatform, inHeader, noCredentials } from '../sdk/platform.ts';
 import { currencyCode, instant, someText } from '../sdk/platform-schemas.ts';
 
-/** Conversions of impact.com: a form, of which a 400 names the fields. https://github.com/api-evangelist/impact */
+/** Conversions and page loads of impact.com, as forms; a 400 names the invalid fields. https://github.com/api-evangelist/impact */
 export const impactPlatform = definePlatform({
   endpoints: [
     {

@@ -41,8 +41,8 @@ const settings = {
     label: 'Users are identified by',
     sublabel: 'According to the type of your project. The user ID is the external ID.',
     options: [
-      { label: 'E-mail address, else user id', value: 'email' },
-      { label: 'User id, else e-mail address', value: 'userId' },
+      { label: 'E-mail address, else user ID', value: 'email' },
+      { label: 'User ID, else e-mail address', value: 'userId' },
     ],
     fallback: 'email',
     example: 'userId',

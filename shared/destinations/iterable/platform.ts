@@ -33,10 +33,10 @@ const purchase = Type.Object({
 const credentials = inHeader('api-key', /^\S+$/);
 const common = { method: 'POST', credentials, content: 'json', bytesMax: 4 * 1_024 * 1_024 } as const;
 
-/** Exactly one of the two names a user. */
+/** A row must have exactly one of `email` and `userId`. */
 function check(row: unknown) {
   const given = isJsonObject(row) ? [row['email'], row['userId']].filter((id) => id !== undefined) : [];
-  return given.length === 1 ? undefined : { field: 'email', message: 'or userId, one of them, is required' };
+  return given.length === 1 ? undefined : { field: 'email', message: 'or userId is required, and not both' };
 }
 
 const taken = (rows: readonly unknown[]) => ({
@@ -44,7 +44,7 @@ const taken = (rows: readonly unknown[]) => ({
   body: { successCount: rows.length, failCount: 0, failedUpdates: {}, disallowedEventNames: [] },
 });
 
-/** Of a bulk. */
+/** The response to a bulk request in which some rows failed. */
 function partial(verdicts: readonly RowVerdict[]) {
   const failed = verdicts.flatMap(({ row, problem }) =>
     problem === undefined || !isJsonObject(row) ? [] : [row['email'] ?? row['userId']],
@@ -62,7 +62,7 @@ function partial(verdicts: readonly RowVerdict[]) {
 
 const emailAddress = Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' });
 
-/** Bulk tracking and updates: a 200 names by user what failed. https://api.iterable.com/api/docs */
+/** Iterable: a 200 to a bulk request lists the users whose rows failed. https://api.iterable.com/api/docs */
 export const iterablePlatform = definePlatform({
   endpoints: [
     {

@@ -49,11 +49,11 @@ function user(event: SentEvent): JsonObject {
   if (userIds.length === 0 && info === undefined) {
     throw new UnfitEventError('LinkedIn needs an e-mail address, its click id, or a first and a last name');
   }
-  // The list is required, also where only names are to match.
+  // LinkedIn requires `userIds`, even if the event has names only.
   return { userIds, userInfo: info };
 }
 
-/** Matched unhashed, and only with both names. */
+/** The person's name, work and country, unhashed. LinkedIn matches them only with both names. */
 function userInfo({ firstName, lastName, jobTitle, companyName, country }: KnownPerson): JsonObject | undefined {
   if (firstName === undefined || lastName === undefined || isHash(firstName) || isHash(lastName)) return undefined;
   return {

@@ -24,7 +24,10 @@ const row = Type.Object({
   purchaseData: Type.Optional(partly({ currency: currencyCode, value: Type.Number(), sourceUrl: webAddress })),
 });
 
-/** Conversions of LiveIntent: 204 where all were taken, 200 where some were not. https://conversions.liveintent.com/api-guide */
+/**
+ * Conversions of LiveIntent: 204 where all rows were accepted. LiveIntent responds 200 where some were refused; this
+ * platform responds 400. https://conversions.liveintent.com/api-guide
+ */
 export const liveIntentPlatform = definePlatform({
   endpoints: [
     {

@@ -197,7 +197,7 @@ function interestsOf(traits: JsonObject, pairs: readonly Pair[]): JsonObject | u
 
 const tagsMax = 100;
 
-/** Tags from the settings and the trait, each active. Tags that a member lost elsewhere are not removed here. */
+/** Tags from the settings and the trait, all to add. Tags that are no longer listed stay on the member. */
 function tagsOf(event: OutboundEvent, { tags = [], tagsProperty }: Given): readonly JsonObject[] {
   const given = tagsProperty === undefined ? undefined : traitsOf(event)[tagsProperty.trim()];
   const own = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [];
@@ -235,7 +235,7 @@ function addressOf(traits: JsonObject): JsonObject | undefined {
   return { addr1: street, city, state, zip, ...present({ country: textOf(country) }) };
 }
 
-/** `MM/DD`. */
+/** The birthday as `MM/DD`. */
 function birthdayOf(value: unknown): string | undefined {
   const [, month, day] = /^\d{4}-(\d\d)-(\d\d)/.exec(textOf(value) ?? '') ?? [];
   return month === undefined || day === undefined ? undefined : `${month}/${day}`;

@@ -54,7 +54,7 @@ const settings = {
     sublabel: 'With its secret and the project ID, the account authenticates events; otherwise the project token does.',
   }),
   serviceAccountSecret: optionalSecret({ label: 'Service account secret' }),
-  projectId: optionalText({ label: 'Project id', placeholder: '1234567' }),
+  projectId: optionalText({ label: 'Project ID', placeholder: '1234567' }),
   groupKey: optionalText({
     label: 'Group key',
     placeholder: 'company_id',

@@ -189,7 +189,7 @@ const bothIds = ({ externalId, visitorId }: ContactIds): JsonObject => ({
   ...(externalId === undefined ? {} : { $user_id: externalId }),
 });
 
-// The prefix that Mixpanel's own libraries use for an anonymous person in projects with simplified ID merge.
+// Mixpanel's own libraries use this prefix for an anonymous person in projects with simplified ID merge.
 function distinctId({ externalId, visitorId }: ContactIds, identityMerge: IdentityMerge): string | undefined {
   return externalId ?? (identityMerge === 'simplified' ? `$device:${visitorId}` : visitorId);
 }

@@ -112,7 +112,7 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
     action_source: actionSource,
     action_source_url: isOnline ? url : undefined,
     data_source_id: given.dataSourceId.trim(),
-    // Otherwise the event is used for attribution only.
+    // With false, the event is used for attribution only.
     delivery_optimization: !isLimited(event),
     test_event: String(given.testMode),
     app: actionSource === 'app' ? appOf(event) : undefined,

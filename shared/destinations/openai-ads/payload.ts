@@ -68,8 +68,8 @@ const shapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Optional: without it an event is attributed by its `oppref`. OpenAI accepts city and ZIP code unhashed only, so
- * they are left out.
+ * The visitor's data, which is optional: without it an event is attributed by its `oppref`. OpenAI accepts city and ZIP
+ * code unhashed only, so they are left out.
  */
 function user(event: SentEvent): JsonObject | undefined {
   const { email } = hashPerson(knownPerson(event));

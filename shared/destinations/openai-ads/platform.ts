@@ -40,7 +40,7 @@ const row = Type.Object({
   data,
 });
 
-/** Conversions of OpenAI Ads: all rows or none. https://developers.openai.com/ads/conversions-api */
+/** Conversions of OpenAI Ads, which accepts all rows or none. https://developers.openai.com/ads/conversions-api */
 export const openaiAdsPlatform = definePlatform({
   endpoints: [
     {
@@ -56,7 +56,7 @@ export const openaiAdsPlatform = definePlatform({
           schema: row,
           check: (given) =>
             isJsonObject(given) && given['action_source'] === 'web' && given['source_url'] === undefined
-              ? { field: 'source_url', message: 'is required of web events' }
+              ? { field: 'source_url', message: 'is required for web events' }
               : undefined,
         },
       ],
