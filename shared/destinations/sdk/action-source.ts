@@ -2,12 +2,13 @@ import { textOf } from './event.ts';
 import type { SentEvent } from './event.ts';
 
 /**
- * Meta's spelling, which other platforms copied, and the spelling of RudderStack's events for Snap.
+ * The property names: Meta's, which other platforms copied, and those of RudderStack's events for
+ * Snap.
  */
 const names = ['action_source', 'actionSource', 'event_conversion_type', 'eventConversionType'] as const;
 
 /**
- * The place of origin that the event declares, where the platform has that value. Case-insensitive.
+ * The action source that an event declares, if the platform has that value. Case is ignored.
  */
 export function namedActionSource<Source extends string>(
   { properties }: SentEvent,

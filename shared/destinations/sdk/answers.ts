@@ -28,8 +28,8 @@ export function outcomeOfStatus(status: number): Outcome {
 }
 
 /**
- * The topic or queue of every request is missing or disabled: a fault of the destination, not of an
- * event.
+ * Reads 404 and 410 as a missing or disabled topic or queue: a fault of the destination, not of an
+ * event. Undefined for any other status.
  */
 export function missingTarget(
   { status }: OutboundAnswer,

@@ -31,7 +31,7 @@ export type AwsCall = {
   readonly body: string;
   /** Path below the service's root. Defaults to the root. */
   readonly path?: string;
-  /** Content type of the body. */
+  /** The events in the body. */
   readonly events: readonly OutboundEvent[];
 };
 

@@ -62,7 +62,7 @@ export function findBrowserId(event: SentEvent, names: readonly string[]): Brows
 const clickDaysMax = 90;
 const dayMs = 86_400_000;
 
-/** Ad platforms attribute no conversion to an older click. */
+/** The id of a click of the last 90 days: ad platforms attribute no conversion to an older one. */
 function freshId(click: ClickId | undefined, timeMs: number): string | undefined {
   return click !== undefined && timeMs - click.at <= clickDaysMax * dayMs ? click.id : undefined;
 }

@@ -18,7 +18,10 @@ export type CommerceItem = {
   /** Unit price. */
   readonly price: number | undefined;
   readonly quantity: number;
-  /** The same fields under other names; none where the event itself is about one product. */
+  /**
+   * The product's remaining properties. Where the event itself is the product, only those in
+   * `ofOneProduct`.
+   */
   readonly others: JsonObject;
 };
 
@@ -64,8 +67,8 @@ export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Comm
 }
 
 /**
- * Undefined where no amount is present; null where one is present but cannot be parsed, so that no
- * other amount replaces it.
+ * The event's currency. Undefined where it has none; null where it is not a currency code, so that
+ * the default currency does not replace it.
  */
 function currencyOf(properties: JsonObject): string | null | undefined {
   const text = firstText(properties, ['currency', 'currency_code', 'currencyCode'])?.toUpperCase();
@@ -117,7 +120,7 @@ function itemsOf(properties: JsonObject): readonly CommerceItem[] {
     const items = Array.isArray(list) ? list.flatMap((entry) => (isJsonObject(entry) ? itemOf(entry) : [])) : [];
     if (items.length > 0) return items;
   }
-  // A single id could belong to anything.
+  // Outside a list, a property `id` could be the id of anything, unless there is a quantity.
   const names = isGiven(properties['quantity']) ? itemNames.id : ofOneProductId;
   if (firstText(properties, names) === undefined) return [];
   const others = Object.fromEntries(
@@ -127,7 +130,7 @@ function itemsOf(properties: JsonObject): readonly CommerceItem[] {
 }
 
 const ofOneProductId = ['product_id', 'productId', 'item_id', 'itemId', 'content_id', 'sku'];
-/** The properties of a one-product event that describe the product, not the event. */
+/** Further properties that describe the product where the event itself is one. */
 const ofOneProduct = ['position', 'index', 'coupon', 'discount', 'affiliation'];
 
 function itemOf(product: JsonObject): CommerceItem {
@@ -162,14 +165,14 @@ const itemNames = {
   quantity: ['quantity'],
 } as const;
 const allItemNames: ReadonlySet<string> = new Set(Object.values(itemNames).flat());
-/** Property names that describe the product in a one-product event. */
+/** All properties that describe the product where the event itself is one. */
 export const ofOneItem: readonly string[] = [...allItemNames, ...ofOneProduct];
 
 function sumOf(items: readonly CommerceItem[]): number | undefined {
   if (items.length === 0) return undefined;
   let sum = 0;
   for (const { price, quantity } of items) {
-    // A sum that misses one price would be wrong.
+    // Without one of the prices, the sum would be wrong.
     if (price === undefined) return undefined;
     sum += price * quantity;
   }

@@ -18,7 +18,7 @@ export function conversionEvents(): Setting<IsConversion> {
     {
       label: 'Conversion events',
       placeholder: 'Order Completed',
-      sublabel: 'Names of the events to send as conversions, separated by commas. Empty: purchases only.',
+      sublabel: 'Names of the events to send as conversions, separated by commas. If empty, only purchases are sent.',
     },
     readNames,
   );

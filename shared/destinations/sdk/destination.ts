@@ -122,7 +122,8 @@ export type DestinationKind = {
   /** Validates and reads the settings, and prepares. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
   /**
-   * The same for deleting a person. Undefined for a platform without a known deletion interface.
+   * Reads the settings, and prepares deletions of people. Undefined for a platform without a known
+   * deletion interface.
    */
   readonly prepareErasure?: (settings: JsonObject) => PreparedErasure;
 };

@@ -165,7 +165,7 @@ export function mappedProperties({ resolved, mapped }: OutboundEvent): JsonObjec
   return mapped?.properties === resolved.event.event_properties ? undefined : mapped?.properties;
 }
 
-/** The event's properties; for a mapping without its visitor fields. */
+/** The event's properties; where a mapping matches, the mapped ones without `visitor`. */
 export function propertiesOf(event: OutboundEvent): JsonObject {
   const mapped = mappedProperties(event);
   if (mapped === undefined) return event.resolved.event.event_properties;
@@ -199,7 +199,7 @@ export function contextOf(event: OutboundEvent): JsonObject {
   return mappedProperties(event) === undefined ? withoutMembers(event.resolved.event.context, noProperties) : {};
 }
 
-/** The server that sent the event says nothing about the visitor. */
+/** The context without data of the sending server, which does not describe the visitor. */
 function withoutSender(context: JsonObject): JsonObject {
   return senderKey in context ? withoutMembers(context, ofSender) : context;
 }
@@ -276,7 +276,7 @@ export function eventsJsonBytes(events: readonly OutboundEvent[]): Buffer | unde
 
 const [arrayStart, separator, arrayEnd] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 const arrayFirstBytes = 64 * 1_024;
-/** The memory of an unusually large request is not kept. */
+/** A buffer that grew beyond this is replaced after its request. */
 const arrayBytesKept = 2 * 1_024 ** 2;
 let arrayWriter = new ByteWriter(arrayFirstBytes);
 

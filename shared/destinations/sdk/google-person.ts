@@ -20,7 +20,10 @@ export function hashForGoogle(person: KnownPerson): GoogleHashes {
   };
 }
 
-/** In lower case; for Gmail addresses without dots and without the suffix from a plus to the @. */
+/**
+ * The address in lower case; for Gmail addresses without dots and without the suffix from a plus to
+ * the @.
+ */
 export function googleEmail(text: string): string | undefined {
   const email = normaliseEmail(text.replaceAll(/\s/g, ''));
   const [, user, domain] = /^(.+)@(gmail\.com|googlemail\.com)$/.exec(email ?? '') ?? [];

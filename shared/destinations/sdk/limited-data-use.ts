@@ -27,7 +27,7 @@ export function acceptsUnlimitedEvents(event: OutboundEvent): boolean {
   return acceptsCustomerEvents(event) && !isLimited(sentEvent(event));
 }
 
-/** Name of that property. */
+/** The property of an event, or of a visitor's `consent`, that limits the use. */
 export const limitedDataUse = 'limited_data_use';
 
 function isYes(value: unknown): boolean {

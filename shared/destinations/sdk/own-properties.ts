@@ -6,8 +6,8 @@ const listMax = 100;
 const textCharactersMax = 500;
 
 /**
- * The properties of an event without a field of their own at the platform, which advertisers use
- * for audiences and rules. Texts, numbers, booleans, and lists of these. Properties that may
+ * An event's properties that have no field of their own at the platform: advertisers use them for
+ * audiences and rules. Texts, numbers, booleans, and lists of these. Properties that may
  * identify a person are left out: platforms accept those only hashed, in their own fields.
  */
 export function ownProperties({ properties }: SentEvent, placed: ReadonlySet<string>): JsonObject {
@@ -46,7 +46,7 @@ function fitParameter(value: unknown): string | number | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, textCharactersMax).toWellFormed() : undefined;
 }
 
-/** Properties that every such kind already sends in other fields. */
+/** Properties that every kind with own properties sends in other fields. */
 const elsewhere: ReadonlySet<string> = new Set([
   'value',
   'revenue',

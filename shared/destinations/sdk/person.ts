@@ -17,7 +17,7 @@ import { mappedProperties, sentEvent } from './event.ts';
 import type { SentEvent } from './event.ts';
 import { wholeName } from './person-name.ts';
 
-/** Identifiers of the person behind an event, as received. */
+/** Identifiers of an event's person, as received. */
 export type KnownPerson = Readonly<Record<keyof typeof namesOf, string | undefined>>;
 
 /**
@@ -96,7 +96,7 @@ export function matchingId(event: SentEvent): string | undefined {
   return isWithheld ? undefined : (knownPerson(event).externalId ?? visitor.id);
 }
 
-/** The same id as SHA-256. */
+/** The SHA-256 of `matchingId`. */
 export function hashedMatchingId(event: SentEvent): string | undefined {
   return hashDatum(matchingId(event), normalised.externalId);
 }
@@ -154,15 +154,15 @@ export function normaliseGmail(text: string): string | undefined {
 }
 
 /**
- * E.164 with the plus, for platforms that hash it this way. A number without a country code is
- * assumed to be from `country`.
+ * A phone number in E.164 with the plus, for platforms that hash it this way. A number without a
+ * country code is assumed to be from `country`.
  */
 export function normaliseE164(text: string, country?: string): string | undefined {
   const digits = normalisePhone(text, country);
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-/** The same for a person's number, with the person's country where known. */
+/** `normaliseE164` for a person's number, with the person's country where known. */
 export function e164Of(person: Pick<KnownPerson, 'country'>): Normalise {
   const country = countryOf(person);
   return (text) => normaliseE164(text, country);

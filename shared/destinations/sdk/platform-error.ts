@@ -82,7 +82,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** For truncated JSON, XML, and responses of proxies. */
+/** The error code in a body that is not JSON: truncated JSON, XML, or the response of a proxy. */
 function codeInText(body: string): string | undefined {
   const [, inXml] = /<Code>([^<]+)<\/Code>/i.exec(body) ?? [];
   const [, inJson] = /"(?:code|error_code)"\s*:\s*"?([\w.:/#-]{1,64})/.exec(body) ?? [];

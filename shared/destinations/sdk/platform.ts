@@ -97,7 +97,7 @@ export type PlatformEndpoint = {
   readonly rowsMax?: number;
   /** Maximum bytes of the body. */
   readonly bytesMax?: number;
-  /** Where they differ from the platform's other addresses. */
+  /** The responses that differ from those of the platform's other endpoints. */
   readonly answers?: Partial<PlatformAnswers>;
 };
 
@@ -175,7 +175,7 @@ function compileJudge(endpoint: PlatformEndpoint, answers: PlatformAnswers): Jud
   const lists = (endpoint.rows ?? []).map((list) => ({ ...list, problemIn: checkOf(list.schema) }));
   const { rowsMax = Infinity, content } = endpoint;
 
-  /** The problem with a row; undefined where there is none. */
+  /** The verdicts on the rows of all lists, numbered together. */
   const judgeRows = (said: unknown, nowMs: number): RowVerdict[] => {
     const rows = lists.flatMap(({ at, problemIn, check }) => {
       const list = memberAt(said, at);

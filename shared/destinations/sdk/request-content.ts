@@ -20,7 +20,6 @@ function withToken(request: OutboundRequest): OutboundRequest {
 export function contentInTurn(request: OutboundRequest): unknown {
   const [last, ...others] = requestsInTurn(request).map(contentOf).toReversed();
   return others.reduce((next: unknown, content) => {
-    // Rows are named by index.
     const members = Array.isArray(content) ? Object.fromEntries(content.entries()) : content;
     return isJsonObject(members) ? { ...members, next } : content;
   }, last);

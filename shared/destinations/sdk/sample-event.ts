@@ -31,7 +31,7 @@ export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): Re
   };
 }
 
-/** The same event with the properties that a kind's platform requires. */
+/** A sample event with the properties that a kind's platform requires. */
 export function sampleEventFor(
   { exampleProperties }: Pick<DestinationKind, 'exampleProperties'>,
   overrides: Partial<ResolvedEvent['event']> = {},

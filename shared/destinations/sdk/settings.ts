@@ -242,7 +242,7 @@ export function optionalBaseUrl(standard: string): Setting<string | undefined> {
   return address(optionalText(declared, readBaseUrl));
 }
 
-/** The same, with the platform's own address as default. */
+/** A base URL whose default is the platform's own address. */
 export function baseUrl(standard: string): Setting<string> {
   const setting = address(optionalBaseUrl(standard), standard);
   return { ...setting, read: (given, key) => setting.read(given, key) ?? standard };

@@ -36,7 +36,7 @@ export function sampleShopper(parts: Parts = {}): OutboundEvent {
   return { resolved: { ...resolved, visitor: { ...resolved.visitor, ...person, ...parts.visitor } } };
 }
 
-/** The same event of a visitor whose id a mapping withholds. */
+/** The event with a property `visitor` that withholds the visitor's id. */
 export function withoutId({ resolved }: OutboundEvent): OutboundEvent {
   const { event } = resolved;
   return {

@@ -4,7 +4,7 @@ import type { DestinationKind, OutboundEvent, OutboundRequest } from '../sdk/des
 /** The time of the attempt in tests: one minute after the sample events. */
 export const attemptMs = 1_700_000_060_000;
 
-/** The requests a kind sends for events, with its example settings and the given ones. */
+/** The request that a kind builds for events, with its example settings and the given ones. */
 export function requestOf(
   kind: DestinationKind,
   events: readonly OutboundEvent[],
@@ -13,7 +13,7 @@ export function requestOf(
   return kind.prepare({ ...kind.exampleSettings, ...more }).buildRequest(events, attemptMs);
 }
 
-/** Their body, parsed as JSON. */
+/** The body of that request, parsed as JSON. */
 export function bodyOf(
   kind: DestinationKind,
   events: readonly OutboundEvent[],
