@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 import { currencyCode, someText } from '../sdk/platform-schemas.ts';
 
-/** The pixel of Outbrain for conversions of servers. https://github.com/stape-io/outbrain-tag */
+/** Outbrain's pixel for server-to-server conversions. https://github.com/stape-io/outbrain-tag */
 export const outbrainPlatform = definePixelPlatform({
   path: '/unifiedPixel',
   query: Type.Object({

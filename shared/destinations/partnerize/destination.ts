@@ -74,7 +74,7 @@ function parts(members: Readonly<Record<string, string | number | undefined>>): 
     .join('/');
 }
 
-/** Percent-encoded; a lone dot would be resolved as a path segment. */
+/** Percent-encoded. A lone surrogate is replaced first: encodeURIComponent throws on one. */
 function encode(value: string): string {
   return encodeURIComponent(value.toWellFormed());
 }

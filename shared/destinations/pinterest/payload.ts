@@ -70,7 +70,7 @@ function appOf({ context }: SentEvent, appId: string | undefined): JsonObject {
   };
 }
 
-/** ISO 639-1. */
+/** The language of the visitor's locale, as an ISO 639-1 code. */
 function languageOf({ context }: SentEvent): string | undefined {
   const locale = textOf(context['locale']) ?? textOf(context['browser_language']);
   return locale === undefined ? undefined : /^[a-z]{2}(?=$|[-_])/i.exec(locale)?.[0].toLowerCase();
@@ -114,7 +114,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** Besides `f` and `m`, Pinterest matches `n` for neither. */
+/** Besides `f` and `m`, Pinterest matches `n` for people who are neither. */
 function pinterestGender(text: string): string | undefined {
   return /^\s*(n|non[\s_-]?binary)\s*$/i.test(text) ? 'n' : normaliseGender(text);
 }

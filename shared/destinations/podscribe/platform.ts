@@ -3,7 +3,7 @@ import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 import { inQuery } from '../sdk/platform.ts';
 import { instant, sha256Hex, someText } from '../sdk/platform-schemas.ts';
 
-/** The tag of Podscribe, which knows its customers by the advertiser. */
+/** Podscribe's tag, whose only credential is the advertiser's key in the query. */
 export const podscribePlatform = definePixelPlatform({
   path: '/tag',
   credentials: inQuery('advertiser'),

@@ -10,7 +10,7 @@ const row = Type.Object({
   properties: Type.Object({ $process_person_profile: Type.Optional(Type.Boolean()) }),
 });
 
-/** Capture in batches: all or none. https://posthog.com/docs/api/capture */
+/** Capture of batches: PostHog accepts all events or none. https://posthog.com/docs/api/capture */
 export const posthogPlatform = definePlatform({
   endpoints: [
     {

@@ -20,7 +20,7 @@ const row = Type.Object({
 });
 
 /**
- * Conversions of Quantcast, whose account is all that is asked for; all rows or none.
+ * Conversions of Quantcast, which accepts all rows or none. The account ID in the query is the only credential.
  * https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api
  */
 export const quantcastCapiPlatform = definePlatform({

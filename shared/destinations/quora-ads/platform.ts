@@ -31,7 +31,7 @@ const row = Type.Object({
   ),
 });
 
-/** Conversions of Quora: a 200 that says of each row what became of it. */
+/** Conversions of Quora: a 200 has a result for each row. */
 export const quoraAdsPlatform = definePlatform({
   endpoints: [
     {

@@ -88,8 +88,8 @@ function screen({ context }: SentEvent): JsonObject | undefined {
 }
 
 /**
- * `Al.ice$+Apple@Example.Com` becomes `alice@example.com`: without the plus suffix, letters and digits only before
- * the @.
+ * The address without its plus suffix, and with only letters and digits before the @: `Al.ice$+Apple@Example.Com`
+ * becomes `alice@example.com`.
  */
 function canonicalEmail(text: string): string | undefined {
   const email = normaliseEmail(text);

@@ -5,7 +5,7 @@ import type { PlatformProblem } from '../sdk/platform.ts';
 const entryId = /^(\*|\d+(-(\d+|\*))?)$/;
 const error = (status: number, word: string) => ({ status, body: { error: word } });
 
-/** XADD to a stream, as `shared/egress/protocols/redis.ts` passes it on. https://redis.io/docs/latest/commands/xadd/ */
+/** XADD to a stream, in the form that `shared/egress/protocols/redis.ts` receives. https://redis.io/docs/latest/commands/xadd/ */
 export const redisPlatform = definePlatform({
   endpoints: [
     {
@@ -45,7 +45,7 @@ function wrongCommand(row: unknown): PlatformProblem | undefined {
   return undefined;
 }
 
-/** How many words say how the stream is trimmed; undefined where they cannot be read. */
+/** The number of arguments that limit the stream's length; undefined where they are invalid. */
 function trimmingIn([option, ...words]: readonly string[]): number | undefined {
   if (option !== 'MAXLEN') return 0;
   const isMarked = words[0] === '~' || words[0] === '=';

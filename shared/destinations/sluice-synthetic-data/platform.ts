@@ -1,4 +1,4 @@
 import { defineOwnEndpoint } from '../sdk/own-endpoint.ts';
 
-/** The endpoint that is informed that the events are made up. */
+/** An operator's endpoint, whose requests are marked as made up by a header. */
 export const syntheticEndpoint = defineOwnEndpoint({ 'x-sluice-synthetic': /^true$/ });

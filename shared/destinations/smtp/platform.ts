@@ -5,7 +5,7 @@ import { instant } from '../sdk/platform-schemas.ts';
 const mailbox = Type.String({ pattern: String.raw`^([^<>\r\n]*<)?[^\s<>@,]+@[^\s<>@,]+>?$` });
 const reply = (status: number, code: number, enhanced: string) => ({ status, body: { code, enhanced } });
 
-/** A message, as `shared/egress/protocols/smtp.ts` passes it on. https://www.rfc-editor.org/rfc/rfc5321 */
+/** A message in the form that `shared/egress/protocols/smtp.ts` receives. https://www.rfc-editor.org/rfc/rfc5321 */
 export const smtpPlatform = definePlatform({
   endpoints: [
     {

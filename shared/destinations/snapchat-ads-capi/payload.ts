@@ -78,7 +78,7 @@ function userData(event: SentEvent): JsonObject {
   const { advertisingId, vendorId } = deviceOf(event);
   if (person.email === undefined && person.phone === undefined && !hasBrowser && advertisingId === undefined) {
     throw new UnfitEventError(
-      'Snap needs an e-mail address, a phone number, or both an IP address and a User-Agent, or an advertising id',
+      'Snap needs an e-mail address, a phone number, an advertising id, or both an IP address and a User-Agent',
     );
   }
   return {
@@ -104,7 +104,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** From the products, else from the event. */
+/** The categories of the products, else of the event. */
 function categoriesOf(event: SentEvent, items: readonly CommerceItem[]): readonly string[] {
   const ofItems = items.flatMap(({ category }) => category ?? []);
   if (ofItems.length > 0) return ofItems;

@@ -33,7 +33,7 @@ const row = Type.Object({
   }),
 });
 
-/** Conversions of Spotify, in their envelope; all rows or none. https://developer.spotify.com/documentation/ads-api */
+/** Conversions of Spotify, which accepts all rows or none. https://developer.spotify.com/documentation/ads-api */
 export const spotifyPlatform = definePlatform({
   endpoints: [
     {

@@ -32,7 +32,8 @@ const row = Type.Object({
 });
 
 /**
- * Real-time conversions of The Trade Desk: all rows or none, known by tracker and advertiser alone.
+ * Real-time conversions of The Trade Desk, which accepts all rows or none. It requires no credentials: each row names
+ * its advertiser and tracking tag.
  * https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi
  */
 export const theTradeDeskPlatform = definePlatform({
@@ -49,7 +50,7 @@ export const theTradeDeskPlatform = definePlatform({
           schema: row,
           check: (given) =>
             isJsonObject(given) && 'adid' in given !== 'adid_type' in given
-              ? { field: 'adid_type', message: 'goes with adid' }
+              ? { field: 'adid_type', message: 'must be sent together with adid' }
               : undefined,
         },
       ],
@@ -59,6 +60,6 @@ export const theTradeDeskPlatform = definePlatform({
     success: () => ({ status: 200, body: { Message: 'OK' } }),
     refusal: ({ field, message }) => ({ status: 400, body: { Message: `${field} ${message}` } }),
     throttled: { status: 429 },
-    endedToken: { status: 403, body: { Message: 'Advertiser and tracking tag do not fit' } },
+    endedToken: { status: 403, body: { Message: 'Advertiser and tracking tag do not match' } },
   },
 });

@@ -93,7 +93,7 @@ function deviceUser(event: SentEvent): JsonObject {
   };
 }
 
-/** Apple's App Tracking Transparency, introduced with iOS 14. */
+/** The status of Apple's App Tracking Transparency, which iOS has since version 14. */
 function trackingStatus(event: SentEvent): string {
   const { platform, allowsTracking } = deviceOf(event);
   const version = numberOf(/^\d+/.exec(String(event.context['os_version']))?.[0]);

@@ -61,8 +61,8 @@ const row = Type.Object({
 });
 
 /**
- * Events API 2.0: 200 whatever it thinks, and what it thinks as a `code`. One row that is wrong has all refused, and is
- * named in the message. https://business-api.tiktok.com/portal/docs?id=1771100865818625
+ * Events API 2.0: TikTok always responds 200, with the result as a `code`. One invalid row makes it refuse all, and the
+ * message names that row. https://business-api.tiktok.com/portal/docs?id=1771100865818625
  */
 export const tiktokPlatform = definePlatform({
   endpoints: [

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { definePlatform, inQuery } from '../sdk/platform.ts';
 import { epochMs, epochSeconds, someText } from '../sdk/platform-schemas.ts';
 
-/** Events of VWO, which knows its customers by the account in the address. */
+/** Events of VWO. The account ID in the query is the only credential. */
 export const vwoPlatform = definePlatform({
   endpoints: [
     {

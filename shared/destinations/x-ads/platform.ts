@@ -43,7 +43,7 @@ const error = (code: string, message: string) => ({
   request: { params: {} },
 });
 
-/** Web conversions: all or none. https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions */
+/** Web conversions: X accepts all rows or none. https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions */
 export const xAdsPlatform = definePlatform({
   endpoints: [
     {
@@ -61,7 +61,7 @@ export const xAdsPlatform = definePlatform({
             const isKnown = identifiers.some((one) =>
               ['twclid', 'hashed_email', 'hashed_phone_number'].some((name) => name in one),
             );
-            return isKnown ? undefined : { field: 'identifiers', message: 'has none that can be matched by itself' };
+            return isKnown ? undefined : { field: 'identifiers', message: 'must include one that X can match by itself' };
           },
         },
       ],

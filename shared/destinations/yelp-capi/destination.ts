@@ -107,7 +107,7 @@ function conversion(event: SentEvent, standardSource: string): JsonObject {
   };
 }
 
-/** Letters, digits, `_` and `-` after the prefix. */
+/** Yelp's prefix for custom events, and the name in letters, digits, `_` and `-`. */
 function customName(name: string): string {
   const plain = name
     .slice(0, nameCharactersMax)

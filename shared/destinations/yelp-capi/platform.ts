@@ -39,7 +39,7 @@ const row = Type.Object({
   ),
 });
 
-/** Conversions of Yelp: all rows or none. https://docs.developer.yelp.com/docs/conversions-api */
+/** Conversions of Yelp, which accepts all rows or none. https://docs.developer.yelp.com/docs/conversions-api */
 export const yelpCapiPlatform = definePlatform({
   endpoints: [
     {
