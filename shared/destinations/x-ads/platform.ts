@@ -61,7 +61,9 @@ export const xAdsPlatform = definePlatform({
             const isKnown = identifiers.some((one) =>
               ['twclid', 'hashed_email', 'hashed_phone_number'].some((name) => name in one),
             );
-            return isKnown ? undefined : { field: 'identifiers', message: 'must include one that X can match by itself' };
+            return isKnown
+              ? undefined
+              : { field: 'identifiers', message: 'must include one that X can match by itself' };
           },
         },
       ],
