@@ -5,6 +5,7 @@ import { Empty } from '../design/page.tsx';
 import { LongTable } from '../design/long-table.tsx';
 import { Ago } from '../design/time.tsx';
 import { Outcomes } from './outcomes.tsx';
+import { useDestinationNames } from './use-destination-names.ts';
 
 type EventTableProps = {
   readonly events: readonly RecentEvent[];
@@ -20,6 +21,7 @@ export type EventChoice = { readonly chosen: ReadonlySet<string>; toggle(id: str
 
 /** Events with their outcomes, source and visitor. */
 export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: EventTableProps): ReactElement {
+  const destinationName = useDestinationNames();
   if (events.length === 0) {
     return (
       <Empty title={isLive ? 'No events in the last few minutes.' : 'No events match.'}>
@@ -48,7 +50,7 @@ export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: Ev
             </Link>
           ),
         },
-        { title: 'Outcome', cell: (event) => <Outcomes event={event} /> },
+        { title: 'Outcome', cell: (event) => <Outcomes event={event} destinationName={destinationName} /> },
         { title: 'Received', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
         {
           title: 'Source',

@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { Field } from '../design/field.tsx';
 import { TimeInput } from '../design/time-input.tsx';
 import { NamedChoice } from '../forms/named-choice.tsx';
+import type { NamedChoiceProps } from '../forms/named-choice.tsx';
 import { ranges } from './event-filters.ts';
 import type { EventFilters } from './event-filters.ts';
 import { outcomeWords } from './outcomes.tsx';
@@ -36,15 +37,12 @@ export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
       )}
     </Field>
   );
+  const named = (label: string, of: NamedChoiceProps['of'], name: keyof EventFilters): ReactElement => (
+    <NamedChoice label={label} of={of} none="All" value={filters[name]} onChange={(id) => choose(name, id)} />
+  );
   return (
     <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
-      <NamedChoice
-        label="Destination"
-        of="destinations"
-        none="All"
-        value={filters.destinationId}
-        onChange={(id) => choose('destinationId', id)}
-      />
+      {named('Destination', 'destinations', 'destinationId')}
       {select(
         'Outcome',
         'outcome',
@@ -62,13 +60,7 @@ export function FilterForm({ filters, choose }: FilterFormProps): ReactElement {
           <TimeInput label="To" of="minute" value={filters.to} onChange={(value) => choose('to', value)} />
         </>
       ) : null}
-      <NamedChoice
-        label="Source"
-        of="sources"
-        none="All"
-        value={filters.sourceId}
-        onChange={(id) => choose('sourceId', id)}
-      />
+      {named('Source', 'sources', 'sourceId')}
       {input('Visitor', 'visitorId')}
       {input('Property', 'property')}
       {filters.property === '' ? null : input('Value', 'value')}

@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import type { OutcomeName, RecentEvent } from '../api/types.ts';
 import { State } from '../design/feedback.tsx';
 import type { Tone } from '../design/feedback.tsx';
+import { listOutcomes } from './list-outcomes.ts';
 
 export const outcomeWords: Readonly<Record<OutcomeName, readonly [Tone, string]>> = {
   delivered: ['good', 'Delivered'],
@@ -30,25 +31,40 @@ export function PlanState({ outcome }: { readonly outcome: PlanOutcome }): React
   return <State tone={tone}>{word}</State>;
 }
 
-/** The outcomes of an event, the worst first. */
-export function Outcomes({ event }: { readonly event: RecentEvent }): ReactElement {
+type OutcomesProps = {
+  readonly event: RecentEvent;
+  /** Undefined for a destination whose name is not known. */
+  readonly destinationName: (id: string) => string | undefined;
+};
+
+/** The outcomes of an event at its destinations, the worst first. */
+export function Outcomes({ event, destinationName }: OutcomesProps): ReactElement {
   if (event.test) return <State tone="off">Test: never sent</State>;
   const { plan } = event;
   if (plan?.outcome === 'quarantined' || plan?.outcome === 'dropped') return <PlanState outcome={plan.outcome} />;
-  const order: readonly OutcomeName[] = ['rejected', 'retrying', 'delivered', 'stopped', 'globalStop'];
-  const counts = order.map((name) => [name, event.outcomes.filter(({ outcome }) => outcome === name).length] as const);
-  const some = counts.filter(([, count]) => count > 0);
-  if (some.length === 0) return <State tone="off">Not sent yet</State>;
+  const { listed, more } = listOutcomes(event.outcomes);
+  if (listed.length === 0) return <State tone="off">Not sent yet</State>;
   return (
     <span className="row">
-      {some.map(([name, count]) => {
-        const [tone, word] = outcomeWords[name];
+      {listed.map(({ destinationId, outcome }) => {
+        const [tone, word] = outcomeWords[outcome];
+        const name = destinationName(destinationId);
         return (
-          <State key={name} tone={tone}>
-            {count === 1 ? word : `${word} ${count} times`}
+          <State key={destinationId} tone={tone}>
+            {name === undefined ? (
+              word
+            ) : (
+              <>
+                <bdi className="clip short" title={name}>
+                  {name}:
+                </bdi>{' '}
+                {word.toLowerCase()}
+              </>
+            )}
           </State>
         );
       })}
+      {more === 0 ? null : <span className="hint">+{more}</span>}
     </span>
   );
 }

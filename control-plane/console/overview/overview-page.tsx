@@ -189,6 +189,11 @@ const destinationColumns = [
     isNumber: true,
     cell: ({ backlog }: ActivityDestination) => showCount(backlog.waitingFrames),
   },
+  {
+    title: 'Batches retrying',
+    isNumber: true,
+    cell: ({ backlog }: ActivityDestination) => showCount(backlog.retryingFrames),
+  },
   { title: 'Dead letters', isNumber: true, cell: ({ backlog }: ActivityDestination) => showCount(backlog.deadLetters) },
 ];
 

@@ -451,6 +451,13 @@ test('events: past ones are filtered, counted, exported, saved as a view, and re
   expect(file).toMatch(/^eventId,event,time,/);
   expect(file).toMatch(/\r\ndemo-event-\d+,Order Completed,.*missing_click_id/);
   expect(file).not.toContain(account.healthyId);
+  const downloadedJson = page.waitForEvent('download');
+  await press('Export JSON');
+  const json: unknown = JSON.parse(await readFile(await (await downloadedJson).path(), 'utf8'));
+  const onScreen = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'Order Completed' });
+  const ids = (await onScreen.all()).map(async (link) => (await link.getAttribute('href'))?.split('/').at(-1));
+  expect(json).toEqual((await Promise.all(ids)).map((id) => expect.objectContaining({ id, event: 'Order Completed' })));
+  await page.getByText('Partner postback: dead letter').first().waitFor();
   await press('Save this view');
   await page.getByLabel('Name of the view').fill('Orders at the partner');
   await press('Save', true);
