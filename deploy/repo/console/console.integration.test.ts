@@ -453,10 +453,15 @@ test('events: past ones are filtered, counted, exported, saved as a view, and re
   expect(file).not.toContain(account.healthyId);
   const downloadedJson = page.waitForEvent('download');
   await press('Export JSON');
-  const json: unknown = JSON.parse(await readFile(await (await downloadedJson).path(), 'utf8'));
-  const onScreen = page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'Order Completed' });
-  const ids = (await onScreen.all()).map(async (link) => (await link.getAttribute('href'))?.split('/').at(-1));
-  expect(json).toEqual((await Promise.all(ids)).map((id) => expect.objectContaining({ id, event: 'Order Completed' })));
+  const exported = JSON.parse(await readFile(await (await downloadedJson).path(), 'utf8')) as {
+    id: string;
+    event: string;
+  }[];
+  const links = await page.getByRole('link', { name: 'Order Completed' }).all();
+  const shown = await Promise.all(links.map(async (link) => (await link.getAttribute('href'))?.split('/').at(-1)));
+  expect(shown.length).toBeGreaterThan(0);
+  expect(exported.map(({ id }) => id)).toEqual(expect.arrayContaining(shown));
+  expect(new Set(exported.map(({ event }) => event))).toEqual(new Set(['Order Completed']));
   await page.getByText('Partner postback: dead letter').first().waitFor();
   await press('Save this view');
   await page.getByLabel('Name of the view').fill('Orders at the partner');
