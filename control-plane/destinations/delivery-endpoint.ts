@@ -38,8 +38,8 @@ const deliveryReply = Type.Object({
     Type.Object({
       kind: Type.Enum([...reasonKinds], {
         description:
-          'mapping: a mapping stops it. category: a dispatch rule of the account. consent: a purpose. platform: the platform ' +
-          'discarded it. skipped: the destination had no more use for it. other: reasons beyond the first 80.',
+          'mapping: a mapping stops it. category: a dispatch rule of the account. consent: a purpose. erased: the visitor was erased. platform: the platform ' +
+          'discarded it. skipped: while it waited, the destination stopped needing it or the log lost it. other: reasons beyond the first 80.',
       }),
       rule: nullable(
         Type.String({ description: 'Id of the mapping, name of the category or purpose, or the reason.' }),

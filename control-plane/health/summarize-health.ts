@@ -15,8 +15,8 @@ export const healthReply = Type.Object({
   totalDispatches: count,
   successCount: count,
   failureCount: count,
-  stoppedCount: count,
-  globalStopCount: count,
+  stoppedCount: { ...count, description: 'Events stopped by a mapping, consent, an erasure or the platform.' },
+  globalStopCount: { ...count, description: 'Events stopped by a dispatch rule of the account.' },
   successRate: nullable(Type.Number({ minimum: 0, maximum: 1 })),
   lastDispatchedAt: nullable(instant),
   missed: Type.Array(

@@ -27,7 +27,7 @@ export function OutcomeChart({ series }: { readonly series: HealthSeries }): Rea
       <figcaption className="legend">
         <span className="good">Delivered {showCount(sum('succeeded'))}</span>
         <span className="bad">Failed {showCount(sum('failed'))}</span>
-        <span className="off">Stopped by rules {showCount(sum('stopped') + sum('blocked'))}</span>
+        <span className="off">Stopped {showCount(sum('stopped') + sum('blocked'))}</span>
       </figcaption>
     </figure>
   );

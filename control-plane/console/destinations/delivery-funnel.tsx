@@ -12,7 +12,7 @@ type LinkOf = Pick<EventsOf, 'destinationId' | 'fromMs' | 'toMs'>;
 
 const stages = [
   ['received', 'Received', 'accent', undefined],
-  ['filtered', 'Filtered', 'off', undefined],
+  ['filtered', 'Stopped or skipped', 'off', undefined],
   ['waiting', 'Waiting', 'warn', 'retrying'],
   ['retrying', 'Retrying', 'warn', 'retrying'],
   ['deadLetters', 'Dead letters', 'bad', 'rejected'],

@@ -22,7 +22,7 @@ const letterWords: Readonly<Record<string, string>> = {
   set_aside: 'Processing crashed repeatedly',
 };
 
-/** Which rules filtered events, and why others became dead letters. */
+/** Why events were stopped or skipped, and why others became dead letters. */
 export function DeliveryReasons({
   delivery: { filtered, deadLetters },
   link,
@@ -33,9 +33,9 @@ export function DeliveryReasons({
   return (
     <div className="columns" id="filtered">
       {filtered.length === 0 ? null : (
-        <Card title="Filtered" isFlush>
+        <Card title="Stopped or skipped" isFlush>
           <Table
-            label="Filtered"
+            label="Stopped or skipped"
             rows={filtered}
             keyOf={({ kind, rule }) => `${kind} ${rule ?? ''}`}
             columns={[
@@ -104,7 +104,7 @@ function Rule({ reason: { kind, rule, name } }: { readonly reason: Delivery['fil
     case 'platform':
       return <span dir="auto">Discarded by the platform: {rule}</span>;
     case 'skipped':
-      return <>Waited too long to be useful to the destination</>;
+      return <>Skipped while waiting: no longer needed, or gone from the log</>;
     case 'other':
       return <>Other reasons</>;
   }

@@ -21,7 +21,7 @@ const parts = [
   ['good', 'delivered', ({ delivered }: Step) => delivered],
   ['warn', 'waiting or retrying', ({ waiting, retrying }: Step) => waiting + retrying],
   ['bad', 'dead letters', ({ deadLetters }: Step) => deadLetters],
-  ['off', 'filtered', ({ filtered }: Step) => filtered],
+  ['off', 'stopped or skipped', ({ filtered }: Step) => filtered],
 ] as const;
 
 /** A bar for each step of time, which leads to its events. */

@@ -131,9 +131,9 @@ function Figures({
         <dd>in 24 hours</dd>
       </div>
       <div>
-        <dt>Stopped by rules</dt>
+        <dt>Stopped</dt>
         <dd>{showCount(health.stoppedCount + health.globalStopCount)}</dd>
-        <dd>not a failure</dd>
+        <dd>by rules, consent, an erasure or the platform</dd>
       </div>
       <div>
         <dt>Batches waiting</dt>
@@ -215,7 +215,7 @@ function Failures({ id }: { readonly id: string }): ReactElement {
     <Card title="Why recent events were not delivered" isFlush>
       <Waiting query={query} />
       {query.data?.entities.length === 0 ? (
-        <Empty title="Every recent event was delivered, or was stopped by a rule." />
+        <Empty title="Every recent event was delivered or stopped." />
       ) : null}
       {query.data === undefined || query.data.entities.length === 0 ? null : (
         <Table

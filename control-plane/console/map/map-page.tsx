@@ -96,7 +96,7 @@ function Shown({ map: { since, totals, sources, destinations }, query }: ShownPr
                 isEnabled ? <HealthWord status={health} /> : <State tone="off">Disabled</State>,
             },
             { title: 'Received', isNumber: true, cell: (one) => count(one, one.received + one.replayed) },
-            { title: 'Filtered', isNumber: true, cell: (one) => showCount(one.filtered) },
+            { title: 'Stopped or skipped', isNumber: true, cell: (one) => showCount(one.filtered) },
             { title: 'Pending', isNumber: true, cell: (one) => count(one, one.waiting + one.retrying, 'retrying') },
             { title: 'Dead letters', isNumber: true, cell: (one) => count(one, one.deadLetters, 'rejected') },
             { title: 'Delivered', isNumber: true, cell: (one) => count(one, one.delivered, 'delivered') },
