@@ -16,7 +16,7 @@ import { knownIds } from './known-ids.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
-/** An allowed event as a list of the platform library has it. */
+/** An allowed event in a list, in the platform library's shape. */
 const listed = Type.Object({
   ...entityFields,
   name: Type.String(),
@@ -24,7 +24,7 @@ const listed = Type.Object({
   trigger: nullable(Type.String({ description: 'Where the event is fired; the description in our own shape.' })),
 });
 
-/** One that is asked for by itself. */
+/** A single allowed event: the members of a list, and its last times. */
 const whole = Type.Object({
   ...listed.properties,
   lastTriggeredAt: nullable({
@@ -121,7 +121,7 @@ export const allowedEventEndpoints = [
     scope: 'allowedEvents:delete',
     id: 'libraryDeleteAllowedEvent',
     tag: 'Allowed events',
-    summary: 'Take an allowed event out of the draft',
+    summary: 'Remove an allowed event from the draft',
     reply: Type.Boolean(),
     async handle({ params, principal }, services) {
       await edit(services, principal, (editing) => deleteEntity(editing, allowedEvents, params.id));

@@ -2,7 +2,9 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { badRequest } from '../api/api-error.ts';
 
-/** The parts of a record that translate; everything else in it is about a banner, its texts and its scripts. */
+/**
+ * Fields of a consent record that translate to purposes. All other fields describe a banner, its texts and its scripts.
+ */
 const translated: Readonly<Record<string, readonly string[]>> = {
   '': ['name', 'status', 'categories', 'default', 'id', 'kind', 'createdAt', 'updatedAt'],
   default: ['mode', 'language', 'translations', 'categories'],

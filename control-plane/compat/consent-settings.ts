@@ -12,7 +12,7 @@ import type { Editing } from '../draft/edit-entities.ts';
 import { loadEntities } from '../draft/entity-store.ts';
 import { refuseBanner } from './consent-banner.ts';
 
-/** Every purpose of an account together is the one record that the platform library knows. */
+/** Id of the one record that the platform library reads: it holds every purpose of an account. */
 const recordId = 'consent-settings';
 const recordName = 'Consent settings';
 const kind = 'consentSettings';
@@ -33,7 +33,7 @@ const rule = Type.Object({
       value: Type.Object({
         enabled: Type.Boolean(),
         readOnly: Type.Optional(
-          nullable(Type.Boolean({ description: 'Holds whatever the visitor chooses: granted, in any mode.' })),
+          nullable(Type.Boolean({ description: 'Granted in every mode, whatever the visitor chooses.' })),
         ),
       }),
     }),
@@ -87,7 +87,7 @@ export const consentSettingEndpoints = [
     reply,
     handle: ({ principal }, services) =>
       edit(services, principal, async (editing) => {
-        if ((await rowsOf(editing)).length > 0) throw conflict('the account has its consent settings already');
+        if ((await rowsOf(editing)).length > 0) throw conflict('the account already has consent settings');
         for (const [index, name] of ['necessary', 'analytics', 'advertising'].entries()) {
           await createEntity(later(editing, index), consentSettings, {
             name,
@@ -141,7 +141,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:delete',
     id: 'libraryDeleteConsentSettings',
     tag: 'Consent settings',
-    summary: "Remove the account's consent purposes from the draft; the answer holds them",
+    summary: "Remove the account's consent purposes from the draft; the reply contains them",
     reply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {
@@ -179,17 +179,21 @@ async function change(editing: Editing, id: string | undefined, body: Changes): 
   return view(await rowsOf(editing));
 }
 
-/** The categories a rule grants to visitors who have not decided: in `opt_in` those alone that they cannot change. */
+/**
+ * The categories that a rule grants to visitors who have not decided; in `opt_in` mode only those that they cannot
+ * change.
+ */
 function grantedBy({ mode, categories: entries }: Static<typeof rule>, names: readonly string[]): ReadonlySet<string> {
   for (const [index, { key }] of entries.entries()) {
-    if (!names.includes(key)) throw badRequest(`default.categories[${index}].key names ${key}, which is no category`);
+    if (!names.includes(key))
+      throw badRequest(`default.categories[${index}].key names ${key}, which is not a category`);
   }
   const isGranted = ({ value }: (typeof entries)[number]): boolean =>
     value.enabled && (mode === 'opt_out' || value.readOnly === true);
   return new Set(entries.filter(isGranted).map(({ key }) => key));
 }
 
-/** Purposes of one edit are made a millisecond apart: by that they keep their order. */
+/** Creates the purposes of one edit a millisecond apart, because lists are sorted by creation time. */
 const later = (editing: Editing, index: number): Editing => ({
   ...editing,
   now: new Date(editing.now.getTime() + index),
@@ -211,7 +215,7 @@ const purposeOf = (row: ConfigEntityRow): Purpose => ({ ...consentSettings.defau
 const nameOf = (row: ConfigEntityRow): string => purposeOf(row).name;
 const isOn = (row: ConfigEntityRow): boolean => purposeOf(row).isEnabled;
 
-/** Rows come newest first, and categories in the order in which they were made. */
+/** The record, from rows with the newest first; its categories are in the order of creation. */
 function view(newestFirst: readonly ConfigEntityRow[]): JsonObject {
   const rows = newestFirst.toReversed();
   const purposes = rows.map(purposeOf);

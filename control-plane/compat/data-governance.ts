@@ -17,7 +17,7 @@ import { knownIds } from './known-ids.ts';
 const kind = 'dataGovernance';
 const nameByDefault = 'Data Governance';
 
-/** Our global dispatch center as the platform library knows it. */
+/** The account's global dispatch center, in the platform library's shape. */
 const reply = Type.Object({
   ...entityFields,
   name: nullable(Type.String()),
@@ -145,7 +145,7 @@ export const dataGovernanceEndpoints = [
     scope: 'globalDispatchCenters:delete',
     id: 'libraryDeleteDataGovernance',
     tag: 'Data governance',
-    summary: 'Take the rules out of the draft',
+    summary: 'Remove the rules from the draft',
     reply: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
     async handle({ params, principal }, services) {
       const { id } = params;
@@ -160,7 +160,7 @@ type Center = Static<typeof globalDispatchCenters.body>;
 
 function inOrder(categories: readonly GivenCategory[]): readonly GivenCategory[] {
   const place = ({ priority }: GivenCategory): number => priority ?? Number.POSITIVE_INFINITY;
-  // Infinity less Infinity is no number.
+  // Infinity minus Infinity is NaN.
   return categories.toSorted((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 

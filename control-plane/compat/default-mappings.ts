@@ -37,7 +37,7 @@ export const defaultMappingEndpoints = [
     scope: 'mappings:list',
     id: 'libraryListDefaultMappings',
     tag,
-    summary: 'Every default mapping that has been written',
+    summary: 'List the stored default mappings',
     reply: Type.Object({ entities: Type.Array(mappingReply) }),
     async handle({ principal }, { storage }) {
       const em = storage.fork();
@@ -54,7 +54,7 @@ export const defaultMappingEndpoints = [
     scope: 'mappings:find',
     id: 'libraryGetDefaultMapping',
     tag,
-    summary: 'The default mapping of the destination of this id, as it would be where none has been written',
+    summary: 'The default mapping of the destination of this id; where none is stored, the one that applies without it',
     reply: mappingReply,
     async handle({ params, principal }, { storage }) {
       const em = storage.fork();
@@ -72,8 +72,8 @@ export const defaultMappingEndpoints = [
     id: 'libraryPutDefaultMapping',
     tag,
     summary:
-      'Write the default mapping of the destination of this id; without mappings the properties of the event are passed ' +
-      'on as they are',
+      'Store the default mapping of the destination of this id; without mappings the properties of the event are sent ' +
+      'unchanged',
     body: changeSchema(fields, mappingReply),
     reply: mappingReply,
     handle: ({ params, body, principal }, services) =>
@@ -97,7 +97,7 @@ export const defaultMappingEndpoints = [
   }),
 ];
 
-/** Until it is written there is no rule, and the destination sends what its kind sends by itself. */
+/** The default mapping of a destination without a stored one: it sends what the destination's kind sends by default. */
 function unwritten(destinationId: string, type: string): JsonObject {
   const template = templateOf(type, { isDefault: true, eventName: null });
   return {

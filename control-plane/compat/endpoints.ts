@@ -14,8 +14,8 @@ import { getSourceTokens } from './source-tokens.ts';
 import { versionEndpoints } from './versions.ts';
 
 /**
- * What the platform library of the specified service asks for and the features answer at another address or in another
- * shape: each is a translation of theirs, and keeps nothing of its own.
+ * Endpoints that the platform library calls at another address, or in another shape, than Sluice's own. Each translates
+ * one of those and stores nothing itself.
  */
 export const platformEndpoints: readonly Endpoint[] = [
   ...versionEndpoints,

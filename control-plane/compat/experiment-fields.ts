@@ -23,7 +23,7 @@ const queryParam = Type.Object(
   { additionalProperties: false },
 );
 
-/** The fields of an experiment that the platform library sends in a create and in a PATCH alike. */
+/** Fields that the platform library sends both to create and to change an experiment. */
 export const experimentFields = {
   description: Type.Optional(description),
   trafficAllocation: Type.Optional(nullable(trafficAllocation)),
@@ -98,7 +98,7 @@ function refuseNotOurs({ includeQueryString, targetingRules, metrics }: Static<t
   if (said !== undefined) throw badRequest(`${said[0]} is not part of Sluice`);
 }
 
-/** Whether a value is more than the empty one that a client sends back from an answer. */
+/** Whether a value is not empty. Clients send back the empty values that they read. */
 function saysSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;

@@ -36,7 +36,7 @@ const published =
 
 const uses = { publishing };
 
-/** The steps of an experiment's life, each of which publishes its change: to the library that is one operation. */
+/** Lifecycle steps of an experiment. Each publishes its change, because the library has one operation for both. */
 export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'publishAfterStart', 'experiment:start', `Start an experiment; it ${published}`),
   stepEndpoint('pause', 'publishAfterPause', 'experiment:stop', `Pause an experiment; that ${published}`),
@@ -45,7 +45,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
     kind: 'stop',
     scope: 'experiment:stop',
     summary:
-      'Complete an experiment and publish that; with a winner to be shown, and a variant that every visitor gets',
+      'Complete an experiment and publish that. A winner is shown in reports; a rollout variant goes to every visitor',
     fields: { winnerVariantId: Type.Optional(variantId), rolloutVariantId: Type.Optional(variantId) },
     async take(editing, id, { winnerVariantId, rolloutVariantId }) {
       const action: LifecycleAction =
@@ -71,7 +71,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   lifecycleEndpoint({
     kind: 'end-rollout',
     scope: 'experiment:stop',
-    summary: 'End the rollout of a variant and publish that; 409 where none was',
+    summary: 'End the rollout of a variant and publish that; 409 without a rollout',
     fields: {},
     async take(editing, id) {
       const { rolloutVariantId } = await requireCompleted(editing, id);
@@ -106,7 +106,7 @@ type Lifecycle<Fields extends TProperties> = {
   readonly scope: 'experiment:start' | 'experiment:stop';
   readonly summary: string;
   readonly fields: Fields;
-  /** True where its change is to be published. */
+  /** Changes the draft, and returns whether the change is to be published. */
   take(editing: Editing, id: string, body: Static<ReturnType<typeof Type.Object<Fields>>>): Promise<boolean>;
 };
 
@@ -160,7 +160,7 @@ function lifecycleEndpoint<Fields extends TProperties>({
   });
 }
 
-/** Publishes the change of a step, if it is to be published and has not been, and returns the experiment. */
+/** Publishes the change of a step where that is still due, and returns the experiment. */
 async function settle(
   editing: Editing,
   id: string,

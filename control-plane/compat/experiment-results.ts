@@ -22,7 +22,7 @@ const day = Type.Optional(Type.String({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$`
 
 const counts = {
   id: Type.String(),
-  impressions: { ...count, description: 'Visitors by the variant each saw first.' },
+  impressions: { ...count, description: 'Visitors whose first impression was of this variant.' },
   conversions: count,
   conversionRate: { ...rate, description: '0 where there were no visitors.' },
 };
@@ -64,7 +64,7 @@ export const experimentResultEndpoints = [
     scope: 'experiments:find',
     id: 'libraryGetExperimentResultsTimeSeries',
     tag,
-    summary: 'The same by the UTC day on which visitors first saw the experiment, without days that have none',
+    summary: 'Visitors and conversions by the UTC day of the first impression; days without visitors are left out',
     query: Type.Object({ eventName, startDate: day, endDate: day }),
     reply: Type.Object({
       days: Type.Array(
@@ -96,7 +96,7 @@ async function measuredBy(
   const measured = await found(findMeasured(storage, accountId, id), 'experiment');
   const metric = measured.body.primaryMetric?.event;
   if (event !== undefined && event !== metric) {
-    throw badRequest(`eventName must be the primary metric, ${metric ?? 'of which the experiment has none'}`);
+    throw badRequest(`eventName must be the primary metric, ${metric ?? 'which this experiment does not have'}`);
   }
   return measured;
 }

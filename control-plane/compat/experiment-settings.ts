@@ -13,7 +13,7 @@ import { loadEntities, requireEntity } from '../draft/entity-store.ts';
 const tag = 'Experiment settings';
 const nameByDefault = 'Experiment Settings';
 
-/** The account's settings for experiments as the platform library knows them. */
+/** The account's settings for experiments, in the platform library's shape. */
 const reply = Type.Object({
   ...entityFields,
   accountId: Type.String(),
@@ -107,7 +107,7 @@ export const experimentSettingsEndpoints = [
     scope: 'experimentSettings:delete',
     id: 'libraryDeleteExperimentSettings',
     tag,
-    summary: 'Remove the settings from the draft, and not the experiments; the answer holds them',
+    summary: 'Remove the settings from the draft and return them; the experiments stay',
     reply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {

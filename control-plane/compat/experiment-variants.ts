@@ -135,7 +135,7 @@ export const experimentVariantEndpoints = [
     scope: 'experimentVariants:delete',
     id: 'libraryDeleteExperimentVariant',
     tag,
-    summary: 'Remove a variant from the draft; the answer holds it',
+    summary: 'Remove a variant from the draft and return it',
     reply: variantReply,
     handle: ({ params, principal }, services) =>
       edit(services, principal, async (editing) => {
@@ -168,7 +168,7 @@ function givenFields({
   }
   if (variantType === 'redirect' && redirectUrl === null) throw badRequest('redirectUrl is required for a redirect');
   if (variantType === 'dom_modifications' && typeof redirectUrl === 'string') {
-    throw badRequest('redirectUrl goes with the variantType redirect only');
+    throw badRequest('redirectUrl is only for the variantType redirect');
   }
   return {
     ...(text === undefined || text === null ? {} : { name: text }),
@@ -181,7 +181,7 @@ function givenFields({
 
 async function refuseSecondControl({ em, principal }: Editing, owner: string, id: string | undefined): Promise<void> {
   const others = (await loadVariants(em, principal.accountId, owner)).filter((variant) => variant.id !== id);
-  if (others.some(({ isControl }) => isControl)) throw conflict('isControl: the experiment has its control already');
+  if (others.some(({ isControl }) => isControl)) throw conflict('isControl: the experiment already has a control');
 }
 
 function variantOf(row: ConfigEntityRow) {

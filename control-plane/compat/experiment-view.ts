@@ -10,15 +10,15 @@ import { readExperimentBody } from '../draft/experiment-rows.ts';
 const instant = Type.String({ format: 'date-time' });
 const { urlPatterns, queryRules, primaryMetric } = experimentBody.properties;
 
-/** The state of an experiment as the platform library spells it. */
+/** The status of an experiment in the platform library's spelling. */
 export const libraryStatus = Type.Enum(experimentStatuses.map((status) => status.toLowerCase()));
 
-/** The status that the library spells so; undefined for an unknown one. */
+/** The status of a word in that spelling; undefined for an unknown word. */
 export function statusOf(word: string): ExperimentStatus | undefined {
   return experimentStatuses.find((status) => status.toLowerCase() === word);
 }
 
-/** A variant as the platform library knows it. */
+/** A variant in the platform library's shape. */
 export const variantReply = Type.Object({
   id: Type.String(),
   experimentId: Type.String(),
@@ -53,7 +53,7 @@ const targetingRules = Type.Object({
   visitorStatus: Type.Null(),
 });
 
-/** An experiment as the platform library knows it: with its variants. */
+/** An experiment with its variants, in the platform library's shape. */
 export const experimentReply = Type.Object({
   ...entityFields,
   key: Type.String(),
@@ -112,7 +112,7 @@ export function viewExperiment(
   };
 }
 
-/** `variants`: all variants of the experiment. The control gets the percentage that the others leave. */
+/** Needs all `variants` of the experiment: the control gets the percentage that the others leave. */
 export function viewVariant(
   { id, experimentId, name, isControl, weight, redirect, properties }: ExperimentVariant,
   variants: readonly ExperimentVariant[],

@@ -40,7 +40,9 @@ export const experimentEndpoints = [
       ...pageQuery,
       status: Type.Optional(libraryStatus),
       type: Type.Optional(type),
-      search: Type.Optional(Type.String({ maxLength: 250, description: 'Stands in the id, name or description.' })),
+      search: Type.Optional(
+        Type.String({ maxLength: 250, description: 'Text that the id, name or description contains.' }),
+      ),
     }),
     reply: pageOf(experimentReply),
     async handle({ query, principal }, { storage, paginator }) {
@@ -84,7 +86,7 @@ export const experimentEndpoints = [
         ...experimentFields,
         experimentSettingsId: id,
         key: Type.Optional(
-          nullable(Type.String({ maxLength: 100, description: 'Made of the name where it is left out.' })),
+          nullable(Type.String({ maxLength: 100, description: 'Defaults to a key made from the name.' })),
         ),
         name,
         type: Type.Optional(nullable(Type.Enum([...experimentTypes]))),
@@ -138,7 +140,7 @@ export const experimentEndpoints = [
     scope: 'experiments:update',
     id: 'libraryUpdateExperiment',
     tag,
-    summary: 'Change fields of an experiment that is not completed; its key stays',
+    summary: 'Change fields of an experiment that is not completed; the key cannot change',
     body: changeSchema(changeFields, experimentReply),
     reply: experimentReply,
     handle: ({ params, body, principal }, services) =>
@@ -150,7 +152,7 @@ export const experimentEndpoints = [
         const { status, key: stored } = readExperimentBody(before.body);
         if (status === 'Completed') throw conflict('a completed experiment can no longer be edited');
         if (typeof changed.key === 'string' && changed.key !== '') {
-          throw badRequest(`key: stays ${stored} once an experiment is made`);
+          throw badRequest(`key cannot change after creation, and is ${stored}`);
         }
         const row = await patchEntity(editing, experiments, params.id, givenExperimentFields(changed));
         return showExperiment(editing.em, row);
@@ -162,7 +164,7 @@ export const experimentEndpoints = [
     scope: 'experiments:delete',
     id: 'libraryDeleteExperiment',
     tag,
-    summary: 'Take an experiment and its variants out of the draft',
+    summary: 'Remove an experiment and its variants from the draft',
     reply: Type.Boolean(),
     async handle({ params, principal }, services) {
       await edit(services, principal, async (editing) => {
@@ -177,12 +179,12 @@ export const experimentEndpoints = [
   }),
 ];
 
-/** An experiment of the draft as the library knows it. */
+/** An experiment of the draft, in the platform library's shape. */
 export async function showExperiment(em: EntityManager, row: ConfigEntityRow) {
   return viewExperiment(row, inOrder(await loadVariants(em, row.accountId, row.id)));
 }
 
-/** The control first, the others as they were made: ids are in the order of their making. */
+/** The control first, then the others in the order of creation, which is the order of ids. */
 function inOrder(variants: readonly ExperimentVariant[]): readonly ExperimentVariant[] {
   return variants.toSorted((a, b) => Number(b.isControl) - Number(a.isControl) || (a.id < b.id ? -1 : 1));
 }
@@ -194,7 +196,7 @@ function checkKey(text: string): string {
   return text;
 }
 
-/** The name as a key that no other experiment of the account has. */
+/** A key made from the name that no other experiment of the account has. */
 async function freeKey({ em, principal }: Editing, text: string): Promise<string> {
   const base = slugOf(text) || 'experiment';
   const taken = new Set((await loadEntities(em, principal.accountId, 'experiments')).map((row) => row.body['key']));

@@ -3,10 +3,10 @@ import { nullable } from '../../shared/contracts/config/define-collection.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 
-/** A logic as the platform library sends it: the same shape, or an empty object for a logic that always holds. */
+/** A logic as the platform library sends it: Sluice's shape, or an empty object for a logic that always applies. */
 export const logicField = Type.Optional(nullable(logicSchema));
 
-/** A logic in an answer. */
+/** A logic in a reply. */
 export const anyLogic = Type.Record(Type.String(), Type.Unknown());
 
 /** The logic to store; null for an empty one. */

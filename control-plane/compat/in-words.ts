@@ -1,4 +1,6 @@
-/** `first_name` is First name, `HashedPhone` Hashed phone and `FakeIP` Fake IP. */
+/**
+ * Turns a name into words: `first_name` into "First name", `HashedPhone` into "Hashed phone", `FakeIP` into "Fake IP".
+ */
 export function inWords(name: string): string {
   const words = name.replaceAll('_', ' ').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
   const lower = words.replaceAll(/(?<= )[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase());

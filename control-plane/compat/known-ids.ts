@@ -3,8 +3,8 @@ import type { CollectionName } from '../../shared/collections/registry.ts';
 import { missingEntities } from '../draft/entity-store.ts';
 
 /**
- * The `ids` that the account has, each once. The platform library's users expect ids of deleted entities to be
- * dropped silently, and to see in the answer which were kept.
+ * The `ids` that the account has, without repeats. Users of the platform library expect ids of deleted entities to be
+ * dropped silently, and the reply to list the kept ones.
  */
 export async function knownIds(
   em: EntityManager,

@@ -1,6 +1,6 @@
 /**
- * Parts of the platform library that Sluice does not have: by the first part of the address after `/rest/v1`, in the words of
- * the sentence that says so.
+ * Features of the platform library that Sluice does not have, by the first path segment after `/rest/v1`. Each text
+ * begins the sentence of the error.
  */
 const leftOut: ReadonlyMap<string, string> = new Map([
   ['attribution', 'Reports on attribution are'],
@@ -19,7 +19,7 @@ const leftOut: ReadonlyMap<string, string> = new Map([
   ['web-scanners', 'Web scanners are'],
 ]);
 
-/** Features that Sluice has only in a shape of its own, and their addresses. */
+/** Resources that Sluice has only in its own shape, with the collection that holds them. */
 const ownShape: ReadonlyMap<string, string> = new Map([
   ['replay-settings', 'replaySettings'],
   ['tag-manager-tags', 'tagManagerTags'],
@@ -28,7 +28,7 @@ const ownShape: ReadonlyMap<string, string> = new Map([
   ['tag-managers', 'tagManagers'],
 ]);
 
-/** A sentence about an address of the platform library that is not part of Sluice; undefined for any other. */
+/** Why an address of the platform library is not served, as a sentence; undefined for any other address. */
 export function whyLeftOut(url: string): string | undefined {
   const [, rest, version, resource = '', , part] = url.split('?', 1)[0]?.split('/') ?? [];
   if (rest !== 'rest' || version !== 'v1') return undefined;

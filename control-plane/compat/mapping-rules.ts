@@ -15,7 +15,7 @@ import { templateOf } from './mapping-templates.ts';
 
 export type MappingBody = Static<typeof mappings.body>;
 
-/** One mapped property as the platform library sends it: without a modification it is sent as it is. */
+/** One mapped property as the platform library sends it. Without a modification the value is sent unchanged. */
 export const mappedField = Type.Object(
   {
     ...mappings.body.properties.mappings.items.properties,
@@ -24,26 +24,26 @@ export const mappedField = Type.Object(
   { additionalProperties: false },
 );
 
-/** A mapping as the platform library knows it. */
+/** A mapping in the platform library's shape. */
 export const mappingReply = Type.Object({
   id: Type.String(),
   name: nullable(Type.String()),
   updatedAt: nullable(Type.String({ format: 'date-time' })),
   isEnabled: Type.Boolean(),
   templateName: nullable(Type.String()),
-  templateId: nullable(Type.String({ description: 'Null for one that names the event in words of its own.' })),
+  templateId: nullable(Type.String({ description: 'Null for a mapping with an event name that no template has.' })),
   destinationId: nullable(Type.String()),
   sourceId: Type.Null({ description: 'Mappings of sources are not part of Sluice.' }),
   isDefaultMapping: Type.Boolean(),
-  priority: Type.Integer({ description: 'The lowest is tried first, and the first that applies decides.' }),
-  action: Type.Enum(['send', 'stop'], { description: 'Ours: a mapping that stops sends nothing.' }),
+  priority: Type.Integer({ description: 'The lowest is tried first; the first mapping that applies is used.' }),
+  action: Type.Enum(['send', 'stop'], { description: 'Sluice only: stop sends nothing.' }),
   mappings: Type.Array(mappings.body.properties.mappings.items),
-  logic: { ...anyLogic, description: 'Empty: it always applies.' },
+  logic: { ...anyLogic, description: 'An empty logic always applies.' },
 });
 
 /**
- * A destination's default mapping is the rule that is tried after all others and always applies; it is known by its
- * place, which is the last one there is.
+ * Priority of a destination's default mapping: the last one, so that all others are tried first. It identifies the
+ * default mapping, which always applies.
  */
 export const defaultPriority = mappingPriorityMax;
 
@@ -51,7 +51,7 @@ export function isDefaultRule({ priority, logic }: Pick<MappingBody, 'priority' 
   return priority === defaultPriority && logic === null;
 }
 
-/** `type` is its destination's. */
+/** `type`: the kind of the mapping's destination. */
 export function viewMapping(row: ConfigEntityRow, type: string): JsonObject {
   const rule = bodyOf(row);
   const isDefault = isDefaultRule(rule);
@@ -77,7 +77,7 @@ export function bodyOf(row: ConfigEntityRow): MappingBody {
   return { ...mappings.defaults, ...row.body } as MappingBody;
 }
 
-/** The rows of a mapping as they are stored. */
+/** The stored form of a mapping's rows. */
 export function storedRows(rows: readonly Static<typeof mappedField>[]): MappingBody['mappings'] {
   return rows.map((row) => ({ ...row, modification: row.modification ?? 'None' }));
 }
@@ -92,13 +92,13 @@ export async function rulesOf(
   return rows.toSorted((a, b) => bodyOf(a).priority - bodyOf(b).priority || (a.id < b.id ? -1 : 1));
 }
 
-/** Numbers the rules of one destination from 0 on in this order; its default one keeps its place. */
+/** Numbers the mappings of one destination from 0 in this order; the default mapping keeps its priority. */
 export async function numberRules(editing: Editing, inOrder: readonly ConfigEntityRow[]): Promise<void> {
   const others = inOrder.filter((row) => !isDefaultRule(bodyOf(row)));
   for (const [priority, row] of others.entries()) await patchEntity(editing, mappings, row.id, { priority });
 }
 
-/** The kind of a destination of the draft; undefined where the account has none of that id. */
+/** The kind of a destination of the draft; undefined if the account has no destination of that id. */
 export async function destinationType(em: EntityManager, accountId: string, id: string): Promise<string | undefined> {
   const row = await findEntity(em, accountId, 'destinations', id);
   return row === undefined ? undefined : String(row.body['type']);

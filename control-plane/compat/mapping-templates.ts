@@ -7,14 +7,14 @@ import { findDestinationKind } from '../../shared/destinations/registry.ts';
 import { modificationNames } from '../../shared/routing/modifications/modifications.ts';
 import { inWords } from './in-words.ts';
 
-/** Templates for a mapping: an event of the platform, or any event under its own name. */
+/** A template for a mapping: an event of the platform, or any event under its own name. */
 export type MappingTemplate = {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** It handles the events that no other mapping of the destination matches. */
+  /** The template handles the events that no other mapping of the destination matches. */
   readonly isDefault: boolean;
-  /** The name of the event at the platform; null: its own name. */
+  /** The platform's name for the event; null keeps the event's own name. */
   readonly eventName: string | null;
 };
 
@@ -51,7 +51,7 @@ export function templatesOf(type: string): readonly MappingTemplate[] {
   return [...ofAnyKind, ...named];
 }
 
-/** The template a mapping follows; undefined for one that names the event in words of its own. */
+/** The template of a mapping; undefined if no template has the mapping's event name. */
 export function templateOf(
   type: string,
   rule: { readonly isDefault: boolean; readonly eventName: string | null },
@@ -63,7 +63,7 @@ export function templateOf(
 
 const option = Type.Object({ label: Type.String(), value: Type.String() });
 
-/** A template as it is answered, with the properties that are known to matter at the destination. */
+/** A template in a reply, with the properties that the destination is known to use. */
 export const templateReply = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -83,7 +83,10 @@ export const templateReply = Type.Object({
       options: nullable(Type.Array(option)),
       suggestedOptions: nullable(Type.Array(option)),
     }),
-    { description: 'Other properties may be mapped as well. A mapping without any sends the properties of the event.' },
+    {
+      description:
+        'Other properties may be mapped as well. A mapping without mapped properties sends those of the event.',
+    },
   ),
 });
 
@@ -95,7 +98,7 @@ type Property = {
   readonly property: string;
   readonly label: string;
   readonly kind: 'Array' | 'Integer' | 'Text';
-  /** The path of its value, unless that is the property of the event with its name. */
+  /** Path of the value. Defaults to the event's property of this name. */
   readonly path?: string;
 };
 
@@ -106,7 +109,7 @@ const itemCount = { property: 'num_items', label: 'Number of items', kind: 'Inte
 const products = { property: 'products', label: 'Products', kind: 'Array' } as const;
 const searchText = { property: 'search_string', label: 'Search text', kind: 'Text' } as const;
 
-/** The property that destinations read for a name of a platform. */
+/** The event property that destinations read for a platform's parameter. */
 const propertyOf: Readonly<Record<StandardParameter, Property>> = {
   value,
   currency,
@@ -129,7 +132,7 @@ const ofPerson: readonly Property[] = personalProperties.map((name) => ({
   path: `visitor.${name}`,
 }));
 
-/** Properties that matter to platforms with names for events: money, goods and the visitor. */
+/** Properties for platforms with named events: money, products and the visitor. */
 function propertiesOf(type: string): readonly Property[] {
   const vocabulary = vocabularyOf(type);
   if (vocabulary === undefined) return [];

@@ -7,23 +7,25 @@ import { inWords } from './in-words.ts';
 const variableReply = Type.Object({
   entities: Type.Array(
     Type.Object({
-      path: Type.String({ description: 'In a map it stands between double braces: {{event.event}}.' }),
+      path: Type.String({ description: 'Written in a map between double braces: {{event.event}}.' }),
       name: Type.String(),
       examples: Type.Array(Type.String(), {
         description: 'Always empty: values of events are shown only with the events.',
       }),
-      popularity: Type.Integer({ description: 'How many of the newest events have it; 0 where that is not counted.' }),
+      popularity: Type.Integer({
+        description: 'Number of the newest events that have it; 0 where that is not counted.',
+      }),
       advancedInfo: nullable(Type.String()),
     }),
   ),
 });
 
-/** How many of the newest events of the recent-events view are looked at for their properties. */
+/** Newest events of the recent-events view whose properties are counted. */
 const eventsLookedAt = 1_000;
 
 const tag = 'Mappings';
 
-/** The variables of a mapping's maps. */
+/** Endpoints that list the variables of a mapping's maps. */
 export const mappingVariableEndpoints = [
   defineEndpoint({
     method: 'GET',
@@ -31,7 +33,7 @@ export const mappingVariableEndpoints = [
     scope: 'variables:find-default',
     id: 'libraryListDefaultVariables',
     tag,
-    summary: 'Paths that lead somewhere in events and visitors of every account',
+    summary: 'Paths that events and visitors of every account have',
     reply: variableReply,
     handle: async () => ({ entities: variables }),
   }),
@@ -86,7 +88,7 @@ function variable(path: string, name: string, popularity: number) {
 
 const eventPaths = ['event', 'id', 'time', 'source_id'];
 
-/** Fields of the context that libraries and sources send, and well-known ones of visitors. */
+/** Context fields that libraries and sources send, and well-known fields of visitors. */
 const contextNames =
   `current_url host pathname title referrer ip user_agent browser_name browser_version browser_language os_name os_version
   device_type device_model screen_width screen_height utm_source utm_medium utm_campaign utm_term utm_content

@@ -42,7 +42,10 @@ const createBody = Type.Object(
     entityId: Type.Optional({ ...entityId, description: 'With templateId: a mapping of this destination.' }),
     templateId: Type.Optional(Type.String({ description: 'One of GET /rest/v1/mappings/templates.' })),
     insertAfterIdx: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'The place, from 0 on, after which it is put. Default: after all.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Index, from 0, of the mapping that it follows. Defaults to the last one.',
+      }),
     ),
     name: Type.Optional(name),
     isEnabled: Type.Optional(Type.Boolean({ description: 'Default true.' })),
@@ -68,7 +71,7 @@ export const mappingEndpoints = [
     scope: 'mappings:list',
     id: 'libraryListMappings',
     tag,
-    summary: 'The mappings of a destination but its default one, in the order in which they are tried',
+    summary: 'The mappings of a destination, without its default mapping, in the order in which they are tried',
     query: Type.Object({ ...pageQuery, entityId }),
     reply: pageOf(mappingReply),
     async handle({ query, principal }, { storage, paginator }) {
@@ -88,7 +91,7 @@ export const mappingEndpoints = [
     tag,
     summary:
       'Add a mapping: {allowedEventId, destinationId} for the events of one name, or {entityId, templateId, …}. Without ' +
-      'mappings the properties of the event are passed on as they are',
+      'mappings the properties of the event are sent unchanged',
     body: createBody,
     reply: mappingReply,
     handle: ({ body, principal }, services) =>
@@ -155,7 +158,7 @@ export const mappingEndpoints = [
     scope: 'mappings:delete',
     id: 'libraryDeleteMapping',
     tag,
-    summary: 'Take a mapping out of the draft',
+    summary: 'Remove a mapping from the draft',
     reply: Type.Boolean(),
     async handle({ params, principal }, services) {
       await edit(services, principal, (editing) => deleteEntity(editing, mappings, params.id));
@@ -168,7 +171,7 @@ export const mappingEndpoints = [
     scope: 'mappings:update',
     id: 'libraryReorderMappings',
     tag,
-    summary: 'Give mappings of one destination another order; those not named keep their places',
+    summary: 'Reorder mappings of one destination; those not listed keep their priorities',
     body: Type.Object(
       {
         uuids: Type.Array(id, {
@@ -225,7 +228,7 @@ type NewMapping = {
   readonly insertAfterIdx: number | undefined;
 };
 
-/** The new mapping, from either form of the body. Throws a 400 where it is neither, or both. */
+/** The new mapping, from either form of the body. Throws a 400 if the body has neither form, or both. */
 async function readNew(editing: Editing, body: Static<typeof createBody>): Promise<NewMapping> {
   const { allowedEventId, destinationId, templateId } = body;
   if (allowedEventId !== undefined) {
@@ -251,7 +254,7 @@ async function forEvent({ em, principal }: Editing, allowedEventId: string): Pro
   const event = await findEntity(em, principal.accountId, 'allowedEvents', allowedEventId);
   if (event === undefined) throw badRequest(`allowedEventId: there is no allowed event ${allowedEventId}`);
   const eventName = String(event.body['name']);
-  // Names of events are compared without case where they are allowed, and so they are here.
+  // Allowed events compare names without case, and so does this rule.
   const value = `^${eventName.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}$`;
   const condition = { property: 'event.event', operator: 'MatchesRegexIgnoreCase', value };
   return { name: eventName.slice(0, 250), logic: { condition } };

@@ -14,19 +14,21 @@ const reply = Type.Union([
   Type.Object({
     sourceType: Type.Literal('pixel'),
     ...keys,
-    installScript: Type.String({ description: 'To be pasted into pages.' }),
+    installScript: Type.String({ description: 'Paste this into pages.' }),
     testInstallScript: Type.String(),
   }),
   Type.Object({
     sourceType: Type.Literal('webhook'),
     ...keys,
-    ingestUrl: Type.String({ description: 'Where events are sent to.' }),
+    ingestUrl: Type.String({ description: 'The address that receives events.' }),
     testIngestUrl: Type.String(),
     sampleCurl: Type.String({ description: 'A command that sends one event.' }),
   }),
 ]);
 
-/** A source's keys in the two forms the platform library knows: what a page holds, and an address to send to. */
+/**
+ * A source's keys in the two forms that the platform library expects: a script for pages, and an address for requests.
+ */
 export const getSourceTokens = defineEndpoint({
   client: 'platform-library',
   method: 'GET',
@@ -35,7 +37,7 @@ export const getSourceTokens = defineEndpoint({
   id: 'libraryGetSourceTokens',
   uses: { ingestUrl },
   tag: 'Sources',
-  summary: 'The keys events are sent with, and how to send one',
+  summary: 'The keys of a source, and a sample request',
   reply,
   async handle({ params, principal }, services) {
     const { row, tokens } = await revealTokens(services, principal, params.id);
@@ -71,7 +73,7 @@ function redirect(ingestUrl: string): Way {
   return { urlOf, sample: (key) => `curl -i '${urlOf(key)}'` };
 }
 
-/** The target of posts: an address of its own for a provider's webhook, else a track event that holds the key. */
+/** Target of POST requests: a provider's own webhook address, else a track event that contains the key. */
 function posted(type: string, ingestUrl: string): Way {
   const isWebhook = type === 'Webhook' || findSourceKind(type) !== undefined;
   const urlOf = (key: string): string => (isWebhook ? `${ingestUrl}/webhook/${key}` : `${ingestUrl}/api/v1/track`);

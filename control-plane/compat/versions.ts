@@ -11,7 +11,7 @@ import { versionName, versionNotes, versionReply, viewVersion } from '../version
 
 const client = 'platform-library';
 
-/** To the platform library every version is a published one. */
+/** Version endpoints. In the platform library every version is a published one. */
 export const versionEndpoints = [
   defineEndpoint({
     client,
@@ -23,7 +23,7 @@ export const versionEndpoints = [
     tag: 'Versions',
     summary:
       'Publish the draft, or the part of it the allowlists name; 409 where that would change nothing. While another ' +
-      'publish is under way it waits for that',
+      'publish is in progress, the request waits for it',
     body: Type.Object(
       {
         name: Type.Optional(nullable(versionName)),
@@ -58,7 +58,7 @@ export const versionEndpoints = [
       const { version, outboxId } = await edit(services, principal, (editing) =>
         publishVersion(editing, params.id, publishing.documentBytesMax()),
       );
-      if (outboxId === undefined) throw conflict(`version ${version.versionNumber} is live already`);
+      if (outboxId === undefined) throw conflict(`version ${version.versionNumber} is already live`);
       await publishing.whenApplied(outboxId);
       return viewVersion(version, version.id);
     },

@@ -1,4 +1,4 @@
-/** Types of the used part of a library without its own. */
+/** Types of the functions used here; the library has none. */
 declare module 'jstat' {
   const jStat: {
     readonly normal: { inv(probability: number, mean: number, deviation: number): number };

@@ -12,7 +12,7 @@ const reply = replySchema(experiments, {
   takesEffect: Type.Enum(['now', 'nextVersion'], {
     description:
       'nextVersion: the status is a change of the draft, and visitors see it once a version is created and published. ' +
-      'now: the version the account runs has this status already, so there is nothing to publish.',
+      'now: the live version already has this status, so there is nothing to publish.',
   }),
 });
 
@@ -21,12 +21,15 @@ const rolloutBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** The steps of an experiment's life. Like every edit they change the draft; the answer says whether that is all. */
+/**
+ * Lifecycle steps of an experiment. Like every edit they change the draft; the reply says whether the change also has
+ * to be published.
+ */
 export const lifecycleEndpoints: readonly Endpoint[] = [
-  stepEndpoint('start', 'Start an experiment: a control, and at least one more variant, are needed'),
+  stepEndpoint('start', 'Start an experiment: it needs a control and at least one more variant'),
   stepEndpoint('pause', 'Pause an experiment: no new assignments, and visitors keep those they have'),
   stepEndpoint('resume', 'Resume a paused experiment'),
-  stepEndpoint('stop', 'Complete an experiment: it has no visitors any more, and cannot run again'),
+  stepEndpoint('stop', 'Complete an experiment: it serves no visitors any more, and cannot run again'),
   defineEndpoint({
     ...describeStep('rollout', 'Complete an experiment and give every visitor one of its variants'),
     body: rolloutBody,

@@ -1,10 +1,10 @@
-/** How many visitors a variant had, and how many of them converted. */
+/** Visitors of a variant, and how many of them converted. */
 export type Trials = { readonly visitors: number; readonly conversions: number };
 
 /**
- * How likely it is of each variant that its rate of conversion is the highest, after what was seen: rates are taken to be
- * equally likely beforehand, so that afterwards each has a Beta distribution with one conversion and one visitor who did
- * not convert more than were counted. The probabilities sum to 1; without any visitors all are the same.
+ * The probability of each variant to have the highest conversion rate. The prior of each rate is uniform, so the
+ * posterior is a Beta distribution with parameters conversions + 1 and visitors without conversion + 1. The
+ * probabilities sum to 1; without visitors all are equal.
  */
 export function probabilityToBeBest(variants: readonly Trials[]): readonly number[] {
   const rates = variants.map(distributionOf);
@@ -19,7 +19,7 @@ export function probabilityToBeBest(variants: readonly Trials[]): readonly numbe
   return likely.map((one) => (total === 0 ? 1 / variants.length : one / total));
 }
 
-/** The range of a rate, cut into points of equal probability. */
+/** The range of a rate, cut into equally wide intervals. */
 type Distribution = {
   readonly points: readonly { readonly rate: number; readonly mass: number }[];
   /** How likely it is to lie below. */

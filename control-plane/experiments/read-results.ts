@@ -19,7 +19,7 @@ const variantResults = Type.Object({
   id: Type.String(),
   name,
   isControl: Type.Boolean(),
-  expectedShare: Type.Number({ description: 'Percent of the visitors the weights mean it to have.' }),
+  expectedShare: Type.Number({ description: 'Percent of the visitors that the variant should get by its weight.' }),
   visitors: { ...count, description: 'Visitors whose first impression was of this variant.' },
   conversions: {
     ...count,
@@ -34,7 +34,7 @@ const sampleRatio = Type.Object(
     chiSquare: Type.Number(),
     degreesOfFreedom: count,
     pValue: rate,
-    isMismatch: Type.Boolean({ description: 'True below 0.001: the results are not to be trusted.' }),
+    isMismatch: Type.Boolean({ description: 'True if the probability is below 0.001: do not trust the results.' }),
   },
   {
     description:
@@ -53,7 +53,7 @@ export const readExperimentResults = defineEndpoint({
   summary: 'Visitors and conversions of each variant, with confidence intervals and a check of the sample ratio',
   query: Type.Object({
     confidencePercent: Type.Optional(
-      Type.Integer({ minimum: 50, maximum: 99, description: 'Of the intervals. Default 95.' }),
+      Type.Integer({ minimum: 50, maximum: 99, description: 'Confidence of the intervals, in percent. Default 95.' }),
     ),
   }),
   reply: Type.Object({
@@ -77,7 +77,7 @@ export const readExperimentResults = defineEndpoint({
   },
 });
 
-/** The experiment as the account runs it: that is what visitors saw. Else as its draft has it. */
+/** The experiment in the live version, which is what visitors saw; else in the draft. */
 export async function findMeasured(
   storage: Storage,
   accountId: string,

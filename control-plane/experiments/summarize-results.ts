@@ -3,17 +3,17 @@ import { rangeVariants } from '../../shared/experiments/bucketing.ts';
 import type { VariantCount } from '../../shared/visitors/count-results.ts';
 import type { ExperimentBody, ExperimentVariant } from '../../shared/experiments/experiment-bodies.ts';
 
-/** An experiment as it runs, or as it is drafted where it does not run yet. */
+/** An experiment of the live version, or of the draft before it is published. */
 export type MeasuredExperiment = {
   readonly id: string;
   readonly body: ExperimentBody;
   readonly variants: readonly ExperimentVariant[];
 };
 
-/** Below this probability a spread does not count as chance: the convention for this test. */
+/** A spread less probable than this is a mismatch: the usual threshold of a sample-ratio test. */
 const mismatchBelow = 0.001;
 
-/** Statistics of an experiment's counts. Variants stand in the order of bucketing. */
+/** Statistics of an experiment's counts, with the variants in the order of bucketing. */
 export function summarizeResults(
   { id, body, variants }: MeasuredExperiment,
   counts: readonly VariantCount[],
@@ -55,9 +55,9 @@ export function summarizeResults(
 type Interval = { readonly low: number; readonly high: number };
 
 /**
- * The interval a rate lies in with the given confidence, after Wilson: it stays within 0 and 1, and holds for few
- * visitors and for rates near either end, where the normal approximation does not. Undefined without trials.
- * Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
+ * Wilson's score interval of a rate. It stays within 0 and 1, and is valid for few visitors and for rates near 0 and 1,
+ * where the normal approximation is not. Undefined without trials. Wilson, E. B. (1927), Probable inference, the law of
+ * succession, and statistical inference.
  */
 export function wilsonInterval(successes: number, trials: number, confidence: number): Interval | undefined {
   if (trials === 0) return undefined;
@@ -66,7 +66,7 @@ export function wilsonInterval(successes: number, trials: number, confidence: nu
   const scale = 1 + z ** 2 / trials;
   const centre = rate + z ** 2 / (2 * trials);
   const reach = z * Math.sqrt((rate * (1 - rate)) / trials + z ** 2 / (4 * trials ** 2));
-  // At either end the exact value is the end; rounding may miss it by the last digit.
+  // At 0 and 1 the bound is exact; rounding may miss it by the last digit.
   return {
     low: successes === 0 ? 0 : (centre - reach) / scale,
     high: successes === trials ? 1 : (centre + reach) / scale,
@@ -75,7 +75,7 @@ export function wilsonInterval(successes: number, trials: number, confidence: nu
 
 type RatioTest = { readonly chiSquare: number; readonly degreesOfFreedom: number; readonly pValue: number };
 
-/** Below this many expected visitors in a group the test's approximation does not hold. */
+/** Expected visitors that each group needs for the test's approximation. */
 const expectedMin = 5;
 
 /**

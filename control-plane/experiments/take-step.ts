@@ -11,7 +11,7 @@ import { requireEntity } from '../draft/entity-store.ts';
 import { loadVariants, readExperimentBody } from '../draft/experiment-rows.ts';
 import { liveContent } from '../versions/version-store.ts';
 
-/** Moves an experiment of the draft through its lifecycle. Throws a 400 for a step that its state does not allow. */
+/** Moves an experiment of the draft through its lifecycle. Throws a 400 for a step that its status does not allow. */
 export async function takeStep(editing: Editing, id: string, action: LifecycleAction): Promise<StepTaken> {
   const { em, principal, now } = editing;
   const { accountId } = principal;
@@ -20,7 +20,7 @@ export async function takeStep(editing: Editing, id: string, action: LifecycleAc
   if (!step.allowed) throw badRequest(`${step.problem.field} ${step.problem.problem}`);
   const { status, rolloutVariantId } = step;
   const next = { ...experiment, status, rolloutVariantId };
-  // Pausing or ending a running experiment must always be possible.
+  // A running experiment can always be paused or completed, also if it is no longer valid.
   if (action.kind !== 'pause' && action.kind !== 'stop') {
     const variants = await loadVariants(em, accountId, id);
     refuseProblems(status === 'Running' ? checkStart(next, variants) : checkVariants(next, variants));
@@ -44,7 +44,7 @@ export type StepTaken = {
   readonly published: boolean;
 };
 
-/** Start and end times: a pause changes neither. */
+/** Start and completion times; a pause changes neither. */
 function timesOf({ startedAt, stoppedAt }: ExperimentBody, next: ExperimentStatus, now: string) {
   return {
     startedAt: next === 'Running' ? (startedAt ?? now) : startedAt,
@@ -65,9 +65,9 @@ type LifecycleStep =
 type Transition = { readonly from: readonly ExperimentStatus[]; readonly to: ExperimentStatus };
 
 /**
- * Where an action may start and where it leads. The state it leads to is among those it may start from, so that a
- * request can be repeated. Nothing leads back to a draft, and what is completed does not run again: its visitors would
- * be compared with those of another time.
+ * The statuses in which an action is allowed, and the status that it leads to. That status is among the allowed ones,
+ * so that a request can be repeated. No action leads back to a draft, and a completed experiment never runs again: its
+ * visitors would be compared with those of another period.
  */
 const transitions: Readonly<Record<LifecycleAction['kind'], Transition>> = {
   start: { from: ['Draft', 'Running'], to: 'Running' },
@@ -77,7 +77,7 @@ const transitions: Readonly<Record<LifecycleAction['kind'], Transition>> = {
   rollout: { from: ['Running', 'Paused', 'Completed'], to: 'Completed' },
 };
 
-/** Status and rollout of an experiment after an action. Stopping a rollout takes the variant from all visitors. */
+/** Status and rollout of an experiment after an action. Stopping a rollout removes the variant from all visitors. */
 export function takeLifecycleStep({ status }: Pick<ExperimentBody, 'status'>, action: LifecycleAction): LifecycleStep {
   const { from, to } = transitions[action.kind];
   if (!from.includes(status)) {

@@ -29,7 +29,7 @@ export function compileAddressRanges(entries: readonly string[]): AddressRanges 
   };
 }
 
-/** Addresses that an operator allows; undefined allows all. */
+/** Compiles the addresses that an operator allows; undefined allows all. */
 export function compileWhitelistIps(listed: readonly string[] | null | undefined): AddressRanges | undefined {
   return listed === null || listed === undefined || listed.length === 0 ? undefined : compileAddressRanges(listed);
 }

@@ -63,7 +63,7 @@ const signals = Type.Object(
     gpc: Type.Optional(
       Type.Enum(['off', 'deny', 'always'], {
         description:
-          "What the browser's Global Privacy Control does. deny: it denies where neither the event nor the visitor says anything. always: it denies whatever they say. Defaults to off.",
+          "The effect of the browser's Global Privacy Control. deny: it denies unless the event or the visitor has an answer. always: it denies in every case. Defaults to off.",
       }),
     ),
   },

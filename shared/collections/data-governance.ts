@@ -21,7 +21,7 @@ const eventProperty = Type.Object(
           minItems: 1,
           maxItems: 200,
           uniqueItems: true,
-          description: 'The only values that it may have, compared as they are; of a list, its members. Null: any.',
+          description: 'The only allowed values, compared exactly; for a list, of its members. Null allows all.',
         }),
       ),
     ),
@@ -44,9 +44,7 @@ const eventBody = Type.Object({
   /** Its owner. */
   owner: nullable(Type.String({ maxLength: 250 })),
   properties: Type.Array(eventProperty, { maxItems: 500 }),
-  action: actionField(
-    'What becomes of an event whose properties are not of the types listed, or not among their allowed values.',
-  ),
+  action: actionField('The action for an event with a property of another type, or of a value that is not allowed.'),
 });
 
 export type DataGovernanceEventBody = Static<typeof eventBody>;
@@ -91,7 +89,7 @@ const ruleBody = Type.Object({
         'one may be left out: 0..100, 1.. or ..0. Else null.',
     }),
   ),
-  action: actionField('What becomes of an event that breaks the rule.'),
+  action: actionField('The action for an event that breaks the rule.'),
 });
 
 export type DataGovernanceRuleBody = Static<typeof ruleBody>;

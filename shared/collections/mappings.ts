@@ -31,7 +31,7 @@ const body = Type.Object({
   mappings: Type.Array(propertyMapping, { maxItems: mappedPropertiesMax }),
   others: Type.Enum(['omit', 'keep'], {
     description:
-      'What becomes of the properties that no row names. omit: they are left out. keep: they are sent as they are.',
+      'The handling of properties that no row names. omit: they are left out. keep: they are sent unchanged.',
   }),
 });
 

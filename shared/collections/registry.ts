@@ -44,7 +44,6 @@ export type Snapshot = Readonly<Record<CollectionName, readonly SnapshotEntity[]
 
 export const collectionNames: readonly CollectionName[] = registered.map(({ name }) => name);
 
-/** Every collection there is. */
 export const collections: readonly AnyCollection[] = registered;
 
 const byName: ReadonlyMap<string, AnyCollection> = new Map(
@@ -58,6 +57,6 @@ export function isCollectionName(name: string): name is CollectionName {
 /** The collection of a name: a CollectionName, or the target of a reference. */
 export function collectionOf(name: string): AnyCollection {
   const collection = byName.get(name);
-  if (collection === undefined) throw new Error(`${name} is no collection`);
+  if (collection === undefined) throw new Error(`${name} is not a collection`);
   return collection;
 }

@@ -5,7 +5,7 @@ import { defineCollection, idList, nameField, nullable, references } from '../co
 const body = Type.Object({
   name: nullable(nameField),
   isEnabled: Type.Boolean(),
-  /** Share of sessions that are recorded, in percent. */
+  /** Percent of sessions that are recorded. */
   sampleRate: Type.Number({ minimum: 0, maximum: 100 }),
   maskAllText: Type.Boolean(),
   maskAllInputs: Type.Boolean(),

@@ -26,7 +26,7 @@ const body = Type.Object({
       minLength: 1,
       maxLength: secretCharactersMax.signingSecret,
       description:
-        'The secret a provider signs its requests with: set, requests without its signature are refused. Only for types whose provider signs. Read back masked; the mask sent back leaves it.',
+        'The secret with which a provider signs its requests. If it is set, requests without a valid signature are refused. Only for types whose provider signs. Replies contain a mask in its place; sending the mask keeps the secret.',
     }),
   ),
   accessToken: nullable(
@@ -35,7 +35,7 @@ const body = Type.Object({
       maxLength: secretCharactersMax.accessToken,
       pattern: String.raw`^[\x21-\x7e]+$`,
       description:
-        'The token with which the provider is asked for what its notices only point to. Only for types whose provider sends such notices. Read back masked; the mask sent back leaves it.',
+        'The token for reading records from the provider whose webhook sends only their ids. Only for types with such webhooks. Replies contain a mask in its place; sending the mask keeps the token.',
     }),
   ),
 });

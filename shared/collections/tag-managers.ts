@@ -58,10 +58,10 @@ const tagBody = Type.Object({
     Type.String({
       maxLength: 500,
       pattern: '^sha(256|384|512)-[A-Za-z0-9+/=]+$',
-      description: 'Of a ScriptSource: its subresource integrity.',
+      description: 'The subresource integrity of a ScriptSource.',
     }),
   ),
-  properties: Type.Array(tagProperty, { maxItems: 100, description: 'Properties of a TrackEvent.' }),
+  properties: Type.Array(tagProperty, { maxItems: 100, description: 'The properties of a TrackEvent.' }),
   priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
   triggerIds: idList(),
   blockingTriggerIds: idList(),
@@ -118,22 +118,20 @@ const triggerBody = Type.Object({
     }),
   ),
   threshold: nullable(
-    Type.Integer({ minimum: 1, maximum: 100, description: 'Of a ScrollDepth: percent of the page that was seen.' }),
+    Type.Integer({ minimum: 1, maximum: 100, description: 'The percent of the page that a ScrollDepth waits for.' }),
   ),
-  intervalMs: nullable(
-    Type.Integer({ minimum: 250, maximum: 86_400_000, description: 'Of a Timer: how often it fires.' }),
-  ),
+  intervalMs: nullable(Type.Integer({ minimum: 250, maximum: 86_400_000, description: 'The interval of a Timer.' })),
   limit: nullable(
     Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: 'How often it fires on a page at most; null: always.',
+      description: 'The most times that it fires on a page; null means any number.',
     }),
   ),
   logic: nullable({
     ...logicSchema,
     description:
-      'What must be true besides. Paths are variables.<name of a variable>, event.event and event.event_properties.<name>; ' +
+      'A further condition. Paths are variables.<name of a variable>, event.event and event.event_properties.<name>; ' +
       `operators are ${pageOperators.join(', ')}.`,
   }),
 });

@@ -1,4 +1,4 @@
-/** A name of `known` that `written` was likely meant to be: at most a third of its letters differ, whatever their case. */
+/** The name of `known` that `written` most likely means: at most a third of its letters differ, ignoring case. */
 export function closestName(written: string, known: readonly string[]): string | undefined {
   const wanted = written.trim().toLowerCase();
   const slipsMax = Math.max(1, Math.floor(wanted.length / 3));

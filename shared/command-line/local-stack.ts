@@ -18,7 +18,7 @@ export const { read: readStackFolderEnv } = defineEnv(stackFolderEnv);
 
 const fileOf = (folder: string): string => join(folder, 'environment.json');
 
-/** VariableSource that name a server. */
+/** Variables that name a server. */
 const servers = ['NATS_URL', 'DATABASE_URL'] as const;
 
 /**

@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 
-/** The output of a command: text, and the same for programs. */
+/** The output of a command: as text for people, and as a value for programs. */
 export type Printed = { readonly text: string; readonly value: unknown };
 
 /** The option of commands whose output programs read. */
 export const jsonOption = (description = 'for programs'): Option => new Option('--json', description);
 
-/** Prints what a command answers, as text or, with `--json`, for programs. */
+/** Prints the output of a command as text, or with `--json` as JSON. */
 export function print({ text, value }: Printed, { json }: { readonly json?: true }): void {
   process.stdout.write(`${json === true ? JSON.stringify(value, null, 2) : text}\n`);
 }

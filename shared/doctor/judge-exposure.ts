@@ -6,7 +6,7 @@ const guide = 'runbook: tls-and-authentication.md';
 /** Accounts that every nats-server has. */
 const serverAccounts = new Set(['$G', '$SYS']);
 
-/** Rights that a nats-server grants to strangers or to services that should not have them. */
+/** Finds rights that a nats-server grants to strangers, or to services that should not have them. */
 export function judgeExposure({ name, accounts, clusterPort }: LogExposure): Finding[] {
   return [judgeAccounts(name, accounts), ...(clusterPort === undefined ? [] : [judgeClusterPort(name, clusterPort)])];
 }

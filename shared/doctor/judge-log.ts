@@ -10,7 +10,7 @@ import type { StreamLoss } from '../nats/streams/stream-progress.ts';
 
 /** Settings that a service corrects by itself when it starts. */
 const setAtStart = new Set(['max_bytes', 'num_replicas']);
-/** A stream whose setting of one of these differs may lose events, or not receive them. */
+/** Settings of a stream without which it may lose events, or not receive them. */
 const vital = new Set(['retention', 'discard', 'storage', 'subjects', 'ack_policy', 'max_deliver']);
 
 /** Compares streams, buckets and consumers with the settings that the code requires. */

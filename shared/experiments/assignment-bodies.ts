@@ -73,16 +73,16 @@ const personalizationReply = Type.Object({
       variant_id: Type.String(),
       variant_name: Type.String(),
       assigned_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-        description: 'Null where nothing is stored: of personalizations, which are always on, and of rollouts.',
+        description: 'Null for personalizations, which are always on, and for rollouts: neither is stored.',
       }),
     }),
-    { description: "The visitor's variants, whose properties these are; where two name the same one the later wins." },
+    { description: "The visitor's variants, which set these properties; where two set the same one, the later wins." },
   ),
 });
 
 const failureReply = Type.Object({ success: Type.Literal(false) });
 
-/** The differences between the services that serve experiments. */
+/** Where the services that serve experiments differ. */
 type ServedExperiments = {
   /** The prefix of their paths. */
   readonly prefix: string;
@@ -97,12 +97,12 @@ type ServedExperiments = {
 };
 
 const failures: Readonly<Record<number, string>> = {
-  400: "The body is not JSON, lacks a field, has one of the wrong type, or names a page that the account's experiments would take too long to look at.",
-  401: 'The token is no token of a published version.',
-  403: 'The page is not one of the whitelistDomains of the experiment settings or, with a source key, the page or the address is not one of those the source lists.',
+  400: 'The body is not JSON, lacks a field, has one of the wrong type, or names a page that takes too long to check.',
+  401: 'No published version has this token.',
+  403: 'The page is not one of the whitelistDomains of the experiment settings or, with a source key, the source does not list the page or the address.',
   413: 'The body is larger than 64 KiB.',
   415: 'The body is neither application/json nor text/plain.',
-  429: 'More visitors, first assignments, impressions or work of the account a second than it may have; try again after Retry-After seconds.',
+  429: 'The account exceeds a rate limit: of visitors, first assignments, impressions, or work for checking pages. Try again after Retry-After seconds.',
   503: 'Experiments cannot be served now; try again after Retry-After seconds.',
 };
 

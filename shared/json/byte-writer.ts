@@ -1,4 +1,4 @@
-/** A part of some bytes. */
+/** A range of some bytes. */
 export type Stretch = { readonly bytes: Buffer; readonly start: number; readonly end: number };
 
 /** Shorter texts are written faster one by one. */
@@ -8,7 +8,7 @@ const firstNonAscii = 0x80;
 const copiedMax = 32;
 const [space, quote, backslash] = [0x20, 0x22, 0x5c];
 
-/** Bytes that grow: JSON that is put together from texts and from stretches of other bytes, without becoming text itself. */
+/** A growing buffer for JSON, which is composed of texts and of ranges of other bytes without becoming a string. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
@@ -17,7 +17,7 @@ export class ByteWriter {
     this.#bytes = Buffer.allocUnsafe(initialBytes);
   }
 
-  /** How much is written. */
+  /** Bytes written so far. */
   get length(): number {
     return this.#length;
   }
@@ -42,7 +42,7 @@ export class ByteWriter {
     this.#length += this.#bytes.write(text, this.#length);
   }
 
-  /** A text as JSON. */
+  /** Writes a text as a JSON string. */
   quoted(text: string): void {
     this.#reserve(text.length + 2);
     if (!this.#writeQuoted(text)) this.text(JSON.stringify(text));
@@ -71,7 +71,7 @@ export class ByteWriter {
     return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
   }
 
-  /** False, and nothing is written, where the text is not ASCII. */
+  /** Writes an ASCII text. Returns false, and writes nothing, for any other text. */
   #writeAscii(text: string): boolean {
     const bytes = this.#bytes;
     const start = this.#length;
@@ -84,7 +84,7 @@ export class ByteWriter {
     return true;
   }
 
-  /** False, and nothing is written, where the text does not stand in JSON as it is. */
+  /** Writes a text that needs no escape in JSON. Returns false, and writes nothing, for any other text. */
   #writeQuoted(text: string): boolean {
     const bytes = this.#bytes;
     const start = this.#length + 1;

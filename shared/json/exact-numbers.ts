@@ -9,10 +9,13 @@ import { randomBytes } from 'node:crypto';
 
 type Members = Record<string, unknown>;
 
-/** Texts of numbers, by the object or array that holds them and their names in it; empty for what holds such an object. */
+/**
+ * Texts of numbers, by the object or array that has them, then by their names in it. An object or array that only
+ * contains such objects has an empty entry.
+ */
 const textsOf = new WeakMap<object, Map<string, string>>();
 
-/** Finds nearly every number that a double does not give back as it is written, and some others. */
+/** Matches nearly every number that a double does not reproduce as written, and some others. */
 const mayBeInexact = /([:,[]\s*)-?(?:\d{16}|[\d.]{17}|0\.0{6}|\d+\.\d*0\s*[,}\]]|\d[\d.]*[eE]|(?<=-)0\s*[,}\]])/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** Begins a text that stands for a number while a document is parsed or written. No client can guess it. */
@@ -41,7 +44,7 @@ export function parseExact(text: string): unknown {
   return withMarks === undefined ? JSON.parse(text) : JSON.parse(withMarks, readMarks);
 }
 
-/** Whether something in it is a number whose text was kept. */
+/** Whether a value contains a number whose text was kept. */
 export const holdsExact = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && textsOf.has(value);
 
@@ -121,7 +124,7 @@ function closingQuote(text: string, openingQuote: number): number {
   return at;
 }
 
-/** A reviver: members come before the object that holds them. */
+/** A reviver for JSON.parse, which calls it for members before their object. */
 function readMarks(this: object, name: string, value: unknown): unknown {
   if (typeof value === 'string' && value.startsWith(mark)) {
     const text = value.slice(mark.length);
@@ -132,7 +135,7 @@ function readMarks(this: object, name: string, value: unknown): unknown {
   return value;
 }
 
-/** A replacer. A text counts for the value that it was read as. */
+/** A replacer for JSON.stringify. A text applies only while the member still has the value that was read. */
 function writeMarks(this: object, name: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
   const text = numberText(this, name);

@@ -6,7 +6,7 @@ const zero = 0x30;
 const keptTimes = 16;
 const noText = new Uint8Array();
 
-/** A key as it stands before its value. */
+/** A key in the form in which it precedes its value. */
 export const keyOf = (name: string): Buffer => Buffer.from(`${JSON.stringify(name)}:`);
 
 /**
@@ -24,7 +24,7 @@ export class JsonWriter {
     this.#bytes = Buffer.allocUnsafe(initialBytes);
   }
 
-  /** The text is at its start, what was written so far follows up to `length`; another buffer after `reserve`. */
+  /** The buffer: the text, then the bytes written so far, up to `length`. `reserve` may replace it. */
   get bytes(): Buffer {
     return this.#bytes;
   }
@@ -33,7 +33,7 @@ export class JsonWriter {
     return this.#length;
   }
 
-  /** Forgets all that was written, and returns the text as the writer holds it: `take` has it by the same places. */
+  /** Discards all written bytes, and returns the writer's copy of the text; `take` accepts the same offsets. */
   begin(text: Uint8Array = noText): Buffer {
     const isKept = this.#bytes.length <= Math.max(this.#initialBytes, text.length) * keptTimes;
     if (!isKept) this.#bytes = Buffer.allocUnsafe(this.#initialBytes);
@@ -43,12 +43,12 @@ export class JsonWriter {
     return this.#bytes.subarray(0, text.length);
   }
 
-  /** Forgets all that was written behind `length`. */
+  /** Discards the bytes after `length`. */
   backTo(length: number): void {
     this.#length = length;
   }
 
-  /** To be called with the most that is written until the next call. */
+  /** Reserves room: call it with the most bytes that are written until its next call. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#bytes.length) return;
@@ -57,13 +57,13 @@ export class JsonWriter {
     this.#bytes = grown;
   }
 
-  /** Writes bytes of other origin. */
+  /** Writes bytes from another buffer. */
   put(text: Uint8Array): void {
     this.#bytes.set(text, this.#length);
     this.#length += text.length;
   }
 
-  /** Writes few bytes that stay the same. */
+  /** Writes a few bytes that never change, such as a constant. */
   add(text: Uint8Array): void {
     const bytes = this.#bytes;
     let to = this.#length;
@@ -71,7 +71,7 @@ export class JsonWriter {
     this.#length = to;
   }
 
-  /** Writes what stands at [start, end) of its bytes: in the text, or in what was written. */
+  /** Writes a copy of [start, end) of its own buffer, from the text or from the written bytes. */
   take(start: number, end: number): void {
     this.#bytes.copyWithin(this.#length, start, end);
     this.#length += end - start;
@@ -114,7 +114,7 @@ export class JsonWriter {
     this.byte(openBrace);
   }
 
-  /** Ends the object whose members each wrote a comma behind themselves. */
+  /** Ends an object, each of whose members ended with a comma. */
   closeObject(): void {
     if (this.#bytes[this.#length - 1] === comma) this.#bytes[this.#length - 1] = closeBrace;
     else this.byte(closeBrace);

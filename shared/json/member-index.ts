@@ -18,7 +18,7 @@ const sameAs = 6;
 const cellsAMember = 7;
 const none = -1;
 const membersAtFirst = 256;
-/** Room for so many stays for the next text. */
+/** The capacity, in members, that is kept for the next text. */
 const membersKept = 32_768;
 
 /**
@@ -42,12 +42,12 @@ export class MemberIndex {
     return this.#count >= this.#membersMax;
   }
 
-  /** Members so far, which is the number that the next one gets. */
+  /** Number of members so far, which is also the number of the next member. */
   get count(): number {
     return this.#count;
   }
 
-  /** Tells members apart that have the same number, of other bytes. */
+  /** Counts resets: the same member number after a reset belongs to other bytes. */
   get resets(): number {
     return this.#resets;
   }
@@ -119,7 +119,10 @@ export class MemberIndex {
     return end;
   }
 
-  /** Ends the member that stands where the last text has `member`, and returns the index behind it; -1 where its value is another kind. */
+  /**
+   * Ends the member that corresponds to `member` of the last text, and returns the index after it; -1 if its value has
+   * another type.
+   */
   #repeatValue(facts: JsonFacts, bytes: Buffer, member: number, own: number, repeated: RepeatedObject): number {
     const start = this.valueStart(own);
     const byte = bytes[start];
@@ -171,7 +174,7 @@ export class MemberIndex {
     this.#cells[cell + escaped] = hasEscape ? 1 : 0;
   }
 
-  /** Ends the member whose value says what that of an earlier member says, byte for byte; its own members are not indexed. */
+  /** Ends a member with the same bytes as the value of an earlier member; its own members are not indexed. */
   endAs(member: number, end: number, earlier: number): void {
     this.end(member, end, false);
     this.#cells[member * cellsAMember + sameAs] = earlier;
@@ -190,12 +193,12 @@ export class MemberIndex {
     return this.#cells[member * cellsAMember + valueStart] as number;
   }
 
-  /** Behind the last byte of the value. */
+  /** The index after the last byte of the value. */
   valueEnd(member: number): number {
     return this.#cells[member * cellsAMember + valueEnd] as number;
   }
 
-  /** The member behind this one and all within it. */
+  /** The member after this one and all within it. */
   next(member: number): number {
     return this.#cells[member * cellsAMember + next] as number;
   }
@@ -212,7 +215,7 @@ export class MemberIndex {
   }
 }
 
-/** An object by this name that texts behind each other repeat, byte for byte: it is read once, and then only compared. */
+/** An object of this name that successive texts repeat byte for byte: it is read once, and then only compared. */
 export class RepeatedObject {
   readonly #name: Uint8Array;
   #member = none;
@@ -227,17 +230,19 @@ export class RepeatedObject {
     this.#name = Buffer.from(name);
   }
 
-  /** The member that it was read of; -1 before the first. */
+  /** The member from which the object was read; -1 before the first. */
   get member(): number {
     return this.#member;
   }
 
-  /** To be called for other bytes. */
+  /** Forgets the object; call it before other bytes are read. */
   forget(): void {
     this.#member = none;
   }
 
-  /** Ends a member that says what the last one of the name said, and returns the index behind it; -1 where it is to be read. */
+  /**
+   * Ends a member that repeats the last object of this name, and returns the index after it; -1 if it has to be read.
+   */
   repeat(index: MemberIndex, facts: JsonFacts, bytes: Buffer, member: number): number {
     const nameStart = index.keyStart(member);
     const isNamed = index.keyEnd(member) - nameStart === this.#name.length && standsAt(bytes, nameStart, this.#name);
@@ -253,7 +258,7 @@ export class RepeatedObject {
     return -1;
   }
 
-  /** The index behind the object at `start`, if it says what the last one said; -1 otherwise. */
+  /** The index after the object at `start` if it repeats the last one; -1 otherwise. */
   sameEnd(bytes: Buffer, start: number): number {
     const end = start + this.#end - this.#start;
     if (this.#member === none || end > bytes.length) return -1;
@@ -278,7 +283,7 @@ export class RepeatedObject {
 // One text is read at a time.
 const openMembers = new Int32Array(levelsMax);
 
-/** Whether what stands at [start, end) stands `by` bytes further on, too. */
+/** Whether [start, end) is repeated `by` bytes later. */
 function isSame(bytes: Uint8Array, start: number, end: number, by: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] !== bytes[at + by]) return false;
   return true;
@@ -373,7 +378,7 @@ export function indexMembers(
   }
 }
 
-/** The closing quote of the key whose opening quote is at `start`; -1 when it is not plain. */
+/** The closing quote of the key whose opening quote is at `start`; -1 if the key is not plain. */
 function keyEndAt(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   if (bytes[start] !== quote) return -1;
   const end = plainStringEnd(facts, bytes, start + 1);

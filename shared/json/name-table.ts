@@ -1,9 +1,12 @@
 import { standsAt } from './scan-json.ts';
 
-/** What is known by a name, found by the bytes of the name: nothing is made of them, and those of other lengths are not compared. */
+/**
+ * Values by name, found by the bytes of the name: a lookup creates no string, and compares only names of the same
+ * length.
+ */
 export class NameTable<Value> {
   readonly #byLength: Named<Value>[][] = [];
-  /** 1 for a byte that some name begins with: most that are looked for begin with another. */
+  /** 1 for each byte that begins a name: most lookups end here, with another first byte. */
   readonly #firsts = new Uint8Array(256);
 
   constructor(entries: Iterable<readonly [name: string, value: Value]> = []) {
@@ -17,7 +20,7 @@ export class NameTable<Value> {
     this.#firsts[name[0] ?? 0] = 1;
   }
 
-  /** What goes by the name at bytes[start, end). */
+  /** The value of the name at bytes[start, end). */
   find(bytes: Uint8Array, start: number, end: number): Value | undefined {
     if (this.#firsts[bytes[start] ?? 0] === 0) return undefined;
     const candidates = this.#byLength[end - start];

@@ -2,15 +2,15 @@ type Writer = { readonly capacity: number; reset(): void };
 
 export type ReusedWritersOptions<Kind> = {
   make(): Kind;
-  /** One that has grown larger is not kept. */
+  /** Bytes of a writer above which it is not kept. */
   readonly bytesMax: number;
-  /** So many are kept, at most. */
+  /** The most writers that are kept. */
   readonly keptMax: number;
 };
 
 /**
- * Writers that are used again once what they wrote is elsewhere: the buffer of a new one grows step by step, and is memory
- * that the system has to clear.
+ * Writers for reuse, once their output was copied. The buffer of a new writer would grow step by step, in memory that
+ * the system has to clear.
  */
 export class ReusedWriters<Kind extends Writer> {
   readonly #options: ReusedWritersOptions<Kind>;
@@ -20,12 +20,12 @@ export class ReusedWriters<Kind extends Writer> {
     this.#options = options;
   }
 
-  /** An empty one. */
+  /** An empty writer. */
   take(): Kind {
     return this.#kept.pop() ?? this.#options.make();
   }
 
-  /** What it wrote is not looked at any more. */
+  /** Takes back a writer whose output is no longer used. */
   giveBack(writer: Kind): void {
     const { bytesMax, keptMax } = this.#options;
     if (writer.capacity > bytesMax || this.#kept.length >= keptMax) return;

@@ -1,16 +1,16 @@
-/** What a scan learns of a stretch of JSON before anybody parses it. Reused from scan to scan. */
+/** Facts about a range of JSON from a scan, known before it is parsed. Reused for every scan. */
 export class JsonFacts {
   /** How deep arrays and objects nest. */
   depth = 0;
   /** Object keys in all. */
   keys = 0;
-  /** All bytes of strings and literals, or-ed together: below 128 when they are all ASCII. */
+  /** All bytes of strings and literals, combined by OR: below 128 if all are ASCII. */
   bits = 0;
   /** Whether a key may be `__proto__` or `constructor`, plain or escaped. */
   suspicious = false;
   /** Whether a string escapes the null character. */
   nulls = false;
-  /** Where the string read last begins, behind its quote, and whether it holds an escape. */
+  /** Where the last string that was read begins, after its quote. */
   stringStart = 0;
   stringEscaped = false;
 
@@ -50,8 +50,8 @@ const letterE = 0x65;
 const firstNonAscii = 0x80;
 
 /**
- * Scans one JSON value that begins at `start` and returns the index behind it. It does not judge the grammar, which
- * JSON.parse does afterwards: for a value JSON.parse takes, all it says is right.
+ * Scans the JSON value at `start` and returns the index after it. The scan does not check the grammar, which JSON.parse
+ * does later: its facts are correct for every value that JSON.parse accepts.
  */
 export function scanValue(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   const length = bytes.length;
@@ -106,7 +106,7 @@ export function scanString(facts: JsonFacts, bytes: Uint8Array, start: number): 
   return i;
 }
 
-/** Counts the string read last as a key. */
+/** Counts the last string as a key. */
 export function noteKey(facts: JsonFacts, bytes: Uint8Array, colonAt: number): void {
   facts.keys += 1;
   const start = facts.stringStart;
@@ -150,10 +150,10 @@ function hexDigit(byte: number | undefined): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** What may stand behind a backslash, but for escapes by number. */
+/** Characters that may follow a backslash, except for escapes by number. */
 const escapes: readonly (number | undefined)[] = [...Buffer.from('"\\/bfnrt')];
 
-/** Skips what JSON takes for white space. Line breaks become spaces, so that an event fits on one line of a frame. */
+/** Skips JSON white space. Line breaks become spaces, so that an event fits on one line of a frame. */
 export function skipJsonSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   for (; at < bytes.length; at += 1) {
@@ -245,16 +245,19 @@ const nullWord = Buffer.from('null');
 const trueWord = Buffer.from('true');
 const falseWord = Buffer.from('false');
 
-/** The index behind the `null`, `true` or `false` at `start`; -1 when none of them stands there. */
+/** The index after the `null`, `true` or `false` at `start`; -1 if there is none. */
 export function wordEnd(bytes: Uint8Array, start: number): number {
   const word = bytes[start] === nullWord[0] ? nullWord : bytes[start] === trueWord[0] ? trueWord : falseWord;
   return standsAt(bytes, start, word) ? start + word.length : -1;
 }
 
-/** A number of more bytes may be none that JavaScript has. */
+/** Longer numbers may exceed the range of a double, and are not read here. */
 const numberBytesMax = 300;
 
-/** The index behind the string, number or word at `start`; -1 when it is none, a long number or one with an exponent. */
+/**
+ * The index after the string, number or literal at `start`; -1 for any other value, a long number, or a number with an
+ * exponent.
+ */
 export function plainLeafEnd(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   const byte = bytes[start] as number;
   if (byte === quote) {

@@ -18,7 +18,7 @@ export type ConcurrencyLimitOptions = {
 export class ConcurrencyLimit {
   readonly max: number;
   readonly #ofOwnerMax: number;
-  /** Owners without units in use are not here. */
+  /** Units in use by owner; an owner without any has no entry. */
   readonly #used = new Map<string, number>();
   #total = 0;
   #refused = 0;
@@ -47,7 +47,7 @@ export class ConcurrencyLimit {
     return this.#used.get(owner) ?? 0;
   }
 
-  /** Takes units for an owner; false where its limit, or that of all, is used up. */
+  /** Takes units for an owner; returns false if its limit, or the limit of all, would be exceeded. */
   take(owner: string, amount = 1): boolean {
     const used = this.usedBy(owner) + amount;
     if (used > this.#ofOwnerMax || this.#total + amount > this.max) {

@@ -34,13 +34,13 @@ export class CostBudget {
     this.#limit = new RateLimit({ perS: unitsPerMs * 1_000, burst: unitsAtOnce }, now);
   }
 
-  /** The account is active. */
+  /** Records that the account is active. */
   recordActivity(accountId: string): void {
     if (accountId !== this.#last.accountId) this.#lastOther = this.#last;
     this.#last = { accountId, atMs: this.#now() };
   }
 
-  /** The account has worked. Alone, its work costs it nothing. */
+  /** Charges the account for work. The work of an account that is alone is free. */
   spend(accountId: string, units: number): void {
     this.recordActivity(accountId);
     if (this.#hasCompany(accountId, this.#last.atMs)) this.#limit.charge(accountId, units, this.#last.atMs);
@@ -51,7 +51,7 @@ export class CostBudget {
     return this.#hasCompany(accountId, this.#now()) ? this.#limit.waitMs(accountId) : 0;
   }
 
-  /** The account has no more work here. */
+  /** Forgets an account that has no more work here. */
   forget(accountId: string): void {
     this.#limit.forget(accountId);
   }

@@ -8,7 +8,7 @@ export type Rate = {
 };
 
 const ownersMaxByDefault = 100_000;
-/** From this many owners on, those with a full burst are forgotten. */
+/** With this many owners or more, those with a full burst are forgotten. */
 const ownersSwept = 1_000;
 
 /**
@@ -28,7 +28,7 @@ export class RateLimit {
   readonly #burst: number;
   readonly #ownersMax: number;
   readonly #now: () => number;
-  /** Owners that are missing here have a full burst. */
+  /** Levels by owner; an owner without an entry has a full burst. */
   readonly #levels = new Map<string, Level>();
   #sweepAt = ownersSwept;
 
@@ -80,7 +80,6 @@ export class RateLimit {
     return this.#levels.size;
   }
 
-  /** Forgets the owner. */
   forget(owner: string): void {
     this.#levels.delete(owner);
   }

@@ -10,19 +10,19 @@ export type LibraryClient = {
   put(path: string, body: unknown): Promise<LibraryAnswer>;
   patch(path: string, body: unknown): Promise<LibraryAnswer>;
   delete(path: string): Promise<LibraryAnswer>;
-  /** The entities of every page of a list, as its iteration asks for them. */
+  /** Entities of all pages of a list, requested as the library's iterator does. */
   all(path: string): Promise<readonly Answer['body'][]>;
 };
 
-/** The last answer, and how often the request was sent until then. */
+/** The last response, and how often the request was sent. */
 export type LibraryAnswer = Answer & { readonly sent: number };
 
 const retriesMax = 2;
 const check = createAnswerCheck(documents.toReversed());
 
 /**
- * Sends the headers of the library's requests and tries again when it does: after 408, 409, 429 and 5xx, unless
- * `x-should-retry` says otherwise. Every answer is checked against the document of the library first.
+ * Sends the headers of the library's requests, and retries as it does: after 408, 409, 429 and 5xx, unless `x-should-
+ * retry` overrides that. Every response is first checked against the library's OpenAPI document.
  */
 export function createLibraryClient(baseUrl: string, { key }: Client): LibraryClient {
   const send = async (method: string, path: string, body?: unknown): Promise<LibraryAnswer> => {

@@ -51,16 +51,16 @@ export type AssignerOptions = {
   readonly impressions: ImpressionLog;
   readonly limits: Pick<ExperimentLimits, 'spend' | 'look'>;
   readonly quota: Pick<AssignmentQuota, 'hasRoom' | 'noteStored'>;
-  /** Visitors that wait to be read, and as many that wait to be stored. */
+  /** Visitors that may wait for a read, and as many again for a write. */
   readonly waitingMax: number;
   now(): Date;
 };
 
 const cachedVisitorsMax = 50_000;
-// A variant a visitor has never changes, but the visitor may be merged or erased, perhaps by another process.
+// An assigned variant never changes, but another process may merge or erase the visitor.
 const cachedForMs = 30_000;
 const none: Assignments = new Map();
-/** Together they leave none of the pool's connections idle under load, and none waiting for one. */
+/** Reads and writes together use all connections of the pool under load, and none of them waits for a connection. */
 const batchesAtOnce = { itemsMax: 200, batchesMax: 2 };
 
 export function createAssigner(options: AssignerOptions): Assigner {
@@ -70,7 +70,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
 
-  /** `known`: the visitor's data if this request has read them; else they come from the cache or the database. */
+  /** `known`: the visitor's data if this request has read them; else the cache or the database has them. */
   const decide = async (
     { plan, token }: OpenedPlan,
     request: AssignmentRequest,
@@ -94,9 +94,9 @@ export function createAssigner(options: AssignerOptions): Assigner {
     if (found.erased) return erased;
     const decision = remember(found.assignments);
     if (!decision.assigned || decision.store === undefined) return decision;
-    // A test key changes nothing of a visitor.
+    // A test key stores nothing.
     if (token.kind === 'source' && token.test) return decision;
-    // The algorithm returns the same variant the next time, as long as the weights do not change.
+    // Without a stored assignment the algorithm still returns the same variant, until the weights change.
     if (!(await quota.hasRoom(accountId))) return decision;
     limits.spend('assignments', accountId, now().getTime());
     const stored = await store({ accountId, visitorId, ...decision.store });

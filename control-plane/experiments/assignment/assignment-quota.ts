@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 /** Number of assignments that each account has stored: counted at intervals, and updated in between. */
 export type AssignmentQuota = {
   /**
-   * Whether the account may store another one. Waits for the first count of an account; a later one, which takes the
-   * longer the more there are, is made on the side.
+   * Whether the account may store another assignment. Waits for the first count of an account; later counts, which take
+   * longer the more assignments there are, run in the background.
    */
   hasRoom(accountId: string): Promise<boolean>;
   noteStored(accountId: string): void;
@@ -22,7 +22,7 @@ export type AssignmentQuotaOptions = {
 type Counted = { assignments: number; readonly countedAtMs: number };
 
 const accountsRemembered = 10_000;
-/** Others store too, and erasures make room. */
+/** Other instances store assignments too, and erasures remove some. */
 const countedForMs = 600_000;
 
 export function createAssignmentQuota({ assignmentsMax, count, nowMs }: AssignmentQuotaOptions): AssignmentQuota {

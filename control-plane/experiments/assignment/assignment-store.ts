@@ -19,7 +19,7 @@ export type StoredAssignments = {
 export type VisitorAsked = { readonly accountId: string; readonly visitorId: string };
 
 /**
- * Reads the assignments of the visitors that ids resolve to, one result an id. The earliest assignment of merged visitors
+ * Reads the assignments of the visitors of some ids, one result for each id. Of merged visitors the earliest assignment
  * counts, so all of their ids get the same variant.
  */
 export async function readAssignments(
@@ -67,8 +67,8 @@ export type FirstAssignment = VisitorAsked & { readonly experimentId: string; re
 export type WrittenAssignment = Pick<StoredAssignments, 'erased' | 'assignments'>;
 
 /**
- * Stores first assignments of visitors that have none yet and were not erased; returns one result an assignment. Of
- * concurrent writers one wins, and all return its variant: the others read the stored row.
+ * Stores first assignments, except of visitors that already have one or were erased; returns one result for each
+ * assignment. Of concurrent writers one wins; the others read the stored row, so all return its variant.
  */
 export function storeAssignments(
   pool: Pool,
@@ -124,7 +124,7 @@ function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'va
 // rows. `offset 0` keeps the planner from joining the other way round, by account alone, which costs the same on an empty
 // table. A visitor without a row has not been merged with another, so nothing else is looked for.
 
-/** The visitor that an id leads to. */
+/** The visitor that an id resolves to. */
 const rootChain = `
   select c.id from (${selectChain('k.account_id', 'k.id')}) c order by c.hop desc limit 1`;
 

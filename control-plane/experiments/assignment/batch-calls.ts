@@ -1,9 +1,9 @@
 export type BatchLimits = {
   /** Items of one batch. */
   readonly itemsMax: number;
-  /** Batches worked on at a time. */
+  /** Batches that run at a time. */
   readonly batchesMax: number;
-  /** Items that wait for a batch. */
+  /** Items that may wait for a batch. */
   readonly waitingMax: number;
 };
 
@@ -55,7 +55,7 @@ export function batchCalls<Item, Result>(
         return;
       }
       waiting.push({ item, resolve, reject });
-      // Callers of this turn come along.
+      // Calls of the same turn of the event loop join this batch.
       if (waiting.length === 1) setImmediate(next);
     });
 }

@@ -20,7 +20,7 @@ export type ExperimentLimits = {
    * limit, and a 400 if this page alone exceeds the limit of one page.
    */
   look<Found>(accountId: string, nowMs: number, look: (work: Work) => Found): Found;
-  /** Refused since the start; `page`: for the work of one page. */
+  /** Requests refused since the start; `page` counts those that exceeded the limit of one page. */
   readonly refused: Readonly<Record<ExperimentCost | 'page', number>>;
 };
 
@@ -43,7 +43,7 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
   const refused = { lookups: 0, assignments: 0, impressions: 0, work: 0, page: 0 };
   const refuse = (cost: ExperimentCost): Error => {
     refused[cost] += 1;
-    return tooMany(`the account has spent its ${cost} of experiments, ${rates[cost]} a second`);
+    return tooMany(`the account exceeds its rate limit of ${cost} of experiments, ${rates[cost]} a second`);
   };
   return {
     refused,
@@ -59,7 +59,7 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
       } catch (error) {
         if (!(error instanceof OverBudgetError)) throw error;
         refused.page += 1;
-        throw badRequest(`the page takes more than the ${rates.pageWorkMax} units of work that a page may take`);
+        throw badRequest(`checking the page would exceed its limit of ${rates.pageWorkMax} units of work`);
       } finally {
         limits.work.charge(accountId, work.spent, nowMs);
       }
@@ -83,7 +83,7 @@ export const { variables: experimentLimitsEnv, read: readExperimentLimits } = de
     /** Cost of one page, in characters read, each some nanoseconds. */
     pageWorkMax: 2_000_000,
   },
-  /** Stored, of one account. */
+  /** Stored assignments of one account. */
   assignmentsMax: fromEnv({
     EXPERIMENT_ASSIGNMENTS_MAX: count(
       'Stored assignments of one account. Beyond the limit a visitor gets the variant that the algorithm computes, and it is not stored',

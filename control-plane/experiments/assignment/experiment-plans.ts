@@ -14,7 +14,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 /** The experiments of the live version of a token's account. */
 export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: ExperimentToken };
 
-/** The experiments every account runs, as they are published. */
+/** The experiments of each account's live version. */
 export type ExperimentPlans = {
   /** False until all configurations present at the start are read: until then a valid token may be unknown. */
   readonly ready: boolean;
@@ -34,7 +34,7 @@ export function createExperimentPlans(
 ): ExperimentPlans {
   const plans = new Map<string, ExperimentPlan>();
   const opened = new Map<string, OpenedPlan>();
-  // Valid tokens by themselves: hashing one costs more than the rest of looking it up.
+  // Plans by the valid token itself: hashing a token costs more than the rest of the lookup.
   const seen = new Map<string, OpenedPlan>();
   let feed: ConfigFeed | undefined;
   let ready = false;

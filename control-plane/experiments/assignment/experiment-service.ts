@@ -17,7 +17,10 @@ export type ExperimentCall = {
   clientAddress(): string;
 };
 
-/** Answers variant requests of browsers and servers; no API key, the token is in the body. Throws ApiError, PublishError. */
+/**
+ * Serves variant requests of browsers and servers, without an API key: the token is in the body. Throws ApiError and
+ * PublishError.
+ */
 export type ExperimentService = {
   assign(experimentKey: string, call: ExperimentCall): Promise<ExperimentAnswer>;
   personalize(call: ExperimentCall): Promise<ExperimentAnswer>;
@@ -32,7 +35,7 @@ const isPersonalization = Compile(personalizationBody);
 const isFlags = Compile(flagsBody);
 
 export function createExperimentService(plans: ExperimentPlans, assigner: Assigner): ExperimentService {
-  // An answer is the same for all visitors of a variant, for as long as its version runs.
+  // All visitors of a variant get the same reply while its version is live.
   const answers = new WeakMap<ExperimentVariant, ExperimentAnswer>();
   const answerOf = (assigned: Assigned): ExperimentAnswer => {
     const known = answers.get(assigned.variant);
@@ -71,14 +74,14 @@ export function createExperimentService(plans: ExperimentPlans, assigner: Assign
   };
 }
 
-/** Experiments cannot be served for the moment. */
+/** The error while experiments cannot be served. */
 export function unavailable(cause?: unknown): ApiError {
   const failure = new ApiError(503, 'unavailable', 'experiments cannot be served now, try again');
   failure.cause = cause;
   return failure;
 }
 
-/** An answer that can be sent any number of times. */
+/** Encodes a reply once for any number of requests. */
 export function encodeAnswer(value: object): ExperimentAnswer {
   const text = JSON.stringify(value);
   return { text, bytes: Buffer.byteLength(text) };
@@ -86,7 +89,7 @@ export function encodeAnswer(value: object): ExperimentAnswer {
 
 const notInExperiment = encodeAnswer({ success: true, in_experiment: false });
 
-/** The token's experiments, if the lists of its settings or source allow the request. */
+/** The token's experiments, if the whitelists of its settings or source allow the request. */
 function open(plans: ExperimentPlans, token: string, call: ExperimentCall): OpenedPlan {
   const opened = plans.find(token);
   if (opened === undefined) throw plans.ready ? unauthorized() : unavailable();

@@ -13,15 +13,15 @@ import type { AssignmentOrigin } from '../../../shared/experiments/assign.ts';
 import type { ExperimentVariant } from '../../../shared/experiments/experiment-bodies.ts';
 import type { PlannedExperiment } from '../../../shared/experiments/experiment-plan.ts';
 
-/** Writes impressions to the log of accepted events, where they are processed like every event. */
+/** Writes impressions to the log of accepted events; they are then processed like every event. */
 export type ImpressionLog = {
-  /** Returns once the log has stored it. Throws PublishError when it did not, or when too many wait already. */
+  /** Returns once the log has stored the impression. Throws PublishError if it did not, or if too many are waiting. */
   write(impression: Impression): Promise<void>;
 };
 
 export type ImpressionLogOptions = {
   readonly connection: LogConnection;
-  /** Called each time: a log that was lost may be recreated with another number. */
+  /** Called for each impression, because a lost log may be recreated with another number of partitions. */
   partitions(): number;
 };
 
@@ -36,7 +36,7 @@ type Waiting = {
 
 type Lane = { readonly frame: FrameWriter; readonly waiting: Waiting[]; publishing: boolean };
 
-/** As in the gateway: one frame a partition in flight; events that arrive meanwhile make the next frame. */
+/** As in the gateway, each partition has one frame in flight; events that arrive meanwhile form the next frame. */
 export function createImpressionLog({ connection, partitions }: ImpressionLogOptions): ImpressionLog {
   const writerId = uuidv7();
   const lanes = new Map<number, Lane>();
@@ -88,12 +88,11 @@ export function createImpressionLog({ connection, partitions }: ImpressionLogOpt
   };
 }
 
-/** The event of a visitor that got a variant. */
+/** The event of an assignment to a variant. */
 type Impression = {
-  /** The event's id. */
   readonly id: string;
   readonly accountId: string;
-  /** The caller's token: with a source's key it is that source's event. */
+  /** The caller's token; with a source's key the event belongs to that source. */
   readonly token: ExperimentToken;
   readonly visitorId: string;
   readonly atMs: number;
@@ -104,7 +103,7 @@ type Impression = {
   readonly url: string | undefined;
 };
 
-/** The source of events that were asked for with the experiments' own token. */
+/** Source id of impressions requested with the token of the experiment settings. */
 const experimentsSource = 'experiments';
 
 /** The impression as a line of a frame, and the partition it belongs to. */

@@ -151,7 +151,7 @@ function decodeKey(segment: string): string {
   }
 }
 
-/** A page that must not ask for permission first sends JSON as text, or without a type. */
+/** Whether the body may be JSON. To avoid a CORS preflight, pages send JSON as text, or without a type. */
 function isJsonType(contentType: string | undefined): boolean {
   return contentType === undefined || /^(?:application\/json|text\/plain)\s*(?:;|$)/i.test(contentType);
 }
@@ -165,7 +165,7 @@ export const assignmentPaths = describeAssignments({
   failures: { 500: 'Internal error; the answer carries x-request-id.' },
 });
 
-const bodyGone = new ApiError(400, 'bad_request', 'the request ended before its body did');
+const bodyGone = new ApiError(400, 'bad_request', 'the request ended before its body was complete');
 
 /** Reads a request's body. Rejects with a 413 as soon as it is known to be too large, and when the client goes away. */
 function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
