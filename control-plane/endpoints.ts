@@ -35,7 +35,7 @@ import { suppressionEndpoints } from './visitors/suppression-endpoints.ts';
 // Destinations and sources have endpoints of their own.
 const generic = collections.filter(({ name }) => name !== 'destinations' && name !== 'sources');
 
-/** Every operation of the configuration interface of our own, in the order in which its description shows them. */
+/** Every operation of Sluice's own configuration interface, in the order of its OpenAPI document. */
 const ownEndpoints: readonly Endpoint[] = [
   ...destinationEndpoints,
   ...replayEndpoints,
@@ -83,7 +83,7 @@ export const documents: readonly Described[] = [
     name: 'platform-library',
     title: 'Sluice for the platform library of the specified service',
     description:
-      'Operations that the library requests at another address or in another shape than the configuration interface has. ' +
+      'Operations that the library requests at another address, or in another shape, than those of the configuration interface. ' +
       'Where both documents have an address, requests with the header `x-stainless-lang`, which the library always sends, ' +
       'are answered as described here. All other operations are in the document of the configuration interface.',
     endpoints: platformEndpoints,

@@ -9,7 +9,7 @@ import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './keys/comm
 import type { CommandContext, CreateOptions } from './keys/commands.ts';
 import { scopeNames } from './keys/scopes.ts';
 
-// API keys from a shell that reaches the database: the first key of an installation, and keys when none is at hand.
+// Manages API keys from a shell that reaches the database: the first key of an installation, or a new key after all were lost.
 const account = new Option('--account <id or name>', 'the account; may be left out where there is only one');
 const json = jsonOption();
 type Common = { readonly account?: string; readonly json?: true };

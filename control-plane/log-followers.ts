@@ -21,7 +21,7 @@ export type LogFollowers = {
   readonly all: readonly BucketFollower[];
 };
 
-/** With a signer, configuration counts that bears its signature. */
+/** With a signer, only configuration with its signature is accepted. */
 export function createLogFollowers(
   signer: ConfigSigner | undefined,
   logger: Logger,

@@ -19,7 +19,7 @@ export const controlPlaneMetrics = {
   ),
   refusedRequests: counter(
     'sluice_control_plane_refused_requests_total',
-    'Requests refused with a 429 because too many were under way: of their account, or of their address before their key was looked up',
+    'Requests refused with a 429 because too many were in flight: of their account, or of their address before their key was looked up',
     ['share'],
   ),
   waitingRequests: gauge(
@@ -60,7 +60,7 @@ export const controlPlaneMetrics = {
   ),
   dueErasures: gauge(
     'sluice_erasure_destinations_due',
-    'Those whose deadline ends soon, within seven days, or is over: overdue',
+    'Such destinations by deadline: soon (within seven days) or overdue',
     ['when'],
   ),
   tests: counter('sluice_destination_tests_total', 'Tests of destinations, by result', ['outcome']),

@@ -17,8 +17,8 @@ const program = new Command('visitors').description('Visitors of an account, fro
 program
   .command('merged')
   .description(
-    'list the visitors with more than one externalId: people whom an alias or an earlier version made one. ' +
-      'One a line: visitor id, creation time, externalIds',
+    'list the visitors with more than one externalId: people who were merged by an alias or by an earlier version. ' +
+      'Each line has visitor id, creation time, externalIds',
   )
   .option('--account <id or name>', 'the account; may be left out where there is only one')
   .option('--limit <number>', 'visitors listed at most', readLimit, 1_000)

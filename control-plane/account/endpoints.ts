@@ -24,7 +24,7 @@ const publishOnCreate = Type.Boolean({
 
 const masksPersonalData = Type.Boolean({
   description:
-    'Whether keys without the scope pii:read are shown the values of visitors and events by their shape only, and may not look ' +
+    'Whether keys without the scope pii:read see only the shape of the values of visitors and events, and may not look ' +
     'visitors up by them. Not versioned: a change takes effect immediately.',
 });
 
@@ -118,12 +118,12 @@ export const accountEndpoints = [
   }),
 ];
 
-/** Whether a version of the account is published when it is created, where the request does not say. */
+/** Whether creating a version of the account publishes it if the request does not set `publish`. */
 export async function publishesOnCreate(em: EntityManager, accountId: string): Promise<boolean> {
   return (await findAccount(em, accountId)).publishOnCreate;
 }
 
-/** Whether keys without `pii:read` are shown personal values by their shape only. */
+/** Whether keys without `pii:read` see only the shape of personal values. */
 export async function masksValues(em: EntityManager, accountId: string): Promise<boolean> {
   return (await findAccount(em, accountId)).masksPersonalData;
 }
@@ -137,7 +137,7 @@ function findAccount(em: EntityManager, accountId: string) {
   return em.findOneOrFail(Account, { id: accountId });
 }
 
-/** The part of a change that is about properties outside the tracking plan. */
+/** The part of a change that concerns events and properties outside the tracking plan. */
 function planChange({ unknownEvents, unknownProperties }: Partial<PlanSettings>): Partial<PlanSettings> {
   return { ...(unknownEvents && { unknownEvents }), ...(unknownProperties && { unknownProperties }) };
 }

@@ -12,7 +12,7 @@ import { badRequest } from '../api/api-error.ts';
 
 export type IdentityChange = { readonly [Name in keyof IdentitySettings]?: IdentitySettings[Name] | null };
 
-/** The changes of a request: a field that is left out stays, null is its default. */
+/** The changes of a request: an omitted field stays unchanged, null resets it to its default. */
 export const identityChange = Type.Object(
   Object.fromEntries(
     Object.entries<TSchema>(identitySettings.properties).map(([name, schema]) => [

@@ -74,18 +74,20 @@ const activityReply = Type.Object({
       isLive: Type.Boolean(),
       events: perStep('Events that gateways accepted and stored'),
       total: count,
-      testTotal: { ...count, description: 'Those sent with the test key, which are not in the others.' },
+      testTotal: { ...count, description: 'Events sent with the test key. The other counts leave them out.' },
       refused: Type.Object(
         {
-          lost: { ...count, description: 'The log did not store them: the sender was asked to retry.' },
-          invalid: { ...count, description: 'A required field is missing, or a field is not valid.' },
+          lost: { ...count, description: 'Events that the log did not store; the sender was asked to retry.' },
+          invalid: { ...count, description: 'Events with a missing or invalid field.' },
           limited: {
             ...count,
-            description: 'Over the rate limit of their key, or rejected because the backlog of the account is too old.',
+            description:
+              'Events over the rate limit of their key, or rejected because the backlog of the account is too old.',
           },
           forbidden: {
             ...count,
-            description: 'From a page or address outside the whitelists of the source, or without a valid signature.',
+            description:
+              'Events from a page or address outside the whitelists of the source, or without a valid signature.',
           },
         },
         { description: 'Rejected events, by reason. Requests without a known key belong to no source.' },
@@ -158,12 +160,12 @@ const top = Type.Optional(
     minimum: 1,
     maximum: 100,
     description:
-      'Only so many problems, destinations (the most urgent first) and sources (the busiest first). Without it, all ' +
+      'The most problems, destinations (the most urgent first) and sources (the busiest first) to return. Default: all ' +
       'of them: with thousands of destinations that is megabytes.',
   }),
 );
 
-/** Which account, how far back, and how much. */
+/** The account, the range, and the most entries of an overview. */
 export type ActivityKey = ActivityQuery & { readonly accountId: string };
 
 export const activityFeeds = defineService<PolledFeeds<ActivityKey, unknown>>('activity feeds');
@@ -196,11 +198,11 @@ export const activityEndpoints = [
       ...pageQuery,
       id: Type.Optional(Type.String({ maxLength: 100, description: 'Only this destination.' })),
       nameContains: Type.Optional(
-        Type.String({ maxLength: 250, description: 'In its name or that of its kind, in any case.' }),
+        Type.String({ maxLength: 250, description: 'Text in its name or the name of its kind, ignoring case.' }),
       ),
       state: Type.Optional(
         Type.Enum([...destinationStates], {
-          description: 'live, off (not in the live version, or disabled there), or live and failing or with a backlog.',
+          description: 'live; off: not in the live version, or disabled there; or live and failing or with a backlog.',
         }),
       ),
     }),
@@ -231,7 +233,7 @@ export const activityEndpoints = [
     id: 'followActivity',
     uses: { activityFeeds },
     tag: 'Activity',
-    summary: 'The same, again with each change',
+    summary: 'Events received by source, events sent by destination, and open problems, sent again after each change',
     query: Type.Object({ range, top }),
     streams: true,
     reply: activityReply,

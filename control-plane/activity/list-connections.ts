@@ -25,12 +25,12 @@ type Connection = {
 
 const hours = 24;
 const hourMs = 3_600_000;
-/** Sources, and destinations, that are listed beside the connections: a picture of more could not be read. */
+/** Sources and destinations listed beside the connections: a picture with more would not be readable. */
 export const endsMax = 25;
 
 /**
- * A page of connections: which live source feeds which live destination, with the outcomes of its events in 24 hours. Every
- * source that a destination accepts is one, also where it sent nothing.
+ * A page of connections: each live source with each live destination that accepts its events, also without any event,
+ * and the outcomes of its events in 24 hours.
  */
 export async function listConnections(
   { storage, paginator, liveValues, now }: ConnectionServices,

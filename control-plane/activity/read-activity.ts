@@ -20,7 +20,7 @@ import { readLoudViolations, ruleNames } from '../tracking-plan/read-violations.
 import { findProblems } from './find-problems.ts';
 import { sumSteps, summarizeDestinations, union, urgencyOf } from './summarize-destinations.ts';
 
-/** How far a look goes back, and in what steps. */
+/** Ranges of an overview, with their steps. */
 export const activityRanges = {
   '15m': { stepMinutes: 1, steps: 15 },
   '24h': { stepMinutes: 60, steps: 24 },
@@ -43,7 +43,7 @@ const minuteMs = 60_000;
 
 export type ActivityQuery = {
   readonly range: ActivityRange;
-  /** How many destinations, sources and problems at most; undefined: all of them. */
+  /** The most destinations, sources and problems; undefined: all of them. */
   readonly top: number | undefined;
 };
 

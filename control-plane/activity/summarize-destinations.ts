@@ -11,7 +11,7 @@ import type { DestinationBacklog, LogFigures } from '../health/log-figures.ts';
 import { summarizeHealth } from '../health/summarize-health.ts';
 import type { DestinationHealth } from '../health/summarize-health.ts';
 
-/** How one destination does. */
+/** The state of one destination. */
 export type DestinationSummary = {
   readonly id: string;
   readonly name: string;
@@ -64,7 +64,7 @@ export function summarizeDestinations(
   });
 }
 
-/** How soon a destination needs attention, 4 the soonest; below 0 what is not live. Pure. */
+/** How urgently a destination needs attention, up to 4; below 0 if it is not live. Pure. */
 export function urgencyOf({
   isLive,
   health,

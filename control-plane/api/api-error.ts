@@ -1,10 +1,10 @@
-/** A failure a client may see: its message names the field and what was expected, never an internal. */
+/** A failure whose message a client may see: it names the field and the expected value, and no internals. */
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
-  /** More than the first problem, where there is more. */
+  /** Problems beyond the first one, if there are any. */
   readonly details: string | undefined;
-  /** When to try again, in seconds, where that is known. */
+  /** Seconds until a retry makes sense, if known. */
   readonly retryAfterS: number | undefined;
 
   constructor(status: number, code: string, message: string, details?: string, retryAfterS?: number) {
@@ -33,14 +33,14 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`);
 }
 
-/** The result of a lookup; throws the 404 where there is none. */
+/** Returns the result of a lookup; throws a 404 if there is none. */
 export async function found<Value>(lookup: Promise<Value | undefined>, what: string): Promise<Value> {
   const value = await lookup;
   if (value === undefined) throw notFound(what);
   return value;
 }
 
-/** For an address of other services that Sluice does not have. */
+/** The error for an address of another service that Sluice does not have. */
 export function leftOut(reason: string): ApiError {
   return new ApiError(404, 'left_out', reason);
 }

@@ -6,11 +6,11 @@ const failures: Readonly<Record<number, string>> = {
   400: 'The request is not valid; the message names the field, or the unknown query parameter, and the expected value.',
   401: 'The API key is missing, unknown, revoked or expired.',
   403: 'The API key, or the role of the user, lacks the scope.',
-  404: 'There is no such thing in this account.',
+  404: 'The account has no such entity.',
   409: 'A unique name is taken, the only entity of its kind exists, there is nothing to publish, or a publish without `force` would leave events unsent. With `x-should-retry: false` where a retry cannot help.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not application/json.',
-  429: 'Too many of these requests are under way; retry later.',
+  429: 'Too many of these requests are in flight; retry later.',
   500: 'Internal error; the answer carries x-request-id.',
   503: 'The database or the log cannot be reached; try again.',
 };
@@ -24,7 +24,7 @@ export type PublicOperations = { readonly tag: string; readonly paths: JsonObjec
 
 /** The parts of a document of operations. */
 export type Described = {
-  /** The last part of its address, `openapi/<name>`; undefined: it is the document of the interface itself. */
+  /** The last part of the document's address, `openapi/<name>`; undefined for the document of the interface itself. */
   readonly name: string | undefined;
   readonly title: string;
   readonly description: string;
@@ -32,7 +32,7 @@ export type Described = {
   readonly publicOperations: readonly PublicOperations[];
 };
 
-/** The OpenAPI 3.1 document of the endpoints: made from the schemas that validate. */
+/** Builds the OpenAPI 3.1 document of the endpoints from the schemas that validate their requests. */
 export function buildOpenApi({ title, description, endpoints, publicOperations }: Described): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {

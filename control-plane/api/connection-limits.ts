@@ -22,7 +22,7 @@ export const { variables: connectionLimitsEnv, read: readConnectionLimits } = de
 });
 
 export type ConnectionLimitsOptions = ReturnType<typeof readConnectionLimits> & {
-  /** Whether an address is a proxy's, through which many clients connect. */
+  /** Whether an address belongs to a proxy, through which many clients connect. */
   isProxy(address: string): boolean;
 };
 

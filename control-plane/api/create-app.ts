@@ -29,22 +29,22 @@ export type AppOptions = {
   readonly services: Services;
   /** The principal of the request's key; undefined for an unknown key. */
   authenticate(request: IncomingMessage): Promise<Principal | undefined>;
-  /** The same later in the life of its answer, which counts as no attempt to log in. */
+  /** Repeats the check while the reply continues; it does not count as a login attempt. */
   authenticateAgain(request: IncomingMessage): Promise<Principal | undefined>;
   /** By account. */
   readonly requestLimits: RequestLimits;
-  /** The one of a key's scopes that allows what needs `scope`. */
+  /** The scope of a key that grants `scope`. */
   grantingScope(scopes: readonly string[], scope: string): string | undefined;
-  /** Whether the account shows keys without `pii:read` personal values by their shape only. */
+  /** Whether keys without `pii:read` see only the shape of the account's personal values. */
   masksPersonalData(accountId: string): Promise<boolean>;
-  /** Records a read before it is answered. Throws where it cannot. */
+  /** Records a read before its reply is sent. Throws if it cannot be recorded. */
   auditRead(principal: Principal, read: AnsweredRead): Promise<void>;
   readonly logger: Logger;
   /** Undefined: plain HTTP. */
   readonly tls: TlsTexts | undefined;
   readonly counts: HttpCounts;
   readonly eventStreams: EventStreams;
-  /** A sentence on why there is nothing at an address that others have; undefined: it is just not known. */
+  /** Why an address of another service is not served, as a sentence; undefined for any other unknown address. */
   whyMissing(path: string): string | undefined;
   /** Adds routes that need no key: descriptions and pages. */
   addPublicRoutes(app: FastifyInstance): void;
@@ -66,7 +66,7 @@ const yearS = 31_536_000;
 // A visitor's id may have 400 characters, each of them two units of a JavaScript string.
 const pathParameterCharsMax = 1_024;
 
-/** The configuration interface over HTTP. It does not listen yet. */
+/** Creates the HTTP server of the configuration interface, which does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
   const { counts } = options;
   const fail = (failure: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
@@ -122,7 +122,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Lets an endpoint answer the requests of one client only, beside the one that answers all others. */
+/** Route constraint by which an endpoint serves one client only, beside the endpoint for all others. */
 const byClient = {
   name: 'client',
   storage<Handler>() {
@@ -162,7 +162,7 @@ function addEndpoint(
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(endpoint.client === undefined ? {} : { constraints: { [byClient.name]: endpoint.client } }),
-    // Before the body is read: a request without a key learns nothing about its faults.
+    // Authenticated before the body is read: without a valid key, no error describes the body.
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.raw);
       if (principal === undefined) throw unauthorized();
@@ -201,7 +201,7 @@ function addEndpoint(
         });
       }
       if (endpoint.streams) {
-        // It may stay for hours: streams have limits of their own.
+        // A stream may last for hours, and has limits of its own.
         admitted.leave();
         const scopes = scopesOf(endpoint, request);
         const reader = {
@@ -215,7 +215,7 @@ function addEndpoint(
           reply
             .type('text/event-stream')
             .header('x-accel-buffering', 'no')
-            // It ends with the stream: kept, it would hold up a service that is about to stop.
+            // The connection closes with its stream: an open one would delay the shutdown of the service.
             .header('connection', 'close')
             .send(
               eventStreams.open(reader, isMasked ? maskedFeed(result as Feed, endpoint.personal) : (result as Feed)),
@@ -236,7 +236,7 @@ const maskedFeed = (feed: Feed, members: readonly string[]): Feed => ({
   subscribe: (push) => feed.subscribe((value) => push(maskPersonal(value, members))),
 });
 
-/** Entities of a list, 1 of anything else; undefined of a live stream. */
+/** Entities of a list, 1 for any other reply; undefined for a live stream. */
 function rowsIn(result: unknown): number | undefined {
   if (typeof result !== 'object' || result === null || 'subscribe' in result) return undefined;
   return 'entities' in result && Array.isArray(result.entities) ? result.entities.length : 1;

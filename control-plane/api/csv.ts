@@ -1,6 +1,6 @@
 type Cell = string | number | boolean | readonly string[] | undefined;
 
-/** Rows as CSV (RFC 4180), the names of the columns first. A list is written with spaces between its members. */
+/** Rows as CSV (RFC 4180), with the column names first. Members of a list are separated by spaces. */
 export function csvLines<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
@@ -11,7 +11,7 @@ export function csvLines<Column extends string>(
 
 function csvCell(value: Cell): string {
   const text = typeof value === 'object' ? value.join(' ') : String(value ?? '');
-  // A spreadsheet would run what begins so.
+  // A spreadsheet would run text with such a beginning as a formula.
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;
 }

@@ -34,7 +34,10 @@ export type CoreServices = {
   now(): Date;
 };
 
-/** One operation of the configuration interface. Its schemas check requests and make its description. */
+/**
+ * One operation of the configuration interface. Its schemas validate requests, and its OpenAPI description derives from
+ * them.
+ */
 export type Endpoint = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With parameters as `{name}`. */
@@ -43,7 +46,7 @@ export type Endpoint = {
   readonly client: Client | undefined;
   /** The scope a key needs; undefined: any key will do. */
   readonly scope: string | undefined;
-  /** A further scope that some queries need, given as the request brings them. */
+  /** A further scope that some queries need. Called with the query before it is validated. */
   queryScope(query: Readonly<Record<string, unknown>>): string | undefined;
   readonly id: string;
   readonly tag: string;
@@ -52,11 +55,13 @@ export type Endpoint = {
   readonly body: TSchema | undefined;
   /** A request without a body counts as one with `{}`. */
   readonly bodyOptional: boolean;
-  /** Of a stream, each of its messages. */
+  /** For a stream, the schema of each of its messages. */
   readonly reply: TSchema;
-  /** `handle` answers a Feed, whose values go to the client as server-sent events until it leaves. */
+  /** `handle` returns a Feed, whose values are sent as server-sent events until the client disconnects. */
   readonly streams: boolean;
-  /** An account may run only a few costly endpoints a second: they make work for all services. */
+  /**
+   * Marks an endpoint that causes work in all services: an account may call such endpoints only a few times a second.
+   */
   readonly isCostly: boolean;
   readonly uses: Uses;
   /** Records each read in the audit trail. Undefined: the reply has no personal data, or `handle` records the read. */
@@ -64,8 +69,8 @@ export type Endpoint = {
   /** Members of the reply whose values are masked for keys without `pii:read`, where the account masks personal data. */
   readonly personal: readonly string[];
   /**
-   * Whether a request compares stored values with something it chooses: a value, or rules that are not live. Refused where
-   * values are masked, since the answer says which visitors have a value.
+   * Whether a request compares stored values with something that it chooses: a value, or rules that are not live. Such
+   * a request is refused where values are masked, because the reply shows which visitors have a value.
    */
   comparesPersonal(query: Readonly<Record<string, unknown>>, body: unknown): boolean;
   handle(input: EndpointInput<never, never, never>, services: never): Promise<unknown>;
@@ -160,15 +165,15 @@ export const comparesNothing = (): boolean => false;
 /** `tool` is a command at a shell, or the service itself at its start. */
 export type PrincipalKind = 'key' | 'user' | 'tool';
 
-/** The caller of a request, in one account. */
+/** The caller of a request, within one account. */
 export type Principal = {
   readonly accountId: string;
   readonly kind: PrincipalKind;
-  /** Of the API key or the user. */
+  /** Id of the API key or the user. */
   readonly id: string;
   /** Name of the API key, e-mail address of the user. */
   readonly name: string;
   readonly scopes: readonly string[];
-  /** When an API key ends; null: it has no such time. */
+  /** Expiry of an API key; null if it never expires. */
   readonly expiresAt: Date | null;
 };

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Described } from './build-openapi.ts';
 import { buildOpenApi } from './build-openapi.ts';
 
-/** Adds the OpenAPI documents, which need no key, and the way from the address that once had a page of its own to the documentation. */
+/** Adds the OpenAPI documents, which need no key, and a redirect from their former page to the documentation. */
 export function addDescriptionRoutes(app: FastifyInstance, documents: readonly Described[]): void {
   for (const described of documents) {
     const document = JSON.stringify(buildOpenApi(described));

@@ -4,21 +4,21 @@ import { defineSettings, fromEnv } from '../../shared/runtime/settings.ts';
 import { count } from '../../shared/runtime/variables.ts';
 import { tooMany } from './api-error.ts';
 
-/** Values that come one after the other, for all listeners. */
+/** A source of successive values for any number of listeners. */
 export type Feed<Value = unknown> = {
-  /** Calls `push` with what there is now, then with each change; returns how to end that. */
+  /** Calls `push` with the current value, then after each change; returns the function that ends the subscription. */
   subscribe(push: (value: Value) => void): () => void;
 };
 
-/** Answers that go on: server-sent events (HTML living standard, section 9.2). */
+/** Replies that continue: server-sent events (HTML living standard, section 9.2). */
 export type EventStreams = {
   /**
-   * The body of such an answer. It ends when its reader's credentials no longer hold, which is checked with each
-   * keep-alive. Throws a 429 at the limit of open streams of this account, or over all accounts where no account has more
-   * streams than this one: else the account with the most loses its newest.
+   * Opens the body of such a reply. It ends when the reader's credentials are no longer valid, which each keep-alive
+   * checks. At the limit of one account's streams it throws a 429. At the limit of all accounts, the account with the
+   * most streams loses its newest one; if none has at least two more than this one, it throws a 429.
    */
   open(reader: StreamReader, feed: Feed): Readable;
-  /** Checks the readers of an account now; when it resolves, those whose credentials have ended get nothing more. */
+  /** Checks all readers of an account now. Once it resolves, readers with ended credentials receive nothing more. */
   recheck(accountId: string): Promise<void>;
   readonly openCount: number;
   /** Ends all streams; clients reconnect elsewhere. */
@@ -54,7 +54,7 @@ export type EventStreamSettings = ReturnType<typeof readEventStreamSettings>;
 
 type OpenStream = { readonly accountId: string; check(): Promise<void> };
 
-/** A reader with this many unread bytes is disconnected: it would get old news only, and reconnects. */
+/** A reader with more unread bytes is disconnected: it would only receive outdated values. It reconnects. */
 const unreadBytesMax = 4 * 1024 ** 2;
 
 export function createEventStreams({
@@ -66,7 +66,10 @@ export function createEventStreams({
   const refuse = (most: number, whose: string): never => {
     throw tooMany(`${most} live views${whose} are open: close one, or try again later`);
   };
-  /** Ends the newest stream of the account with the most, where that has two more than this one, or says that none has. */
+  /**
+   * Ends the newest stream of the account with the most streams if it has at least two more than this one; returns
+   * whether it did.
+   */
   const makeRoom = (accountId: string): boolean => {
     const byAccount = new Map<string, PassThrough[]>([[accountId, []]]);
     for (const [stream, one] of opened) byAccount.set(one.accountId, [...(byAccount.get(one.accountId) ?? []), stream]);

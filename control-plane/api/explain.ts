@@ -24,7 +24,7 @@ type Node = TSchema & {
 const problemsMax = 8;
 const listedValuesMax = 12;
 
-/** Says in words why `value` does not fit `schema`: one sentence a field. Empty when it fits. */
+/** Explains why `value` does not fit `schema`, one sentence for each field. Empty if it fits. */
 export function explain(schema: TSchema, value: unknown): string[] {
   const problems: string[] = [];
   visit(schema, value, '', problems);
@@ -40,7 +40,7 @@ function visit(schema: Node, value: unknown, path: string, problems: string[]): 
     for (const [index, item] of (value as unknown[]).entries())
       visit(inner.items ?? inner, item, `${path}[${index}]`, problems);
   }
-  // Nothing below is wrong by itself, so it is this value.
+  // No member is wrong by itself, so the value itself is.
   if (problems.length === before) problems.push(`${path === '' ? 'the body' : path} must be ${expected(schema)}`);
 }
 
@@ -58,7 +58,7 @@ function visitObject(schema: Node, value: Readonly<Record<string, unknown>>, pat
   }
 }
 
-/** The one schema of a nullable besides null; any other schema as it is. */
+/** The schema of a nullable value without null; any other schema unchanged. */
 function withoutNull(schema: Node): Node {
   const others = schema.anyOf?.filter((branch) => branch.type !== 'null');
   return others?.length === 1 && others[0] !== undefined ? others[0] : schema;

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
 const internal = new ApiError(500, 'internal', 'internal server error');
-// Unlike a name that was seen to be taken: a name or id made by the service is another one next time.
+// Worth a retry, unlike a name that is known to be taken: a generated name or id differs next time.
 const collision = new ApiError(409, 'collision', 'another request has just used the same name or id');
 const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached or is busy, try again');
 
@@ -23,7 +23,7 @@ const ofFramework: Readonly<Record<string, ApiError>> = {
   FST_ERR_MAX_PARAM_LENGTH: new ApiError(404, 'not_found', 'this address is not found'),
 };
 
-/** The answer to a client for a thrown value. Everything unforeseen is the same 500. */
+/** The reply to a client for a thrown value. Every unexpected error gets the same 500. */
 export function failureOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof UniqueConstraintViolationException) {
@@ -59,8 +59,8 @@ function withCause(failure: ApiError, cause: unknown): ApiError {
 }
 
 /**
- * The fields of a failure that a log line may hold. A message of the database repeats values of the query (a name, a key),
- * so only its code, table, constraint and the place in our code are kept.
+ * The fields of an error that may be logged. The database's messages repeat values of the query (a name, a key), so
+ * only the code, table, constraint and stack location are kept.
  */
 export function loggableError(error: unknown): JsonObject {
   if (!(error instanceof Error)) return { type: typeof error };

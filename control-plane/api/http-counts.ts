@@ -3,7 +3,7 @@ import type { BucketNumbers } from '../../shared/runtime/metrics/bucket-counts.t
 
 /** Requests and their time by route, never by address. */
 export type HttpCounts = {
-  /** A route there is: shown from the start. */
+  /** Registers a route, so that it is shown from the start. */
   expect(route: string, method: string): void;
   count(route: string, method: string, code: number, tookMs: number): void;
   readonly routes: Iterable<RouteCounts>;
@@ -16,7 +16,7 @@ export type RouteCounts = {
   readonly times: BucketNumbers;
 };
 
-/** Shown from the start, so that a rate is right from the first one on. */
+/** Status codes that are shown from the start, so that the first request already counts in a rate. */
 const usualCodes = [200, 500];
 
 /** `boundsS`: the bounds of the buckets times are counted in, in seconds. */

@@ -2,8 +2,8 @@ import { maskValue } from '../../shared/routing/tracking-plan/describe-hit.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
 /**
- * A reply with the values of some members masked, wherever they stand: texts and numbers keep their shape, booleans, null
- * and numbers below 10 stay, and so do names and the number of items. For keys without `pii:read`, where the account masks personal data.
+ * Masks the values of some members of a reply, at any depth, for keys without `pii:read`. Texts and numbers keep their
+ * shape. Booleans, null, numbers below 10, names and the number of items stay unchanged.
  */
 export function maskPersonal(reply: unknown, members: readonly string[]): unknown {
   if (Array.isArray(reply)) return reply.map((item) => maskPersonal(item, members));
@@ -24,7 +24,7 @@ function masked(value: unknown): unknown {
   return value;
 }
 
-/** More digits than a double holds would be rounded. */
+/** A double would round a number with more digits. */
 const digitsMax = 15;
 
 function maskedNumber(value: number): number {

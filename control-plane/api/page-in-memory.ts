@@ -6,7 +6,7 @@ export type Order<Row> = {
   readonly direction: 'ascending' | 'descending';
 };
 
-/** A page of rows in memory, for lists that are filtered or sorted by values that the database does not have. */
+/** A page of rows in memory, for lists filtered or sorted by values that are not in the database. */
 export function pageInMemory<Row, Entity>(
   paginator: Paginator,
   query: PageQuery,

@@ -46,9 +46,11 @@ export type ListIdentity = {
 export type Position = readonly (string | number)[];
 
 export type Paginator = {
-  /** The page size asked for, and the position of its cursor. Throws a 400 for a cursor of another list or a changed one. */
+  /**
+   * The requested page size, and the position of the cursor. Throws a 400 for a changed cursor, or one of another list.
+   */
   read(query: PageQuery, list: ListIdentity): { readonly limit: number; readonly after: Position | undefined };
-  /** Makes a page of `limit` + 1 rows, of which the last one only says that there is more. */
+  /** Builds a page from up to `limit` + 1 rows; the last of them only shows that another page follows. */
   page<Row, Entity>(
     list: ListIdentity,
     limit: number,
@@ -56,7 +58,7 @@ export type Paginator = {
     position: (row: Row) => Position,
     view: (row: Row) => Entity,
   ): Page<Entity>;
-  /** Makes a page of all entities given; the next one begins after `next`, if there is one. */
+  /** Builds a page of all given entities; the next page begins after `next`, if that is set. */
   pageUpTo<Entity>(list: ListIdentity, entities: readonly Entity[], next: Position | undefined): Page<Entity>;
 };
 

@@ -9,7 +9,7 @@ export type PolledFeeds<Key, Value> = {
 export type PolledFeedsOptions<Key, Value> = {
   readonly everyMs: number;
   load(key: Key): Promise<Value>;
-  /** Called with what `load` throws; the next poll is made all the same. */
+  /** Called with an error of `load`; polling continues. */
   onFailure(error: unknown): void;
 };
 
@@ -64,7 +64,7 @@ class PolledFeed<Value> {
   }
 
   subscribe(push: (value: Value) => void): () => void {
-    // One of its own: the same function may listen twice.
+    // A new function each time, because the same `push` may subscribe twice.
     const listener = (value: Value): void => push(value);
     this.#listeners.add(listener);
     if (this.#newest !== undefined) listener(this.#newest.value);
@@ -80,7 +80,7 @@ class PolledFeed<Value> {
   }
 
   async #look(): Promise<void> {
-    // A look that takes longer than the time between two is not joined by another.
+    // A poll that takes longer than the interval is not overlapped by the next.
     if (this.#isLoading) return;
     this.#isLoading = true;
     try {

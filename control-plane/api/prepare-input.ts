@@ -12,13 +12,13 @@ const noQuery = Type.Object({});
 
 type Prepared = Omit<EndpointInput<never, never, never>, 'principal' | 'grantedBy'>;
 
-/** Compiles an endpoint's schemas once; the function returned takes a request apart or throws a 400. */
+/** Compiles the schemas of an endpoint once. The returned function reads a request's input, or throws a 400. */
 export function prepareInput(endpoint: Endpoint): (request: FastifyRequest) => Prepared {
   const checkQuery = endpoint.query === undefined ? undefined : compileCheck(endpoint.query);
   const checkBody = endpoint.body === undefined ? undefined : compileCheck(endpoint.body);
   return (request) => {
     const params = request.params as Record<string, string>;
-    // Nothing is called so: what cannot be stored cannot be looked up either.
+    // No stored entity can have such an id.
     if (!Object.values(params).every(isStorable)) throw notFound('address');
     const query = readQuery(endpoint.query ?? noQuery, request.query as Record<string, unknown>);
     checkQuery?.(query);
@@ -48,7 +48,7 @@ const nameCharsShown = 100;
 
 type Property = { readonly type?: string };
 
-/** Turns a query string's texts into the values its schema asks for. Throws a 400 for a parameter it does not know. */
+/** Converts a query string's texts into the values of its schema. Throws a 400 for an unknown parameter. */
 function readQuery(schema: TObject, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(schema.properties, name));
   if (unknown !== undefined) throw badRequest(...unknownParameter(unknown, Object.keys(schema.properties)));

@@ -7,51 +7,51 @@ import { count } from '../../shared/runtime/variables.ts';
 import { databaseConnections } from '../store/databases-settings.ts';
 import { ApiError, tooMany } from './api-error.ts';
 
-/** Limits the requests of each owner: some run at a time, some more wait for their turn, and the rest is refused. */
+/** Limits the requests of each owner: some run at a time, some wait, and all others are refused. */
 export type RequestLimits = {
   /** Admits a request. Throws where its owner has too many in flight. */
   enter(owner: string): Admitted;
-  /** Waiting for their turn. */
+  /** Requests that wait for their turn. */
   readonly waiting: number;
-  /** Refused since the start. */
+  /** Requests refused since the start. */
   readonly refused: number;
 };
 
 export type Admitted = {
   /**
-   * Does the work when its turn comes, unless the request has left by then. Costly work waits longer where its owner is
-   * over its cost budget, and throws where that would take too long.
+   * Does the work in its turn, unless the request ends before. Costly work also waits while its owner is over its cost
+   * budget; throws if that wait would be too long.
    */
   run<Result>(work: () => Promise<Result>, isCostly?: boolean): Promise<Result>;
-  /** The client has its answer, or is gone. */
+  /** The client has received its reply, or has disconnected. */
   leave(): void;
 };
 
 export type RequestLimitsOptions = {
   readonly runningMax: number;
-  /** Running, waiting, and still sending or receiving. */
+  /** The most requests that run, wait, or still send or receive. */
   readonly inFlightMax: number;
-  /** The answer to an owner with too many. */
+  /** The error for an owner with too many requests. */
   refusal(): ApiError;
-  /** The cost budget of an owner. Default any cost. */
+  /** The cost budget of an owner. Default: no limit. */
   readonly costly?: CostlyLimits;
 };
 
 export type CostlyLimits = {
   /** Fraction of the time that costly work of one owner may take, from 0 to 1. */
   readonly share: number;
-  /** Time that it may take at once, in ms. */
+  /** Time that costly work may take in a burst, in ms. */
   readonly burstMs: number;
-  /** Costly work that would have to wait for longer is refused, in ms. */
+  /** The longest wait of costly work, in ms; it is refused if it would have to wait longer. */
   readonly waitMaxMs: number;
-  /** The answer to an owner that may try again after so many seconds. */
+  /** The error for an owner that may try again after `retryAfterS` seconds. */
   refusal(retryAfterS: number): ApiError;
 };
 
 /** The queue of one owner's requests. */
 type Turns = {
   readonly all: LimitFunction;
-  /** One at a time, as waiting for another request would count as cost. */
+  /** Runs one at a time: waiting for another costly request would count as cost. */
   readonly costly: LimitFunction;
 };
 
@@ -101,7 +101,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
       const turns = turnsOf.get(owner) ?? { all: pLimit(runningMax), costly: pLimit(1) };
       turnsOf.set(owner, turns);
       let [isHere, works] = [true, 0];
-      // Work that a client left counts until it ends.
+      // Work continues to count after its client has disconnected.
       const settle = (): void => {
         if (isHere || works > 0) return;
         inFlight.release(owner);
@@ -133,7 +133,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   };
 }
 
-/** Keys of one address that are looked up at a time: fewer than there are connections for that. */
+/** Keys of one address that are looked up at a time: fewer than there are connections for key lookups. */
 const loginsRunningMax = 2;
 /** Requests of one address whose API key is looked up or waits for it; more get a 429. */
 const loginsMax = 500;
@@ -154,7 +154,7 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     burstMs: 5_000,
     waitMaxMs: 10_000,
   },
-  /** No account gets all database connections. */
+  /** Less than all database connections, so that no account uses up all of them. */
   runningMax: fromEnv(databaseConnections, (env) => Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2)),
   requestsMax: fromEnv({
     ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),
@@ -180,7 +180,7 @@ export function createAccountLimits({ runningMax, requestsMax, costly }: Request
   });
 }
 
-/** Limits by address, for requests whose key is yet to be looked up. */
+/** Limits by address, for requests whose key is not looked up yet. */
 export function createLoginLimits(): RequestLimits {
   return createRequestLimits({
     runningMax: loginsRunningMax,

@@ -6,19 +6,22 @@ import { badRequest } from './api-error.ts';
 
 const returned = Type.Optional(Type.Unknown({ description: 'Read-only: accepted where it comes back unchanged.' }));
 
-/** The body of a change: the fields that can change, and what else the answer to a GET holds. */
+/**
+ * The body of a change: the fields that can change, and the read-only fields of a GET reply, which are accepted
+ * unchanged.
+ */
 export function changeSchema<Fields extends TProperties>(fields: Fields, reply: TObject): TObject<Fields> {
   const others = Object.keys(reply.properties).filter((field) => !Object.hasOwn(fields, field));
   const properties = { ...Object.fromEntries(others.map((field) => [field, returned])), ...fields };
   return Type.Object(properties, { additionalProperties: false }) as TObject<Fields>;
 }
 
-/** Fields that change without an edit by the client, so that they may come back outdated. */
+/** Read-only fields that change without an edit, so that a client may send back an outdated value. */
 const outdated: ReadonlySet<string> = new Set(['updatedAt', 'lastTriggeredAt', 'lastDispatchedAt']);
 
 /**
- * The fields of a change whose values differ from the entity's, as a GET answers it. Throws a 400 for a read-only field
- * with another value.
+ * The fields of a change that differ from the entity's in a GET reply. Throws a 400 for a read-only field with another
+ * value.
  */
 export function changedFields<Body extends object>(fields: TProperties, body: Body, entity: object): Partial<Body> {
   const now = JSON.parse(JSON.stringify(entity)) as JsonObject;

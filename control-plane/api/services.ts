@@ -1,12 +1,12 @@
-/** A service that endpoints may declare in `uses`. Stands beside the type of its value. */
+/** A service that endpoints may declare in `uses`, declared beside the type of its value. */
 export type Service<Value> = {
-  /** For messages. */
+  /** Name for error messages. */
   readonly name: string;
   /** Carries the type only. */
   readonly value?: () => Value;
 };
 
-/** The services an endpoint needs beside the core ones, by the names its handler knows them by. */
+/** The services that an endpoint needs beside the core ones, by the names that its handler uses. */
 export type Uses = Readonly<Record<string, Service<unknown>>>;
 
 export type ServiceValues<Used extends Uses> = {
@@ -26,9 +26,12 @@ export function defineService<Value>(name: string): Service<Value> {
 
 /** The values of the services of one process. */
 export type Services = {
-  /** Throws where the service has a value already. */
+  /** Sets the value of a service. Throws if it already has one. */
   provide<Value>(service: Service<Value>, value: NoInfer<Value>): void;
-  /** The values of declared services. Throws for one without a value, so that a start fails and not a request. */
+  /**
+   * The values of declared services. Throws for a service without a value, so that the start fails rather than a
+   * request.
+   */
   valuesOf<Used extends Uses>(uses: Used, user: string): ServiceValues<Used>;
 };
 

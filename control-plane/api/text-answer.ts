@@ -1,11 +1,11 @@
-/** An answer of an endpoint that is text rather than JSON, for queries that ask for it. */
+/** A reply as text instead of JSON, for queries that request it. */
 export class TextAnswer {
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly #value: unknown;
   readonly #render: (value: never) => string;
 
-  /** `render` writes the text of a value, whose personal members are masked before where the key asks for it. */
+  /** `render` writes a value as text; personal members are masked first where the key requires it. */
   constructor(
     contentType: string,
     value: unknown,

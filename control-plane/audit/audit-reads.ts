@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 
-/** A read of personal data, before its answer is sent. */
+/** A read of personal data, recorded before the reply is sent. */
 export type AuditedRead = {
   /** `event.list`, `dead-letter.list`: the noun and how it was read. */
   readonly action: string;
@@ -12,17 +12,17 @@ export type AuditedRead = {
   readonly scope: string | undefined;
   /** Names of the filters that were given, without their values. */
   readonly filters: readonly string[];
-  /** Entities that are answered; undefined of a live stream. */
+  /** Entities in the reply; undefined for a live stream. */
   readonly rows: number | undefined;
   /** Whether values are masked in the answer. */
   readonly isMasked: boolean;
 };
 
-/** Pages ask again every few seconds: within this time the same read of the same key is one entry. */
+/** Pages poll every few seconds: the same read with the same key is recorded once in this time. */
 const sameReadMs = 300_000;
 const rememberedMax = 10_000;
 
-/** Records who read what. What cannot be recorded is not answered: it throws then. */
+/** Records who read which data. Throws if a read cannot be recorded, so that the data is not returned. */
 export function createReadAudit({ pool, now }: { readonly pool: Pool; now(): Date }) {
   const recorded = new LRUCache<string, true>({ max: rememberedMax, ttl: sameReadMs });
   return async (principal: Principal, read: AuditedRead): Promise<void> => {

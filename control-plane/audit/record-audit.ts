@@ -16,7 +16,7 @@ export type AuditedAction = {
   readonly details?: JsonObject;
 };
 
-/** Notes who did what, in the transaction that does it. */
+/** Records an action and its principal, in the transaction of the action. */
 export function recordAudit(em: EntityManager, principal: Principal, audited: AuditedAction, now: Date): void {
   em.persist(
     em.create(AuditEntry, {
@@ -83,8 +83,8 @@ export async function listAudit(
 }
 
 /**
- * The id of a visitor for an audit entry. A trigger keys the hash as it is stored, so that a reader of the table cannot
- * try ids out.
+ * The id of a visitor for an audit entry. On storing, a trigger replaces the hash by a keyed one, so that a reader of
+ * the table cannot guess ids.
  */
 export function hashedVisitor(id: string): string {
   return createHash('sha256').update(id).digest('hex');

@@ -151,7 +151,7 @@ async function oldestEntity(
   return (await entitiesOf(em, accountId, collection))[0];
 }
 
-/** Oldest first. */
+/** Entities of a collection, oldest first. */
 const entitiesOf = (em: EntityManager, accountId: string, collection: CollectionName): Promise<ConfigEntityRow[]> =>
   em.find(ConfigEntity, { accountId, collection }, { orderBy: { createdAt: 'asc', id: 'asc' }, limit: 100 });
 

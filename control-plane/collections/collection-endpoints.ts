@@ -64,7 +64,7 @@ export function collectionEndpoints(collection: AnyCollection): Endpoint[] {
       path: one,
       scope: `${name}:delete`,
       id: `delete${title}`,
-      summary: `Take a ${noun} out of the draft`,
+      summary: `Remove a ${noun} from the draft`,
       reply: Type.Object({ deleted: Type.Literal(true) }),
       async handle({ params, principal }, services) {
         await edit(services, principal, (editing) => deleteEntity(editing, collection, params.id));

@@ -292,7 +292,7 @@ test.each([
   [
     'tagManagerTriggers',
     () => ({ name: 'x', tagManagerId: ids.manager, type: 'PageView', selector: 'a' }),
-    /selector is of Click and FormSubmission alone/,
+    /selector is only for Click and FormSubmission/,
   ],
   [
     'tagManagerVariables',

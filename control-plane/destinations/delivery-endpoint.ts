@@ -39,7 +39,7 @@ const deliveryReply = Type.Object({
       kind: Type.Enum([...reasonKinds], {
         description:
           'mapping: a mapping stops it. category: a dispatch rule of the account. consent: a purpose. erased: the visitor was erased. platform: the platform ' +
-          'discarded it. skipped: while it waited, the destination stopped needing it or the log lost it. other: reasons beyond the first 80.',
+          'discarded it. skipped: while it waited, the live rules stopped sending it here, or it left the log. other: reasons beyond the first 80.',
       }),
       rule: nullable(
         Type.String({ description: 'Id of the mapping, name of the category or purpose, or the reason.' }),
@@ -65,8 +65,8 @@ const deliveryReply = Type.Object({
       throttled: { ...count, description: 'Attempts that were answered with "too many requests".' },
       answerMs: nullable(
         Type.Object({
-          half: Type.Number({ description: 'Half of its requests were answered within about so many ms.' }),
-          most: Type.Number({ description: '95 of 100 were.' }),
+          half: Type.Number({ description: 'Median response time, in about ms.' }),
+          most: Type.Number({ description: '95th percentile of the response time, in about ms.' }),
         }),
       ),
     }),

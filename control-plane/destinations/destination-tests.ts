@@ -12,11 +12,11 @@ import type { DestinationTest, DestinationTestResult } from './run-test.ts';
 
 /** Runs tests of destinations. */
 export type DestinationTests = {
-  /** Tries one now. Throws a 429 when as many as may be are under way. */
+  /** Runs a test now. Throws a 429 at the limit of concurrent tests. */
   run(accountId: string, test: DestinationTest): Promise<DestinationTestResult>;
   readonly running: number;
   readonly counts: Readonly<Record<DestinationTestResult['outcome'] | 'refused', number>>;
-  /** Ends those under way. */
+  /** Ends running tests. */
   stop(): Promise<void>;
 };
 
@@ -44,7 +44,7 @@ const connectTimeoutMs = 3_000;
 const runningMax = 8;
 const runningOfAccountMax = 2;
 
-/** Every test has a connection of its own: it shows how a new connection fares. */
+/** Each test opens its own connection, and so shows whether a new connection works. */
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
   const { timeoutMs, tokens } = options;
   const rules = createEgressRules(options.egress.allowed, options.egress.denied);

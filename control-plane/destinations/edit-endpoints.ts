@@ -128,7 +128,7 @@ export const editEndpoints = [
     scope: 'destination:delete',
     id: 'deleteDestination',
     tag: 'Destinations',
-    summary: 'Take a destination out of the draft',
+    summary: 'Remove a destination from the draft',
     reply: Type.Boolean(),
     async handle({ params, principal }, services) {
       await edit(services, principal, (editing) => deleteEntity(editing, destinations, params.id));

@@ -28,7 +28,7 @@ export type DestinationTest = {
   readonly event: OutboundEvent;
 };
 
-/** A request as anybody may read it. */
+/** A request without secrets, for display. */
 export type ShownRequest = {
   readonly method: string;
   readonly url: string;
@@ -49,7 +49,7 @@ export type DestinationTestResult = {
   } | null;
 };
 
-/** Characters of a body that are shown. An answer is read further, so that a secret at this end is seen whole. */
+/** Characters of a body that are shown. More of a response is read, so that a secret at the cut is recognised whole. */
 export const shownCharsMax = { request: 64 * 1024, answer: 16 * 1024 } as const;
 
 const unsent = { durationMs: null, request: null, answer: null } as const;

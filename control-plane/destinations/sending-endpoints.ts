@@ -50,7 +50,7 @@ export const sendingEndpoints = [
           succeeded: count,
           failed: count,
           stopped: count,
-          blocked: { ...count, description: 'By an account-wide dispatch rule.' },
+          blocked: { ...count, description: 'Events stopped by a dispatch rule of the account.' },
         }),
         { description: 'Oldest first; the last one is not over yet.' },
       ),
@@ -104,11 +104,11 @@ export const sendingEndpoints = [
       }),
       answerMs: nullable(
         Type.Object({
-          half: Type.Number({ description: 'Half of the last 64 requests were answered within so many ms.' }),
-          most: Type.Number({ description: '95 of 100 were.' }),
+          half: Type.Number({ description: 'Median response time of the last 64 requests, in ms.' }),
+          most: Type.Number({ description: 'Their 95th percentile, in ms.' }),
         }),
       ),
-      at: nullable({ ...instant, description: 'As of the last attempt.' }),
+      at: nullable({ ...instant, description: 'Time of the last attempt.' }),
     }),
     async handle({ params, principal }, { storage, liveValues }) {
       const row = await requireEntity(storage.fork(), principal.accountId, 'destinations', params.id);

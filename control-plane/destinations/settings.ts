@@ -44,8 +44,8 @@ export function mergeSettings(
 }
 
 /**
- * The required settings that are not there, by key. Throws a 400 for settings that are there and cannot be used: what
- * descriptors cannot say, such as a URL that is none.
+ * The required settings that are not set, by key. Throws a 400 for settings that are set but cannot be used for a
+ * reason that descriptors cannot express, such as an invalid URL.
  */
 export function missingSettings(kind: DestinationKind, settings: JsonObject, sealer: SettingSealer): readonly string[] {
   const missing = kind.descriptor.settings.filter(
@@ -62,7 +62,7 @@ export function missingSettings(kind: DestinationKind, settings: JsonObject, sea
   }
 }
 
-/** Throws a 400 where secrets that are stored would go elsewhere than they were given for. */
+/** Throws a 400 if stored secrets would be sent to another address than the one they were given for. */
 function refuseMovedSecrets(
   kind: DestinationKind,
   stored: JsonObject,
@@ -108,7 +108,7 @@ function takeValue(
     }
     case 'Text':
       if (!isText(value)) throw badRequest(`settings.${key} must be a string of at most ${textCharsMax} characters`);
-      // It would be taken for a secret that does not open.
+      // It would be read as a sealed secret that cannot be opened.
       if (isSealed(value)) throw badRequest(`settings.${key} must not begin like a sealed secret`);
       return value;
     case 'Secret':

@@ -6,7 +6,7 @@ import type { Editing } from './edit-entities.ts';
 
 export type AuditedEffect<Checked, Result> = {
   readonly audited: AuditedAction;
-  /** Throws where the effect may not be had. */
+  /** Throws if the effect is not permitted. */
   check(editing: Editing): Promise<Checked>;
   /**
    * An effect outside the database, and outside of any transaction: no connection and no lock of the account is held
@@ -16,8 +16,8 @@ export type AuditedEffect<Checked, Result> = {
 };
 
 /**
- * Does what no transaction takes back. The audit entry is committed before it is done: what cannot be audited is not
- * done. Where it fails, a second entry says so: `<action>-failed`.
+ * Has an effect that no transaction can undo. The audit entry is committed first, so that an effect that cannot be
+ * audited does not happen. If the effect fails, a second entry records it: `<action>-failed`.
  */
 export async function withAudit<Checked, Result>(
   services: CoreServices,

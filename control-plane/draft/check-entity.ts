@@ -36,7 +36,7 @@ const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => read
   experimentSettings: checkExperimentSettings,
 };
 
-/** Throws a 400 for values that fit the schema of their collection and cannot be used all the same. */
+/** Throws a 400 for values that fit the schema of their collection but cannot be used. */
 export function refuseUnusable({ name }: AnyCollection, body: JsonObject): void {
   // The body fits the schema of its collection, of which the type of its check is made.
   const check = checks[name] as ((body: JsonObject) => readonly FieldProblem[]) | undefined;

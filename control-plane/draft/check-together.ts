@@ -11,7 +11,7 @@ type CheckEdit = (em: EntityManager, accountId: string, edit: EntityEdit) => Pro
 
 const checks: Partial<Record<CollectionName, CheckEdit>> = { experimentVariants: checkVariantEdit };
 
-/** Judges an edit by the entities beside it, in collections whose entities only make sense together. Throws a 400. */
+/** Checks an edit against related entities, in collections whose entities depend on each other. Throws a 400. */
 export async function checkTogether(
   em: EntityManager,
   accountId: string,
@@ -44,7 +44,7 @@ export function refuseProblems(problems: readonly FieldProblem[]): void {
   if (sentences[0] !== undefined) throw badRequest(sentences[0], sentences.slice(1).join('; ') || undefined);
 }
 
-/** An entity that is about to be added (no body before), changed, or taken out (none after). */
+/** An entity to be added (`before` is undefined), changed, or removed (`after` is undefined). */
 type EntityEdit = {
   readonly id: string;
   readonly before: JsonObject | undefined;

@@ -35,7 +35,7 @@ export async function createEntity(
   const { accountId } = principal;
   const draft = { ...collection.defaults, ...collection.generate(randomText), ...withoutUndefined(fields) };
   if (collection.single && (await em.count(ConfigEntity, { accountId, collection: collection.name })) > 0) {
-    throw conflict(`the account has its ${collection.noun} already`);
+    throw conflict(`the account already has its ${collection.noun}`);
   }
   const id = collection.ids === 'uuid' ? uuidv7() : await freeSlug(em, accountId, collection, draft);
   const body = complete(id, draft);
@@ -65,7 +65,7 @@ export async function patchEntity(
   await checkBody(em, accountId, collection, { id, before, after: body });
   await checkTogether(em, accountId, collection.name, { id, before, after: body });
   if (replaceBody(row, body, now)) {
-    // What makes it smaller is always taken.
+    // An edit that makes the draft smaller is always accepted.
     if (JSON.stringify(body).length > JSON.stringify(before).length)
       await refuseBeyondQuota(em, accountId, editing.limits);
     const changed = Object.keys(body).filter((field) => JSON.stringify(body[field]) !== JSON.stringify(before[field]));
@@ -75,7 +75,7 @@ export async function patchEntity(
   return row;
 }
 
-/** Takes an entity out of the draft. Throws a 404 where the account has no such entity. */
+/** Removes an entity from the draft. Throws a 404 if the account has no such entity. */
 export async function deleteEntity(
   { em, principal, now }: Editing,
   collection: AnyCollection,
@@ -144,8 +144,8 @@ function withoutUndefined(fields: JsonObject): JsonObject {
 }
 
 /**
- * Runs an edit in one transaction, alone among the edits of its account: all of it is kept, or nothing. Its time is
- * taken when its turn has come, so that times are in the order of the edits.
+ * Runs an edit in one transaction, alone among the edits of its account. `now` is read once its turn has come, so that
+ * times are in the order of the edits.
  */
 export function edit<Result>(
   services: CoreServices,

@@ -115,8 +115,8 @@ type DraftRow = {
 };
 
 /**
- * The account's draft: every entity as it is now, changes of this unit of work only once they are flushed. Of one collection
- * alone where `only` names it, then the others are empty.
+ * The account's draft: every current entity; changes of this unit of work are included once they are flushed. With
+ * `only`, all other collections are empty.
  */
 export async function loadDraft(em: EntityManager, accountId: string, only?: CollectionName): Promise<Snapshot> {
   // Past the ORM: a snapshot needs plain values, of every row there is.

@@ -15,7 +15,7 @@ export function indexById(entities: readonly SnapshotEntity[]): ReadonlyMap<stri
   return new Map(entities.map((entity) => [entity.id, entity]));
 }
 
-/** Whether two entities say the same: order of keys and the time of creation do not count. */
+/** Whether two entities are equal, except for the order of keys and the time of creation. */
 export function sameEntity(a: SnapshotEntity, b: SnapshotEntity): boolean {
   return isDeepStrictEqual({ ...a, createdAt: null }, { ...b, createdAt: null });
 }

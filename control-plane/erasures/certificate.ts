@@ -2,7 +2,7 @@ import type { CertificatePayload } from '../../shared/contracts/erasure-certific
 import type { ErasureRecord } from '../../shared/visitors/erasure-records.ts';
 import type { ErasureTarget } from './erasure-targets.ts';
 
-/** How long what cannot be deleted one by one is kept at most, in ms. */
+/** The longest time for which data without individual deletion is kept, in ms. */
 export type RetentionLimits = { readonly historyMs: number; readonly waitingMs: number; readonly deadLetterMs: number };
 
 /** How long the pipeline keeps the changes of visitors. */

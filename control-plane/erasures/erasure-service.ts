@@ -21,11 +21,11 @@ import { insertTargets, selectTargets } from './erasure-targets.ts';
 export type ErasureService = {
   /** Announces one erasure to all senders of events, through the log. A log that does not store it is a 503. */
   announcer(accountId: string): (erasure: AnnouncedErasure) => Promise<void>;
-  /** Keeps what destinations have to delete, within the transaction of the erasure. */
+  /** Stores which destinations have to delete the visitor, within the transaction of the erasure. */
   forward(client: PoolClient, accountId: string, erasure: ForwardedErasure): Promise<void>;
   /** The current state of an erasure, signed with the account's key; undefined without such an erasure. */
   certify(accountId: string, erasureId: string): Promise<SignedCertificate | undefined>;
-  /** An erasure holds for longer than it has to. */
+  /** Called if an erasure applies for longer than necessary. */
   warn(error: unknown): void;
 };
 

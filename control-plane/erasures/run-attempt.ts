@@ -4,7 +4,7 @@ import type { Sender } from '../../shared/egress/sender.ts';
 /** Requests of one attempt: a person has few identifiers. */
 const stepsMax = 1_000;
 
-/** Takes the steps of an attempt until it ends. An address that the sender cannot reach is a retry. */
+/** Runs the requests of an attempt until it ends. An address that the sender cannot reach is a retry. */
 export async function runAttempt(
   first: ErasureStep,
   sender: Pick<Sender, 'send'>,

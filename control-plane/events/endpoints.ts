@@ -103,7 +103,7 @@ export const eventEndpoints = [
     personal: eventMembers,
     uses: { eventFeeds },
     tag: 'Events',
-    summary: 'The newest events by when they came, at most 100, again whenever one comes or more becomes of one',
+    summary: 'The newest events by receipt, at most 100, sent again after each new event or outcome',
     streams: true,
     reply: Type.Object({ events: Type.Array(eventReply) }),
     handle: async ({ principal }, { eventFeeds }) => eventFeeds.of(principal.accountId),

@@ -7,7 +7,7 @@ import { listNewestReceived } from './recent-events.ts';
 const eventsMax = 100;
 const agoMaxMs = 15 * 60_000;
 
-/** The newest events of an account by when they came, with what became of each so far. */
+/** The newest events of an account by receipt, with their outcomes so far. */
 export async function readNewestEvents(db: Queryable, accountId: string, nowMs: number): Promise<JsonObject> {
   const records = await listNewestReceived(db, accountId, { sinceMs: nowMs - agoMaxMs, limit: eventsMax });
   return { events: records.map(viewEvent) };

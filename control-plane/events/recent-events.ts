@@ -124,7 +124,7 @@ function conditionsOf(filters: RecentEventFilters, place: (value: unknown) => st
 }
 
 export type EventSummary = {
-  /** Kept in the view, and how many these stand for. */
+  /** Events in the view, and the number of events that they represent. */
   readonly kept: number;
   readonly events: number;
   /** Events, as these stand for, by outcome at the chosen destination, or at all of them. */

@@ -8,7 +8,7 @@ export type DestinationNow = {
   readonly backlog: DestinationBacklog | undefined;
 };
 
-/** Why an event that has no outcome at a destination waits there. Pure. */
+/** Why an event without an outcome at a destination waits there. Pure. */
 export function whyWaiting({ sending, backlog }: DestinationNow): string {
   if (sending.isAccessRefused)
     return 'The platform rejects the key or token of the destination: events wait until you replace it.';

@@ -3,14 +3,14 @@ import type { DeliveryCounts } from '../../shared/contracts/delivery-counts.ts';
 import { fineStepMs, hourMs, joinStepCounts, otherRow } from '../../shared/contracts/step-counts.ts';
 import type { JoinedCounts, StepCell } from '../../shared/contracts/step-counts.ts';
 
-/** The parts that one pipeline has stored for a destination, in the order of joinStepCounts. */
+/** Counts that one pipeline has stored for a destination, in the order of joinStepCounts. */
 export type DeliveryParts = readonly (DeliveryCounts | undefined)[];
 
 /** Outcomes of the events that were received in a step or a range. */
 export type Funnel = {
-  /** Read from the account's log. */
+  /** Events read from the account's log. */
   received: number;
-  /** Replayed: they came in once more. */
+  /** Events received again by a replay. */
   replayed: number;
   filtered: number;
   waiting: number;
@@ -35,10 +35,10 @@ export type DeliveryReport = {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
-  /** Nothing received before this is counted; null where nothing is. */
+  /** Events received earlier are not counted; null if there are no counts. */
   readonly sinceMs: number | null;
   readonly total: Funnel;
-  /** The largest first; the name is null for the events of all other names. */
+  /** By event name, the largest first; null stands for all other names. */
   readonly names: readonly (Funnel & { readonly event: string | null })[];
   readonly filtered: readonly ReasonCount[];
   readonly deadLetters: readonly ReasonCount[];
@@ -47,14 +47,14 @@ export type DeliveryReport = {
 
 export type DeliveryRange = { readonly fromMs: number; readonly toMs: number; readonly event?: string | undefined };
 
-/** The longest that counts are kept. */
+/** How long counts are kept. */
 export const deliveryRangeMaxMs = 7 * 24 * hourMs;
 const dayMs = 24 * hourMs;
 const stepsMax = 84;
 
 /**
- * Sums what all pipelines report. A range begins and ends with its steps; it has whole hours where some of it is counted by
- * the hour only. Pure.
+ * Sums the reports of all pipelines. The range is widened to whole steps, and steps to whole hours if part of the range
+ * is counted only by the hour. Pure.
  */
 export function reportDelivery(reports: readonly DeliveryParts[], range: DeliveryRange): DeliveryReport {
   const names = joinAll(reports, 'names');
@@ -163,7 +163,7 @@ function addMove(funnel: Funnel, { from, to }: { readonly from: string; readonly
   else if (to === 'stopped' || to === 'skipped') funnel.filtered += count;
 }
 
-/** A process that was killed may have counted that an event left a stage twice. */
+/** Makes negative counts 0: a killed process may have counted twice that an event left a stage. */
 const settled = (funnel: Funnel): Funnel => ({
   received: funnel.received,
   replayed: funnel.replayed,

@@ -12,12 +12,12 @@ export type HealthStep = {
 const minuteMs = 60_000;
 const hourMinutes = 60;
 
-/** So many steps of so many minutes; the last one is that which `nowMs` is in. */
+/** Steps of equal length; `nowMs` is in the last one. */
 export type StepRange = { readonly nowMs: number; readonly stepMinutes: number; readonly steps: number };
 
 /**
- * Sums what all instances report, step by step; steps in which nothing happened are there, too. Steps begin at whole
- * multiples of their length. What is a day old or older is known by the hour: it is in the step its hour begins in. Pure.
+ * Sums the reports of all instances by step, including steps without dispatches. Steps begin at whole multiples of
+ * their length. Counts older than a day are by the hour, and belong to the step in which the hour begins. Pure.
  */
 export function sumHealthSteps(reports: readonly HealthRecord[], range: StepRange): HealthStep[] {
   const { stepMinutes, steps } = range;

@@ -5,8 +5,8 @@ import type { StepRange } from './health-series.ts';
 const hourMinutes = 60;
 
 /**
- * The longest an event had waited to be resolved in each step, in ms, as any pipeline has seen it; null where none
- * looked. By minutes where steps are shorter than an hour, else by hours. Pure.
+ * The longest wait of an event to be resolved in each step, in ms, over all pipelines; null if none measured it. Read
+ * by minutes for steps shorter than an hour, else by hours. Pure.
  */
 export function longestLags(reports: readonly LagRecord[], range: StepRange): (number | null)[] {
   const { stepMinutes, steps } = range;

@@ -24,7 +24,7 @@ export type LiveValues = {
   /** Most recent event of a source that reached a destination, ms since the epoch. */
   lastDispatchedAt(sourceId: string): number | null;
   healthReports(destinationId: string): readonly HealthRecord[];
-  /** How events of a destination moved on, as each pipeline has stored it: all of it, and what changed since. */
+  /** Counts of a destination's events by stage, from each pipeline: those stored in full, then those changed since. */
   deliveryReports(destinationId: string): readonly DeliveryParts[];
   /** The newest event of a source that a gateway rejected as not valid. */
   lastInvalid(sourceId: string): InvalidEvent | null;

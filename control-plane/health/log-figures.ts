@@ -37,7 +37,10 @@ export type LogFigures = {
 
 export type LogLook = {
   read(): Promise<LogFigures>;
-  /** About when the oldest event a destination has not finished was resolved, in ms since the epoch; undefined without. */
+  /**
+   * About when the oldest event that a destination has not finished was resolved, in ms since the epoch; undefined
+   * without one.
+   */
   unsentSince(destinationId: string): Promise<number | undefined>;
 };
 
@@ -81,7 +84,7 @@ async function findUnsentSince(connection: LogConnection, destinationId: string)
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** Whether it holds no event, only a word about some. */
+/** Whether a message contains no event, only a note about some. */
 const isNote = (subject: string): boolean => subject.endsWith(`.${settledNoteTier}`);
 
 /** What is tried again was resolved after it was received, however long ago its first attempt was. */
@@ -91,7 +94,7 @@ function oldestReceivedMs(message: StoredMessage | undefined): number | undefine
     const received = decodeRetryFrame(message.data).map(({ receivedAt }) => receivedAt);
     return Math.min(message.storedAtMs, ...received);
   } catch {
-    // A frame of another build: as long as it has stood there.
+    // A frame of another build cannot be read: the time at which it was stored counts.
     return message.storedAtMs;
   }
 }

@@ -6,8 +6,8 @@ import type { StepRange } from './health-series.ts';
 const hourMinutes = 60;
 
 /**
- * Sums what all gateways report of a source, step by step: by their minutes where steps are shorter than an hour, which
- * go back a quarter of one, else by their hours. Pure.
+ * Sums the reports of all gateways about a source, by step: by minutes for steps shorter than an hour, which go back a
+ * quarter of an hour, else by hours. Pure.
  */
 export function sumSourceSteps(reports: readonly SourceRecord[], range: StepRange): SourceCounts[] {
   const { stepMinutes, steps } = range;

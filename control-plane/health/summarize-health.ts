@@ -50,8 +50,8 @@ const minuteMs = 60_000;
 const windowMinutes = 24 * 60;
 
 /**
- * Sums what all instances report over the 24 hours before `nowMs`. A destination that refuses its key or token is
- * UNHEALTHY, whatever it took before. Pure.
+ * Sums the reports of all instances over the 24 hours before `nowMs`. A destination that refuses its key or token is
+ * UNHEALTHY, whatever it accepted before. Pure.
  */
 export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number): DestinationHealth {
   const nowMinute = Math.floor(nowMs / minuteMs);
@@ -59,7 +59,7 @@ export function summarizeHealth(reports: readonly HealthRecord[], nowMs: number)
   let lastDispatchedAtMs = -Infinity;
   let isAccessRefused = false;
   for (const report of reports) {
-    // The instance that asked it last knows whether it takes its key.
+    // The instance with the last attempt knows whether the destination accepts its key.
     const askedAtMs = report.lastDispatchedAt ?? -Infinity;
     if (askedAtMs >= lastDispatchedAtMs) isAccessRefused = report.accessRefused === true;
     lastDispatchedAtMs = Math.max(lastDispatchedAtMs, askedAtMs);

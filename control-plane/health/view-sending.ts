@@ -1,6 +1,6 @@
 import type { HealthRecord } from '../../shared/contracts/health-record.ts';
 
-/** How requests to a destination go, as the instance says that asked it last. Pure. */
+/** The state of requests to a destination, from the instance with the last attempt. Pure. */
 export function viewSending(reports: readonly HealthRecord[]) {
   const [newest] = reports
     .filter(({ sending }) => sending !== undefined)

@@ -8,7 +8,7 @@ export type IssuedKey = { readonly key: string; readonly kid: string; readonly s
 
 const shape = /^slk_([A-Za-z0-9]{12})_[A-Za-z0-9]{43}$/;
 
-/** Makes a new key. The secret has 256 bits, so a plain hash of it is as good as a slow one. */
+/** Makes a new key. Its secret has 256 random bits, so a slow hash would add nothing. */
 export function issueApiKey(): IssuedKey {
   const kid = randomText(12);
   const key = `slk_${kid}_${randomText(43)}`;

@@ -40,7 +40,7 @@ export async function authenticate(
   return principalOfKey(row);
 }
 
-/** The principal of a key that the service itself has written down; undefined where it is revoked or expired. */
+/** The principal of a key whose id the service has stored; undefined if the key is revoked or expired. */
 export async function principalOfKeyId(
   em: EntityManager,
   accountId: string,

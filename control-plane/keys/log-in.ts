@@ -7,8 +7,8 @@ import type { RefusalLimits } from './refusal-limits.ts';
 import type { RefusedLogins } from './refused-logins.ts';
 
 /**
- * The principal of a request's key at a time; undefined for an unknown key. Throws a 429 for an address that has shown too
- * many of those, unless the key cannot have been guessed, as one that was made here. By default any may be.
+ * The principal of a request's key at a time; undefined for an unknown key. Throws a 429 for an address with too many
+ * refused keys. `mayBeGuessed` false exempts a key that the service itself made. Default true.
  */
 export type LogIn = (
   em: EntityManager,

@@ -7,8 +7,8 @@ import { count } from '../../shared/runtime/variables.ts';
 /** Limits how many guessed keys of an address are looked up. */
 export type RefusalLimits = {
   /**
-   * In how many seconds a key of an address is looked up again; 0 where it is now: few were refused to the address, or this
-   * one was valid a while ago.
+   * Seconds until a key of an address is looked up again; 0 if it is looked up now, because few keys of the address
+   * were refused or this key was valid recently.
    */
   retryAfterS(address: string, authorization: string): number;
   noteRefused(address: string): void;

@@ -14,7 +14,7 @@ export type RefusedKey = { readonly accountId: string; readonly id: string; read
 /** Requests whose key was refused: counted, and, where the account is known, audited without the key. */
 export type RefusedLogins = {
   readonly counts: Readonly<Record<RefusalReason, number>>;
-  /** Does not wait until it is written: a refusal takes no longer for a key that is known. */
+  /** Does not wait for the write, so that a refusal takes as long for a known key as for an unknown one. */
   note(reason: RefusalReason, key: RefusedKey | undefined): void;
   /** Waits for pending writes. */
   stop(): Promise<void>;
@@ -22,7 +22,10 @@ export type RefusedLogins = {
 
 export type RefusedLoginsOptions = { readonly storage: Storage; readonly logger: Logger; now(): Date };
 
-/** An entry a key and reason, and a line of the log a reason, at most once in this time: the rest is counted in the next. */
+/**
+ * Each key and reason is audited, and each reason logged, at most once in this time; the next entry contains the number
+ * of the others.
+ */
 const tellEveryMs = 60_000;
 const keysRemembered = 1_000;
 const writesMax = 4;

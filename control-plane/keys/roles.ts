@@ -1,9 +1,9 @@
 import { scopeNames } from './scopes.ts';
 
-/** Who has which keys, users and rights is for admins, and the audit trail for those who answer for privacy. */
+/** Keys, users and rights are for admins; the audit trail is also for privacy officers. */
 const adminNouns: ReadonlySet<string> = new Set(['all', 'key', 'user', 'account', 'system', 'pii', 'audit']);
 const personNouns: ReadonlySet<string> = new Set(['visitor', 'erasure', 'suppression', 'quarantine']);
-/** Their coverage is decided by the law, not by a campaign. */
+/** Nouns whose changes the law decides, not a campaign. */
 const privacyNouns: ReadonlySet<string> = new Set([
   'consentSettings',
   'dataGovernanceEvents',
@@ -68,7 +68,7 @@ type Work = {
   readonly protects?: boolean;
 };
 
-/** Derived from every scope there is, so that a new collection is in every role that works with it. */
+/** Derived from all scopes, so that each role that works with a new collection gets its scopes. */
 function scopesOf({ edits = false, publishes = false, protects = false }: Work): readonly string[] {
   return scopeNames.filter((scope) => {
     const [noun = '', action = ''] = scope.split(':');

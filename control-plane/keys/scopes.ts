@@ -91,12 +91,12 @@ const variantScopes: Readonly<Record<EntityAction, string>> = {
 };
 
 /**
- * Scopes for what all accounts of an installation share. `all`, which is all of one account, does not stand for them: a
- * key has them by name, which the first key of an installation and the command line give.
+ * Scopes for data that all accounts of an installation share. `all` means all of one account and does not include them:
+ * a key needs them by name, as the first key of an installation and keys from the command line have them.
  */
 const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 
-/** Other names and wider scopes that stand for a scope. */
+/** Wider scopes and other names that include a scope. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
   // The platform library asks for keys with the scope it has. A principal that may rotate a key is shown the new one anyway.
@@ -127,17 +127,17 @@ export function grantingScope(granted: readonly string[], scope: string): string
   return granted.find((one) => enough.includes(one));
 }
 
-/** Names a key can be created with: the scopes, the old name of one, and those the platform library has for ours. */
+/** Names with which a key can be created: the scopes, an old name of one, and the platform library's names. */
 export const grantableNames: readonly string[] = [
   ...scopeNames,
   'source:view',
   ...Object.values(libraryNouns).flatMap((noun) => entityActions.map((action) => `${noun}:${action}`)),
 ];
 
-/** Every scope there is, as the key of who runs the installation has them. */
+/** Every scope, as a key of the installation's operator has them. */
 export const operatorScopes: readonly string[] = ['all', ...ofInstallation];
 
-/** What a key may do where `all` stands for the installation as well, since it has one owner. Pure. */
+/** The scopes of a key where `all` includes those of the installation, because it has one owner. Pure. */
 export function withInstallation(granted: readonly string[]): readonly string[] {
   return granted.includes('all') ? [...new Set([...granted, ...ofInstallation])] : granted;
 }

@@ -36,7 +36,7 @@ export type LogSearchesOptions = {
   onFailure(error: unknown): void;
 };
 
-/** Over all accounts, and one of an account: each has one request to the log under way at a time. */
+/** Searches at a time over all accounts; each account has one. Each search has one request to the log in flight. */
 const searchesMax = 4;
 const reportEveryMs = 400;
 const erasuresMs = 30_000;

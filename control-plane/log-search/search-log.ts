@@ -62,14 +62,14 @@ export type SearchContext = {
 
 /** Events of one search, at most. */
 export const foundMax = 100;
-/** A search reads one message after the other, and no faster than this, so that it takes little from delivery. */
+/** The rate of a search, which reads one message after another, so that delivery stays fast. */
 const bytesPerMs = 32 * 1024;
 /** Retries and dead letters that a search reads for the outcomes of the events found. */
 const outcomeBytesMax = 256 * 1024 ** 2;
 
 /**
- * Searches the log for events, oldest first, and then retries and dead letters for what became of them at the destinations
- * named. Returns whether that is all there is.
+ * Searches the log for events, oldest first, and then retries and dead letters for their outcomes at the named
+ * destinations. Returns whether the result is complete.
  */
 export async function searchLog(
   context: SearchContext,

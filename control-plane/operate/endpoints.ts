@@ -48,19 +48,19 @@ export const operateEndpoints = [
           instanceId: Type.String(),
           version: nullable(Type.String({ description: 'Of its build; null where it does not report one.' })),
           startedAt: instant,
-          revision: Type.Integer({ description: 'Of the configuration that it runs.' }),
+          revision: Type.Integer({ description: 'Revision of the configuration that it runs.' }),
           revisionAt: nullable({
             ...instant,
-            description: 'When it got the revision; null where it does not report it.',
+            description: 'When it received the revision; null where it does not report it.',
           }),
           isLeaving: Type.Boolean({ description: 'It is stopping.' }),
-          heardMsAgo: { ...count, description: 'Since its last report.' },
+          heardMsAgo: { ...count, description: 'Time since its last report, in ms.' },
         }),
       ),
       controlPlanes: Type.Array(
         Type.Object({
           address: nullable(
-            Type.String({ description: 'Where it connects to PostgreSQL from; null for a local socket.' }),
+            Type.String({ description: 'The address from which it connects to PostgreSQL; null for a local socket.' }),
           ),
           version: nullable(Type.String({ description: 'Of its build; null where it does not report one.' })),
           connectedAt: instant,
@@ -126,10 +126,10 @@ export const operateEndpoints = [
             Type.Object({
               thread: count,
               isReady: Type.Boolean(),
-              silentMs: { ...count, description: 'Since its last report.' },
+              silentMs: { ...count, description: 'Time since its last report, in ms.' },
               heapUsedBytes: count,
-              utilization: Type.Number({ description: 'Share of a second its event loop was busy, 0 to 1.' }),
-              delayP99Ms: Type.Number({ description: 'How late its event loop was.' }),
+              utilization: Type.Number({ description: 'Fraction of the time that its event loop was busy, 0 to 1.' }),
+              delayP99Ms: Type.Number({ description: 'Delay of its event loop in ms, 99th percentile.' }),
               isLogConnected: Type.Boolean(),
             }),
           ),
@@ -138,7 +138,7 @@ export const operateEndpoints = [
               kind: Type.String(),
               key: Type.String({ description: 'A partition, or the id of a destination or an account.' }),
               name: nullable(
-                Type.String({ description: 'Of a destination of the account of the key; null of any other actor.' }),
+                Type.String({ description: 'Name of a destination of the key’s account; null for any other actor.' }),
               ),
               thread: nullable(count),
               state: Type.String(),

@@ -37,7 +37,7 @@ export type AlertsReader = { read(): Promise<Alerts> };
 
 export const alerts = defineService<AlertsReader>('alerts');
 
-/** What Prometheus answers at `/api/v1/alerts`: https://prometheus.io/docs/prometheus/latest/querying/api/#alerts */
+/** The response of Prometheus at `/api/v1/alerts`: https://prometheus.io/docs/prometheus/latest/querying/api/#alerts */
 const answer = Compile(
   Type.Object({
     status: Type.Literal('success'),
@@ -55,7 +55,7 @@ const answer = Compile(
 );
 
 const timeoutMs = 3_000;
-/** Other rules of the same Prometheus are not ours to show. */
+/** Prefix of Sluice's alerts: those of other rules in the same Prometheus are left out. */
 const ownPrefix = 'Sluice';
 
 /** Queries Prometheus, at most once in `freshMs` for all requests. */
@@ -78,11 +78,13 @@ async function ask(prometheusUrl: string): Promise<Alerts> {
     return { isConfigured: true, problem: null, entities: readAlerts(await reply.json()) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { isConfigured: true, problem: `asking PROMETHEUS_URL for its alerts: ${reason}`, entities: [] };
+    return { isConfigured: true, problem: `reading alerts from PROMETHEUS_URL: ${reason}`, entities: [] };
   }
 }
 
-/** The open alerts of an answer, the gravest first. Throws where it is none of Prometheus. Pure. */
+/**
+ * The open alerts of a response, the gravest first. Throws if the response is not Prometheus's list of alerts. Pure.
+ */
 export function readAlerts(body: unknown): Alerts['entities'] {
   if (!answer.Check(body)) throw new Error('it is not the list of alerts of a Prometheus');
   return body.data.alerts

@@ -27,7 +27,7 @@ export type FindingsOptions = {
 const timeoutMs = 3_000;
 const order = { fail: 0, warn: 1, ok: 2 } as const;
 
-/** The part of the doctor's look that a control plane can take; at most once in `freshMs` for all requests. */
+/** Runs the checks of the doctor that a control plane can run; at most once in `freshMs` for all requests. */
 export function createFindingsReader(options: FindingsOptions, freshMs = 15_000): FindingsReader {
   let newest: { readonly atMs: number; readonly findings: Promise<JsonObject> } | undefined;
   return {

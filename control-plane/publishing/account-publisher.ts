@@ -52,10 +52,10 @@ const attemptsMax = 10;
 const accountsRemembered = 10_000;
 
 /**
- * The database is read after the entries and each write is conditional on its entry, so that a publisher that was held up
- * can never put an older state over a newer one. Entries it has written itself it need not read again: were one changed or
- * wiped since, the condition fails. An entry that bears no valid signature counts as none. The gateways' entry is written
- * second: it names the revision of the first.
+ * Each write is conditional on the entry that was read before the database, so that a delayed publisher never replaces
+ * a newer state by an older one. The publisher does not read again entries that it wrote itself: if they changed since,
+ * the condition fails. An entry without a valid signature counts as missing. The gateways' entry is written second,
+ * because it names the revision of the first.
  */
 export function createAccountPublisher({ storage, signer, now }: AccountPublisherOptions): AccountPublisher {
   const known = new LRUCache<string, HeldOfAccount>({ max: accountsRemembered });

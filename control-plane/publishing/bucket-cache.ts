@@ -1,6 +1,6 @@
 import type { Bucket, BucketWatch } from '../../shared/nats/buckets/bucket.ts';
 
-/** The newest entries of a bucket, in memory: read at once, also while the log is away. */
+/** The newest entries of a bucket in memory, available also while the log is not. */
 export type BucketCache<Value> = {
   readonly entries: ReadonlyMap<string, CachedEntry<Value>>;
   /** The values whose key has this second part, by key: the reports of all instances about one subject. */

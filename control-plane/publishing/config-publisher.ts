@@ -32,7 +32,7 @@ export type ConfigPublisherOptions = {
 };
 
 const accountsPerRound = 200;
-/** Notifications wake the publisher; this is for notifications lost with a connection. */
+/** Notifications wake the publisher; polling covers notifications lost with a connection. */
 const pollMs = 5_000;
 /** While something waits, or the last round failed. */
 const pollAgainMs = 1_000;
@@ -72,7 +72,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     }
     if (failures.length > 0) throw failures[0];
   };
-  /** Says whether there was nothing to publish. */
+  /** Publishes waiting changes; returns whether there were none. */
   const drain = async (): Promise<boolean> => {
     const paused = [...pushed.inDebt().keys()];
     const found = await waitingAccounts(storage.fork(), accountsPerRound, paused);

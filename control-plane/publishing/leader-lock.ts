@@ -20,7 +20,7 @@ export type LeaderLockOptions = DatabaseAccess & {
 };
 
 export const leaderLockNumber = 7_305_212;
-/** How the name of the session begins, by which PostgreSQL lists the control planes. The version of the build follows. */
+/** Prefix of the session's name, followed by the version of the build. PostgreSQL lists the control planes by it. */
 export const leaderSession = 'sluice publisher';
 const retryMs = 1_000;
 /** The leader confirms it in every third round. */

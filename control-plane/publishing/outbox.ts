@@ -16,7 +16,7 @@ export async function addToOutbox(em: EntityManager, accountId: string, now: Dat
 
 export type WaitingAccount = { readonly accountId: string; readonly upTo: number };
 
-/** Accounts with changes to publish, but for some, the one that waits longest first, with their newest row. */
+/** Accounts with changes to publish, except some, the longest wait first, each with its newest row. */
 export async function waitingAccounts(
   em: EntityManager,
   accountsMax: number,

@@ -77,7 +77,7 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
   };
   const release = (request: Request): Promise<DoneWithQuarantine> =>
     eachPart(request, async ({ events }) => {
-      // First, since one that breaks a rule again is shown again.
+      // Hidden first: an event that breaks a rule again is then shown again.
       await hide(request.accountId, idsOf(events));
       await releaseQuarantined(connection, events);
     });
@@ -114,7 +114,7 @@ const idsOf = (events: QuarantinePart['events']): readonly string[] => events.ma
 
 const keyOf = ({ kind, value }: Identifier): string => `${kind}\n${value}`;
 
-/** All that an event names its visitor by. */
+/** All identifiers by which an event names its visitor. */
 function claimOf({ account, id, body }: Envelope): Parameters<typeof identifiersOf>[0] {
   const own = isJsonObject(body.userProperties) ? body.userProperties : {};
   const some = (values: readonly (string | undefined)[]): string[] => values.filter((value) => value !== undefined);

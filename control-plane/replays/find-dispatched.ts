@@ -20,7 +20,7 @@ export async function findDispatched(
   return findSourceKind(String(source?.body['type']))?.fetch === undefined ? undefined : source;
 }
 
-/** The same as the account runs it; undefined where its live version does not have it, or nothing to fetch with. */
+/** The same entity in the live version; undefined if the live version does not have it, or has no token for it. */
 export async function findLiveDispatched(
   em: EntityManager,
   { collection, accountId, id }: ConfigEntityRow,

@@ -47,7 +47,7 @@ function configOf(snapshot: Snapshot, destinationId: string): readonly (Snapshot
   return [snapshot.destinations.find(({ id }) => id === destinationId), ...mappings];
 }
 
-/** Collects what changes of event after event. */
+/** Collects how decisions change, event by event. */
 export function createImpact(before: Snapshot, after: Snapshot) {
   const found = new Map<string, { changed: number; added: number; removed: number; samples: Sample[] }>();
   return {

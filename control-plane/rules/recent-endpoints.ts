@@ -17,7 +17,7 @@ const count = Type.Integer({ minimum: 0 });
 const instant = Type.String({ format: 'date-time' });
 const dayMs = 86_400_000;
 
-/** Kept events that are looked at. */
+/** The most events that are checked. */
 const lookedAtMax = { paths: 500, matches: 2_000 } as const;
 /** Matching events that are named, so that one can be tried. */
 const namedMax = 50;
@@ -28,7 +28,7 @@ const comparedWithinMs = 5_000;
 const { decision, why, eventName, sentName, request } = wayReply.properties;
 const shownWay = nullable(Type.Object({ decision, why, eventName, sentName, request }));
 
-/** Whether a logic asks for more of an event than its name, its source and its time. Pure. */
+/** Whether a logic uses more of an event than its name, source and time. Pure. */
 function namesValues(logic: unknown): boolean {
   if (Array.isArray(logic)) return logic.some(namesValues);
   if (!isJsonObject(logic)) return false;

@@ -6,7 +6,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 type Rules = Pick<SingleSignOnSettings, 'roles' | 'defaultRole'>;
 
-/** The role that a claim gives, at each sign-in; undefined where none does. The first rule that fits decides. */
+/** The role from a person's claims, at each sign-in; undefined if no rule matches. The first matching rule decides. */
 export function roleOfClaims({ roles = [] }: Rules, claims: Claims): RoleName | undefined {
   return roles.find(({ claim, value }) => {
     if (claim === undefined || value === undefined || !Object.hasOwn(claims, claim)) return false;
@@ -14,7 +14,7 @@ export function roleOfClaims({ roles = [] }: Rules, claims: Claims): RoleName | 
   })?.role;
 }
 
-/** The role of a person who is no user yet; undefined: it takes an invitation. */
+/** The role of a person who is not a user yet; undefined if an invitation is needed. */
 export function roleOfNewcomer(rules: Rules, claims: Claims, email: string): RoleName | undefined {
   const domain = email.slice(email.lastIndexOf('@') + 1);
   const ofDomain = rules.roles?.find(({ emailDomain }) => emailDomain?.toLowerCase() === domain);

@@ -35,8 +35,8 @@ const provider = (accountId: string): Principal => ({
 });
 
 /**
- * The users that a person of the provider is, one an account. The address finds a user for the first time; from then on
- * the subject does, so that a person who gets the address of another one is refused. Throws RefusedSignIn.
+ * The users of a person of the provider, one for each account. The address finds a user at the first sign-in, later the
+ * subject does, so that a person who takes over an address is refused. Throws RefusedSignIn.
  */
 export async function identifyUsers(
   em: EntityManager,

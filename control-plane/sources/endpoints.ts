@@ -56,7 +56,7 @@ export const sourceEndpoints = [
     id: 'createSource',
     uses: { liveValues, sourceSecrets },
     tag: 'Sources',
-    summary: 'Add a source to the draft; it takes events once it is published',
+    summary: 'Add a source to the draft; it accepts events once it is published',
     body: createSchema(sources),
     reply: sourceReply,
     async handle({ body, principal }, services) {
@@ -120,7 +120,7 @@ export const sourceEndpoints = [
     scope: 'source:delete',
     id: 'deleteSource',
     tag: 'Sources',
-    summary: 'Take a source out of the draft; it takes events until that is published',
+    summary: 'Remove a source from the draft; it accepts events until that is published',
     reply: Type.Object({ deleted: Type.Literal(true) }),
     async handle({ params, principal }, services) {
       await edit(services, principal, (editing) => deleteEntity(editing, sources, params.id));

@@ -3,7 +3,7 @@ import type { ReadyCheck } from '../../shared/runtime/status/serve-status.ts';
 import type { Storage } from '../../shared/postgres/open-storage.ts';
 import type { PoolFigures } from '../../shared/postgres/database-metrics.ts';
 
-/** Whether PostgreSQL answers, looked at every two seconds. */
+/** Checks every two seconds whether PostgreSQL responds. */
 export type DatabaseMonitor = { readonly check: ReadyCheck; stop(): Promise<void> };
 
 const everyMs = 2_000;

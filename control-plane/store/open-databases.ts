@@ -37,7 +37,7 @@ export type Databases = {
 const visitorConnectionsMax = 4;
 const assignmentConnectionsMax = 4;
 
-/** For looking up API keys, beside all others: whatever accounts do, a key is looked up. */
+/** Connections for API key lookups only, so that no other work delays them. */
 const loginConnectionsMax = 4;
 
 export async function openDatabases(env: DatabasesVariables, logger: Logger, scope: Scope): Promise<Databases> {

@@ -10,7 +10,7 @@ import { addUser, foldEmail } from './user-store.ts';
 
 export type SignInLinkOptions = { readonly email: string; readonly role?: string; readonly account?: string };
 
-/** The code of a link that signs a user in, who is added first where a role is given and there is no such user. */
+/** Creates a sign-in link for a user and returns its code. With a role, an unknown user is added first. */
 export async function signInLinkCommand(
   { storage, now }: CommandContext,
   { email, role, account }: SignInLinkOptions,

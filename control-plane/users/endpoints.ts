@@ -159,7 +159,7 @@ const endSessions = defineEndpoint({
   id: 'endUserSessions',
   uses: { recheckStreams },
   tag: 'Users',
-  summary: 'Sign a user out of every browser, and take back links that were not used',
+  summary: 'Sign a user out of every browser, and delete unused sign-in links',
   reply: Type.Object({ ended: Type.Integer() }),
   async handle({ params, principal }, services) {
     const { accountId } = principal;

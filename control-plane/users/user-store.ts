@@ -20,7 +20,7 @@ export async function addUser(
   now: Date,
 ): Promise<UserRow> {
   const email = foldEmail(given.email);
-  if ((await em.count(User, { accountId, email })) > 0) throw conflict(`${email} is a user of this account already`);
+  if ((await em.count(User, { accountId, email })) > 0) throw conflict(`${email} is already a user of this account`);
   if ((await em.count(User, { accountId })) >= usersMax) {
     throw conflict(`an account may have ${usersMax} users: remove one first`);
   }
@@ -53,7 +53,7 @@ export async function isLastAdmin(em: EntityManager, { accountId, role }: UserRo
   return role === 'admin' && (await em.count(User, { accountId, role })) === 1;
 }
 
-/** How many browsers each user of an account is signed in with. */
+/** Number of browsers in which each user of an account is signed in. */
 export async function countSessions(
   em: EntityManager,
   accountId: string,

@@ -64,7 +64,7 @@ export async function readPresent(em: EntityManager, accountId: string): Promise
   };
 }
 
-/** Asks for an approval of the version, in place of an earlier request. Throws a 409 for the version that is live. */
+/** Requests approval of the version, in place of an earlier request. Throws a 409 for the live version. */
 export async function requestApproval(
   { em, principal, now }: Editing,
   versionId: string,
@@ -99,7 +99,7 @@ export async function decideApproval(
   const row = await requireApproval(em, accountId, versionId);
   const { status, voidBecause } = approvalStatus(row, await readPresent(em, accountId));
   if (status === 'void') throw conflict(`the request is void, as ${voidBecause}: request approval again`);
-  if (status !== 'pending') throw conflict(`the request is ${status} already`);
+  if (status !== 'pending') throw conflict(`the request is already ${status}`);
   if (decision === 'approved') await refuseAuthor(em, principal, row);
   await em.execute(
     `update approvals set decision = ?, decided_at = ?, decided_by_id = ?, decided_by_name = ?, decision_comment = ?
@@ -132,7 +132,9 @@ async function refuseAuthor(em: EntityManager, { accountId, id }: Principal, row
 
 const makersMax = 16;
 
-/** The user that made a key, or made the key that made it; the id itself where the audit trail knows of none. */
+/**
+ * The user that made a key, directly or through other keys; the id itself if the audit trail does not know that user.
+ */
 async function personBehind(em: EntityManager, accountId: string, id: string): Promise<string> {
   const [person] = await em.execute<{ id: string }[]>(
     `with recursive makers as (
@@ -149,8 +151,8 @@ async function personBehind(em: EntityManager, accountId: string, id: string): P
 }
 
 /**
- * Throws a 409 where the account publishes approved versions only and the version is not one. Uses up its approval: after
- * it the version needs another one to go live again.
+ * Throws a 409 if the account publishes approved versions only and the version is not approved. Uses up the approval:
+ * to go live again the version needs another one.
  */
 export async function takeApproval(
   { em, principal, now }: Editing,

@@ -11,7 +11,7 @@ import type { LogLook } from '../health/log-figures.ts';
 
 const count = Type.Integer({ minimum: 0 });
 
-/** Events that wait for a destination that gets nothing more once a version is live. */
+/** Events that wait for a destination to which a new version no longer sends. */
 export const backlogLeft = Type.Object({
   destinationId: Type.String(),
   name: Type.String(),
@@ -52,7 +52,7 @@ export function leavingDestinations(live: Snapshot, next: Snapshot): Leaving[] {
 /** The services that reading backlogs needs. */
 export type BacklogServices = {
   readonly logFigures: LogLook;
-  /** Events that have waited for less are in flight: a destination that is sent to all the time always has some. */
+  /** Events that have waited for less are in flight: a busy destination always has some. */
   readonly backlogAgeMs: number;
   now(): Date;
 };
@@ -63,7 +63,9 @@ export const backlogAgeMs = defineService<number>('age of backlogs');
 /** Whether a publish that leaves a backlog unsent needs `force`. */
 export const guardsBacklogs = defineService<boolean>('guard of backlogs');
 
-/** The events that wait for each destination that `next` no longer sends to. A log that cannot be asked is a 503. */
+/**
+ * The events that wait for each destination to which `next` no longer sends. Throws a 503 if the log cannot be reached.
+ */
 export async function findBacklogsLeft(
   { logFigures, now, backlogAgeMs }: BacklogServices,
   live: Snapshot,
@@ -93,7 +95,7 @@ export async function findBacklogsLeft(
   }
 }
 
-/** Why a version is not made live without force; undefined where nothing waits. */
+/** Why a version cannot go live without force; undefined if no events wait. */
 export function refusalFor(left: readonly BacklogLeft[]): ApiError | undefined {
   const waiting = left.filter(({ needsForce }) => needsForce);
   if (waiting.length === 0) return undefined;

@@ -42,7 +42,10 @@ export async function createVersion(
 
 export type AllowlistName = `include${Capitalize<CollectionName>}`;
 
-/** The allowlists of version create, and the collection each one limits. Who offers which of them is not said here. */
+/**
+ * The allowlists of version create, with the collection that each limits. The endpoints decide which of them they
+ * offer.
+ */
 export const allowlistCollections = Object.fromEntries(
   collections.map(({ name }) => [`include${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, name]),
 ) as Readonly<Record<AllowlistName, CollectionName>>;

@@ -10,7 +10,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { indexById, sameEntity } from '../draft/snapshot.ts';
 
-/** One field that is not the same; undefined where it was, or is, not there. Secrets are masked on both sides. */
+/** A changed field; `old` or `new` is undefined where the field was, or is, absent. Secrets are masked in both. */
 export type FieldChange = { readonly path: string; readonly old?: unknown; readonly new?: unknown };
 
 export type EntityChange = {
@@ -43,7 +43,7 @@ function changeOf(old: SnapshotEntity | undefined, now: SnapshotEntity | undefin
   return now === undefined ? 'removed' : 'modified';
 }
 
-/** When it was made is no field anybody set. */
+/** Fields that no client sets. */
 const ignored = new Set(['id', 'createdAt']);
 
 function listFields(old: SnapshotEntity | undefined, now: SnapshotEntity | undefined): FieldChange[] {

@@ -41,9 +41,9 @@ export const reportRowsMax = 20_000;
 export type SeenProperty = { readonly event: string; readonly property: string; readonly kind: string };
 
 /**
- * What leaves to whom by a version: what its rules say, without reading an event. Only enabled destinations are listed. A
- * default payload has the event's properties and, where the kind uses them, the visitor's. Properties that were seen and
- * look personal have rows though no rule names them.
+ * The data that a version sends to each enabled destination, derived from its rules without reading an event. A default
+ * payload has the event's properties and, if the kind uses them, the visitor's. Properties that were found to look
+ * personal have rows even if no rule names them.
  */
 export function privacyReport(snapshot: Snapshot, seen: readonly SeenProperty[] = []): readonly ReportRow[] {
   const { destinations } = snapshot;
@@ -99,7 +99,7 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
   };
 }
 
-/** Events of the service, such as `$identify`: no allowed events and no allow-list hold them. */
+/** Stands for events of the service, such as `$identify`, which neither allowed events nor allow-lists contain. */
 const ofService = '$*';
 
 /** Names of the events that the destination may get, as the rules of the version and the sample know them. */
@@ -222,7 +222,7 @@ const plainModifications: ReadonlySet<string> = new Set([
   'UpperCase',
 ]);
 
-/** The first row of a property counts, but for conditions, of which each may apply. */
+/** Keeps the first row of each property, and all conditional rows, any of which may apply. */
 function distinct(rows: readonly Property[]): readonly Property[] {
   const seen = new Set<string>();
   return rows.filter((row) => {

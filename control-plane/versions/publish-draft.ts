@@ -6,9 +6,9 @@ import type { Publishing } from './publish-version.ts';
 import { publishVersion } from './publish-version.ts';
 
 /**
- * Takes a version of the draft and makes it live, in the caller's transaction. Throws a 409 where that would change
- * nothing, and a 400 where it cannot be published. A request during another publish of the account waits
- * for that one to end (`edit` does this), and is then judged by what is left to publish.
+ * Takes a version of the draft and makes it live, in the caller's transaction. Throws a 409 if that would change
+ * nothing, and a 400 if it cannot be published. A request during another publish of the account waits for its end (see
+ * `edit`), and then publishes what is left.
  */
 export async function publishDraft(
   editing: Editing,

@@ -38,8 +38,8 @@ const force = Type.Optional(
     Type.Boolean({
       description:
         'Publish though events wait for a destination that the version removes or disables: without it that is a 409 ' +
-        'which names the waiting events. None of them is sent;  it stays in the log for as long as that is kept, and a ' +
-        'replay from `unsentSince` sends it once the destination is live again.',
+        'which names the waiting events. They are not sent; they stay in the log until its retention ends, and a ' +
+        'replay from `unsentSince` sends them once the destination is live again.',
     }),
   ),
 );
@@ -71,7 +71,10 @@ const publishedReply = Type.Object({
   draftReverted: Type.Optional(
     Type.Object({
       ...undoReply.properties,
-      keptCount: Type.Integer({ minimum: 0, description: 'Entities that stay as they are edited in the draft since.' }),
+      keptCount: Type.Integer({
+        minimum: 0,
+        description: 'Entities that were edited in the draft since, and keep their edits.',
+      }),
     }),
   ),
   quarantineReleased: Type.Optional(
@@ -226,8 +229,8 @@ export const publishEndpoints = [
 ];
 
 /**
- * The events that wait for destinations that get nothing more once `next` is live. Throws a 409 where there are any
- * without `force`. Asked before the transaction: the log may take its time.
+ * The events that wait for destinations to which `next` no longer sends. Throws a 409 if there are any and `force` is
+ * not set. Called before the transaction, because the log may respond slowly.
  */
 async function leaveBacklogs(
   services: CoreServices & ServiceValues<typeof backlogs>,
@@ -238,7 +241,7 @@ async function leaveBacklogs(
   const live = await liveContent(services.storage.fork(), accountId, 'destinations');
   const isGuarded = services.guardsBacklogs && !isForced;
   const found = await findBacklogsLeft(services, live, await next(live)).catch((error: unknown) => {
-    // Who publishes in any case does not wait for a log that is away.
+    // With force, or without the guard, an unreachable log does not delay the publish.
     if (isGuarded) throw error;
     return [];
   });

@@ -18,10 +18,10 @@ export type Publishing = {
 };
 
 /**
- * Makes a version live, an older one too. Everything it takes happens in the caller's transaction: a crash leaves
- * either the version that was live before or a row in the outbox. Every publication comes through here. Throws a 400 for a
- * version too large to publish, and a 409 for one that lacks an approval that the account requires. `known`: what the
- * version holds, where that is at hand.
+ * Makes a version live, an older one too. All changes are in the caller's transaction: after a crash either the
+ * previous version is live, or the outbox has a row. Every publication uses this function. Throws a 400 for a version
+ * too large to publish, and a 409 for one without an approval that the account requires. `known`: the content of the
+ * version, if the caller has it.
  */
 export async function publishVersion(
   editing: Editing,

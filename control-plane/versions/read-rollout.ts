@@ -9,7 +9,10 @@ import type { LeaseCache } from '../publishing/publishing-service.ts';
 const count = Type.Integer({ minimum: 0 });
 const instant = Type.String({ format: 'date-time' });
 
-/** Which processes run the live version. By kind only: what else of them there is to know is the installation's. */
+/**
+ * Which processes run the live version, by kind only: further facts about processes belong to the installation, not to
+ * an account.
+ */
 export const rolloutReply = Type.Object({
   isLive: Type.Boolean({ description: 'Processes run the live version only.' }),
   sentAt: nullable({ ...instant, description: 'When processes were notified; null before that, and long after it.' }),
@@ -20,7 +23,7 @@ export const rolloutReply = Type.Object({
       running: { ...count, description: 'Of these, the processes that run it.' },
       since: nullable({
         ...instant,
-        description: 'Since when all of them do, where that is known: nothing was published for anybody since.',
+        description: 'Since when all of them run it. Known only while no account has published since.',
       }),
     }),
   ),

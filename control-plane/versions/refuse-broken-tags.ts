@@ -13,7 +13,7 @@ import { badRequest } from '../api/api-error.ts';
 
 const read = [tagManagers, tagManagerTags, tagManagerTriggers, tagManagerVariables, consentSettings] as const;
 
-/** Throws a 400 for a tag manager that pages could not run as it is, unless it is live just so. */
+/** Throws a 400 for a tag manager that pages could not run, unless it is live unchanged. */
 export function refuseBrokenTags(content: Snapshot, live: Snapshot): void {
   if (read.every(({ name }) => isDeepStrictEqual(content[name], live[name]))) return;
   const known = new Set(problemsOf(live));

@@ -31,8 +31,8 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
 }
 
 /**
- * Reverts in the draft what the version that was live changed against the one that is live now, after a roll back. What was
- * edited in the draft since stays, and is counted.
+ * After a roll back, reverts in the draft the changes of the version that was live against the one that is live now.
+ * Entities edited in the draft since keep their edits, and are counted.
  */
 export async function takeOutOfDraft(
   editing: Editing,
@@ -89,8 +89,8 @@ export type RevertPlan = {
 };
 
 /**
- * How to undo the changes of the entities named: a modified one takes its published values, a removed one comes back,
- * an added one goes. One that is in neither snapshot is not found; an unchanged one is left alone. Pure.
+ * How to undo the changes of the named entities: a modified one gets its published values, a removed one is restored,
+ * an added one is removed. An entity in neither snapshot is not found; an unchanged one stays. Pure.
  */
 export function planRevert(published: Snapshot, draft: Snapshot, refs: readonly EntityRef[]): RevertPlan {
   const steps: RevertStep[] = [];
@@ -142,8 +142,8 @@ function withoutRepeats(refs: readonly EntityRef[]): EntityRef[] {
 type UndoStep = RevertStep | { readonly kind: 'unstart'; readonly id: string };
 
 /**
- * Abandoning undoes what would be published. Of an experiment that was never published that is its start: drafting it
- * was no such change, so it stays, with its variants, and is a draft again.
+ * Abandoning undoes the changes that would be published. For an experiment that was never published that is only its
+ * start: it stays, with its variants, and becomes a draft again.
  */
 function keepExperimentDrafts(steps: readonly RevertStep[], draft: Snapshot): readonly UndoStep[] {
   const started = new Set(

@@ -76,7 +76,7 @@ export const changesReply = Type.Object({
       fields: Type.Array(
         Type.Object({
           path: Type.String({
-            description: 'As in `settings.method`, and `mappings[total].map` of the item with that name in a list.',
+            description: 'Such as `settings.method`, or `mappings[total].map` for the item named total of a list.',
           }),
           old: Type.Optional(Type.Unknown({ description: 'Absent where it was not there.' })),
           new: Type.Optional(Type.Unknown({ description: 'Absent where it is not there.' })),

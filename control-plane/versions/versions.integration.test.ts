@@ -396,7 +396,7 @@ test('publish: a tag manager that pages could not run is refused, with what is w
   const refused = await client.post('/versions', { publish: true, includeTagManagerTags: [unknown, foreign] });
   expect([refused.status, refused.body.error]).toEqual([
     400,
-    'tag manager Shop: tag Unknown: {{Nothing}} is no variable of its tag manager, so it cannot be published',
+    'tag manager Shop: tag Unknown: {{Nothing}} is not a variable of its tag manager, so it cannot be published',
   ]);
   expect(refused.body.details).toMatch(/^tag manager Shop: tag Foreign: trigger .* is not one of its tag manager/);
   await client.patch(`/collections/tagManagerTags/${unknown}`, { content: 'https://a.test/' });

@@ -10,7 +10,7 @@ test('registry: every collection is there once, under its own name, and refers t
   for (const name of collectionNames) expect(collectionOf(name).name).toBe(name);
   for (const { references } of collections) for (const { collection } of references) collectionOf(collection);
   expect(isCollectionName('toString')).toBe(false);
-  expect(() => collectionOf('toString')).toThrow('toString is no collection');
+  expect(() => collectionOf('toString')).toThrow('toString is not a collection');
 });
 
 test.each(collections.map((collection) => [collection.name, collection] as const))(

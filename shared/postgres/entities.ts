@@ -32,13 +32,13 @@ export const Account = defineEntity({
     name: p.text(),
     /** The version gateways and pipelines run. */
     liveVersionId: p.uuid().nullable(),
-    /** Whether creating a version publishes it where the request does not say. */
+    /** Whether creating a version publishes it if the request does not set `publish`. */
     publishOnCreate: p.boolean().default(false),
     /** `IdentitySettings`; null is the default. */
     identity: p.json<JsonObject>().nullable(),
-    /** What becomes of events and properties that the tracking plan does not list; null: as by default. */
+    /** The actions for events and properties that the tracking plan does not list; null for the defaults. */
     planSettings: p.json<JsonObject>().nullable(),
-    /** Whether keys without `pii:read` are shown personal values by their shape only. */
+    /** Whether keys without `pii:read` see only the shape of personal values. */
     masksPersonalData: p.boolean().default(false),
     /** Whether only approved versions go live. */
     requiresApproval: p.boolean().default(false),

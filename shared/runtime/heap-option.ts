@@ -8,7 +8,7 @@ export const { variables: heapEnv, read: readMainHeapMib } = defineSettings(
   fromEnv(
     {
       MAIN_HEAP_MIB: fittedCount(
-        "JavaScript heap of a service's main thread: what starts a service gives it to Node, unless NODE_OPTIONS says --max-old-space-size",
+        "JavaScript heap of a service's main thread. The service's launcher passes it to Node, unless NODE_OPTIONS contains --max-old-space-size",
         mainHeapRule,
         { unit: 'MiB', minimum: 64 },
       ),

@@ -24,7 +24,7 @@ export async function runService<Env extends ServiceEnv>(
   const scope = createScope(logger, env.SHUTDOWN_DEADLINE_MS);
   exitOnSignals(scope, logger);
   for (const removed of findRemovedVariables(process.env)) {
-    logger.warn(removed, 'this variable is not read any more; remove it');
+    logger.warn(removed, 'this variable is no longer read; remove it');
   }
   logger.info(describeMachine(), 'starting');
   try {

@@ -104,7 +104,7 @@ function Rule({ reason: { kind, rule, name } }: { readonly reason: Delivery['fil
     case 'platform':
       return <span dir="auto">Discarded by the platform: {rule}</span>;
     case 'skipped':
-      return <>Skipped while waiting: no longer needed, or gone from the log</>;
+      return <>Skipped while waiting: the rules no longer send it here, or it left the log</>;
     case 'other':
       return <>Other reasons</>;
   }

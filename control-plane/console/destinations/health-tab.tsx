@@ -214,9 +214,7 @@ function Failures({ id }: { readonly id: string }): ReactElement {
   return (
     <Card title="Why recent events were not delivered" isFlush>
       <Waiting query={query} />
-      {query.data?.entities.length === 0 ? (
-        <Empty title="Every recent event was delivered or stopped." />
-      ) : null}
+      {query.data?.entities.length === 0 ? <Empty title="Every recent event was delivered or stopped." /> : null}
       {query.data === undefined || query.data.entities.length === 0 ? null : (
         <Table
           label="Why recent events were not delivered"

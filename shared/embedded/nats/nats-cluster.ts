@@ -13,8 +13,8 @@ const startAttemptsMax = 2;
 type NodeOptions = Omit<NatsServerOptions, 'cluster' | 'serverName'>;
 
 /**
- * Starts one node for each of the options, all on this machine, and resolves once they have elected who keeps the
- * streams' whereabouts. Only from then on can replicated streams be made: requests before that go unanswered.
+ * Starts one node for each of the options, all on this machine, and resolves once they have elected the leader that
+ * places streams. Replicated streams can only be created from then on: earlier requests get no response.
  */
 export async function startNatsCluster(name: string, nodes: readonly NodeOptions[]): Promise<NatsServer[]> {
   for (let attempt = 1; ; attempt += 1) {

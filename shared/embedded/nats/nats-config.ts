@@ -22,9 +22,9 @@ export type NatsClusterConfig = {
   readonly port: number;
   /** Cluster ports of all nodes, this one's included. */
   readonly routes: readonly number[];
-  /** What nodes show each other: a server without it does not join. */
+  /** Password between the nodes; a server without it cannot join. */
   readonly password: string;
-  /** What other nodes hear of this one's address. Default: where it listens. */
+  /** The address of this node that other nodes are given. Defaults to the one it listens on. */
   readonly advertise?: string;
 };
 

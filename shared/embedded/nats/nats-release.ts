@@ -29,8 +29,8 @@ const archiveBytesMax = 64 * 1024 * 1024;
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm7' };
 
 /**
- * Downloads and unpacks a release into the folder, checks its SHA-256, and returns the path of the program. `givenSum` is
- * what the operator says the archive's is: it wins over what is pinned.
+ * Downloads a release into the folder, unpacks it, checks its SHA-256, and returns the path of the program. `givenSum`
+ * is the archive's SHA-256 from the operator, which overrides the pinned one.
  */
 export async function fetchNatsRelease(
   release: NatsRelease,

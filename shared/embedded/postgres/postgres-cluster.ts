@@ -12,7 +12,10 @@ export const postgresUser = 'sluice';
 
 const initdbTimeoutMs = 120_000;
 
-/** Makes the data folder with initdb unless it is there. Returns the superuser's password, which lies beside it in a 0600 file. */
+/**
+ * Creates the data folder with initdb unless it exists. Returns the superuser's password, which is stored beside it in
+ * a file of mode 0600.
+ */
 export async function prepareCluster(
   home: string,
   binaries: PostgresBinaries,

@@ -21,7 +21,7 @@ export async function findPostmaster(clusterDir: string): Promise<ProcessFacts |
   return undefined;
 }
 
-/** Whether the server says in its `postmaster.pid` that it takes sessions. */
+/** Whether `postmaster.pid` shows that the server accepts sessions. */
 export async function isPostmasterReady(clusterDir: string): Promise<boolean> {
   const text = await readFile(join(clusterDir, 'postmaster.pid'), 'utf8').catch(() => '');
   return parsePostmasterStatus(text) === 'ready';

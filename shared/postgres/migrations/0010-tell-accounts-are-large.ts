@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Tells the planner, instead of what it would find in a sample, that an account has a large part of all identities. A table
- * that was analysed while each account had a row or two made it look one up by reading all of the account's, which grew
- * until the table was analysed again. It counts from then on.
+ * Makes the planner assume, instead of its sample, that each account has a large part of all identities. After an
+ * analysis while each account had a row or two, the planner read all rows of an account for one lookup, until the table
+ * was analysed again. Takes effect with the next analysis.
  */
 export class TellAccountsAreLarge extends Migration {
   override up(): void {

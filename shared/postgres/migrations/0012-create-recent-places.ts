@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * How far the view of recent events has what each partition wrote to the log: a resolver that starts looks at what came
- * after. Written a moment behind the events, so what it says is there is there.
+ * The position up to which the view of recent events has the events of each partition: a resolver that starts reads the
+ * log from there. Written shortly after the events, so that all events up to it are in the view.
  */
 export class CreateRecentPlaces extends Migration {
   override up(): void {

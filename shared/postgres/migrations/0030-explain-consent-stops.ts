@@ -1,6 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What decided about each purpose, of an event that consent stopped; null in other rows and in those of earlier builds. */
+/**
+ * The decision on each purpose, for an event that consent stopped; null in other rows and in rows of earlier builds.
+ */
 export class ExplainConsentStops extends Migration {
   override up(): void {
     this.addSql('alter table event_outcomes add column consent jsonb');

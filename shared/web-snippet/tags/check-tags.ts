@@ -21,8 +21,8 @@ export type TagFields = {
 export function checkTag({ type, content, integrity, properties }: TagFields): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const add = (field: string, problem: string): void => void problems.push({ field, problem });
-  if (integrity !== null && type !== 'ScriptSource') add('integrity', 'is of a ScriptSource alone');
-  if (properties.length > 0 && type !== 'TrackEvent') add('properties', 'are of a TrackEvent alone');
+  if (integrity !== null && type !== 'ScriptSource') add('integrity', 'is only for a ScriptSource');
+  if (properties.length > 0 && type !== 'TrackEvent') add('properties', 'are only for a TrackEvent');
   switch (type) {
     case 'CustomHtml':
       add('type', 'must not be CustomHtml, which pages do not run: use CustomScript, ScriptSource or ImagePixel');
@@ -71,7 +71,7 @@ export function checkTrigger(trigger: TriggerFields): readonly FieldProblem[] {
     if (isRequired && types.includes(type) && value === null)
       problems.push({ field, problem: `is required for a ${type}` });
     if (!types.includes(type) && value !== null)
-      problems.push({ field, problem: `is of ${types.join(' and ')} alone` });
+      problems.push({ field, problem: `is only for ${types.join(' and ')}` });
   };
   needs('eventName', eventName, ['CustomEvent'], true);
   needs('selector', selector, ['Click', 'FormSubmission'], false);

@@ -130,7 +130,7 @@ function compileTrigger(
   try {
     const compiled = logic === null ? undefined : compilePageLogic(logic);
     const unknown = compiled === undefined ? undefined : unknownVariable(compiled, new Set(variables));
-    if (unknown !== undefined) return `logic names ${unknown}, which is no variable of its tag manager`;
+    if (unknown !== undefined) return `logic names ${unknown}, which is not a variable of its tag manager`;
     return {
       type,
       ...(eventName === null ? {} : { event: eventName }),
@@ -179,7 +179,7 @@ function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known)
   if (purposes.includes(undefined)) return 'purposeIds names a purpose that the version does not have';
   const templates = [content, ...properties.map(({ value }) => value)];
   const unknown = templates.flatMap(variablesOf).find((one) => !known.variables.has(one));
-  if (unknown !== undefined) return `{{${unknown}}} is no variable of its tag manager`;
+  if (unknown !== undefined) return `{{${unknown}}} is not a variable of its tag manager`;
   const places = (ids: readonly string[]): readonly number[] => ids.map((id) => known.placeOf.get(id) ?? -1);
   // A disabled purpose is not required, as for destinations.
   const needs = purposes.flatMap((one) =>
