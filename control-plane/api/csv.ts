@@ -11,7 +11,8 @@ export function csvLines<Column extends string>(
 
 function csvCell(value: Cell): string {
   const text = typeof value === 'object' ? value.join(' ') : String(value ?? '');
-  // A spreadsheet would run text with such a beginning as a formula.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
+  return `"${withoutFormula(text).replaceAll('"', '""')}"`;
 }
+
+/** A text that no spreadsheet runs as a formula: a quote is put before one that begins like that. */
+export const withoutFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);

@@ -1,3 +1,4 @@
+import { withoutFormula } from '../api/csv.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 
@@ -53,8 +54,6 @@ function rowOf(event: JsonObject, outcome: JsonObject): unknown[] {
 
 function cell(value: unknown): string {
   if (value === undefined || value === null) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // A spreadsheet would run it as a formula.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = withoutFormula(typeof value === 'string' ? value : JSON.stringify(value));
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fitToMachine } from './fit-to-machine.ts';
 import { givesHeap, heapOptions } from './heap-option.ts';
@@ -7,7 +10,17 @@ test('heap option: fits the machine, or is what is given', () => {
   const { mainHeapMib } = fitToMachine(readMachine());
   expect(heapOptions({})).toEqual([`--max-old-space-size=${mainHeapMib}`]);
   expect(heapOptions({ MAIN_HEAP_MIB: '300' })).toEqual(['--max-old-space-size=300']);
-  expect(heapOptions({ MAIN_HEAP_MIB: 'much' })).toEqual([`--max-old-space-size=${mainHeapMib}`]);
+  for (const invalid of ['much', '1']) {
+    expect(heapOptions({ MAIN_HEAP_MIB: invalid })).toEqual([`--max-old-space-size=${mainHeapMib}`]);
+  }
+});
+
+test('heap option: may come from a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-heap-'));
+  const file = join(folder, 'heap');
+  await writeFile(file, '300\n');
+  expect(heapOptions({ MAIN_HEAP_MIB_FILE: file })).toEqual(['--max-old-space-size=300']);
+  await rm(folder, { recursive: true });
 });
 
 test('heap option: NODE_OPTIONS goes before', () => {

@@ -1,3 +1,5 @@
+import { defineEnv, EnvError } from './env.ts';
+import type { VariableSource } from './env.ts';
 import { fitToMachine, mainHeapRule } from './fit-to-machine.ts';
 import { readMachine } from './machine.ts';
 import { defineSettings, fromEnv } from './settings.ts';
@@ -21,11 +23,23 @@ export const { variables: heapEnv, read: readMainHeapMib } = defineSettings(
 export const givesHeap = (options: string | undefined): boolean =>
   /(^|\s)--max[-_]old[-_]space[-_]size/.test(options ?? '');
 
-/** Arguments of Node for a service with this environment; none where NODE_OPTIONS has them. */
-export function heapOptions(source: Readonly<Record<string, string | undefined>>): string[] {
+/**
+ * Arguments of Node for a service with this environment; none where NODE_OPTIONS has them. An invalid value counts as
+ * absent: the service reports it, together with all other problems.
+ */
+export function heapOptions(source: VariableSource): string[] {
   if (givesHeap(source['NODE_OPTIONS'])) return [];
-  const given = source['MAIN_HEAP_MIB'] ?? '';
-  // The service reports an invalid number, together with all other problems.
-  const mib = /^\d+$/.test(given) ? Number(given) : readMainHeapMib({});
-  return [`--max-old-space-size=${mib}`];
+  const { MAIN_HEAP_MIB, MAIN_HEAP_MIB_FILE } = source;
+  return [`--max-old-space-size=${givenHeapMib({ MAIN_HEAP_MIB, MAIN_HEAP_MIB_FILE })}`];
+}
+
+const { read: readHeapEnv } = defineEnv(heapEnv);
+
+function givenHeapMib(source: VariableSource): number {
+  try {
+    return readMainHeapMib(readHeapEnv(source));
+  } catch (error) {
+    if (!(error instanceof EnvError)) throw error;
+    return readMainHeapMib({});
+  }
 }

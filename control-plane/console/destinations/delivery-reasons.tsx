@@ -43,11 +43,17 @@ export function DeliveryReasons({
               {
                 title: 'Events',
                 isNumber: true,
-                cell: ({ kind, events }) => (
-                  <Link to={eventsLink({ ...link, ...name, outcome: kind === 'category' ? 'globalStop' : 'stopped' })}>
-                    {showCount(events)}
-                  </Link>
-                ),
+                // A skipped event has no outcome to look for.
+                cell: ({ kind, events }) =>
+                  kind === 'skipped' ? (
+                    showCount(events)
+                  ) : (
+                    <Link
+                      to={eventsLink({ ...link, ...name, outcome: kind === 'category' ? 'globalStop' : 'stopped' })}
+                    >
+                      {showCount(events)}
+                    </Link>
+                  ),
               },
             ]}
           />

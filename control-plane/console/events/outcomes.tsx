@@ -8,7 +8,7 @@ export const outcomeWords: Readonly<Record<OutcomeName, readonly [Tone, string]>
   delivered: ['good', 'Delivered'],
   retrying: ['warn', 'Retrying'],
   rejected: ['bad', 'Dead letter'],
-  stopped: ['off', 'Stopped by a mapping, consent, erasure or the platform'],
+  stopped: ['off', 'Stopped'],
   globalStop: ['off', 'Stopped by a dispatch rule'],
 };
 
