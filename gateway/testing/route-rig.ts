@@ -20,11 +20,11 @@ export type RouteRig = {
   stop(): Promise<void>;
 };
 
-export async function startRouteRig(): Promise<RouteRig> {
+export async function startRouteRig(own: Readonly<Record<string, string>> = {}): Promise<RouteRig> {
   const nats = await startTestNats();
   const log = await openTestLog(nats.url);
   await log.publishSources(allTestSources);
-  const gateway = await startGatewayHere(nats.url, { TRUSTED_PROXIES: '127.0.0.1' });
+  const gateway = await startGatewayHere(nats.url, { TRUSTED_PROXIES: '127.0.0.1', ...own });
   return {
     log,
     gateway,
