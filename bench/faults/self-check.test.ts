@@ -68,7 +68,11 @@ async function readEvents(request: IncomingMessage): Promise<Omit<Delivery, 'cou
   const delivery = (fields: Fields): Omit<Delivery, 'count'> => ({
     key: fields.distinctId ?? `made-${Math.random()}`,
     body: JSON.stringify({
-      event: { event: fields.event ?? '$identify', event_properties: fields.properties ?? {} },
+      event: {
+        event: fields.event ?? '$identify',
+        event_properties: fields.properties ?? {},
+        context: fields.defaultProperties ?? {},
+      },
       visitor: { external_id: fields.externalId, ...fields.userProperties },
     }),
   });
@@ -86,6 +90,7 @@ type Fields = {
   readonly distinctId?: string;
   readonly properties?: object;
   readonly userProperties?: object;
+  readonly defaultProperties?: object;
 };
 
 type Body = {

@@ -23,7 +23,6 @@ export type VisitorEvents = {
 
 const prefix = 'visitor-';
 const batchPrefix = 'row';
-const identified = 'identify_';
 
 /** The content of a request's events at the destination, beside their identities. */
 export function expectedMarks(seed: number, route: Route, visitor: number, number: number): ExpectedMarks {
@@ -66,9 +65,11 @@ export function visitorRequest({ token, seed, route, visitor, numbers, isNamed }
       return { method: 'GET', path: `/pixel/${token}.gif?${query.toString()}` };
     }
     case 'identify':
+      // It has no event properties; its context is its own.
       return post('identify', {
         externalId,
-        userProperties: { custom_properties: { [identified + number]: true, ...person } },
+        userProperties: { custom_properties: person },
+        defaultProperties: { number },
       });
   }
 }
@@ -77,6 +78,7 @@ type Payload = {
   readonly event?: {
     readonly event?: unknown;
     readonly event_properties?: { readonly number?: unknown };
+    readonly context?: { readonly number?: unknown };
   };
   readonly visitor?: {
     readonly external_id?: unknown;
@@ -89,25 +91,12 @@ type Payload = {
  */
 export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' | 'event' | 'person'> {
   const { event, visitor } = JSON.parse(body) as Payload;
-  const number =
-    event?.event === '$identify' ? newestIdentify(visitor?.custom_properties) : event?.event_properties?.number;
   return {
     visitor: wholeOr0(String(visitor?.external_id).slice(prefix.length)),
-    number: wholeOr0(number),
+    number: wholeOr0((event?.event === '$identify' ? event.context : event?.event_properties)?.number),
     event: digestOf(event?.event_properties),
     person: digestOf(visitor?.custom_properties),
   };
-}
-
-/**
- * An identify is recognised by its visitor's state directly after it. Each adds a unique property: a shared one would
- * keep its value where a later identify has an earlier time, as after a clock was set back.
- */
-function newestIdentify(properties: Readonly<Record<string, unknown>> = {}): number {
-  const numbers = Object.keys(properties)
-    .filter((name) => name.startsWith(identified))
-    .map((name) => wholeOr0(name.slice(identified.length)));
-  return Math.max(0, ...numbers);
 }
 
 function wholeOr0(value: unknown): number {
