@@ -3,7 +3,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 import { buildOpenApi } from '../api/build-openapi.ts';
 import type { Described } from '../api/build-openapi.ts';
 
-/** Throws when an answer is not what the OpenAPI document says of its operation and status. */
+/** Throws if an answer does not match the schema of its operation and status in the OpenAPI document. */
 export type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void;
 
 type Document = {
@@ -14,7 +14,7 @@ type Operation = {
   readonly responses: Readonly<Record<string, { readonly content: { 'application/json': { schema: object } } }>>;
 };
 
-/** Checks by the first of the documents that has the operation. */
+/** Checks an answer against the first of the documents that has the operation. */
 export function createAnswerCheck(documents: readonly Described[]): AnswerCheck {
   const checks = documents.map(createDocumentCheck);
   return (method, url, status, body) => {
@@ -24,7 +24,7 @@ export function createAnswerCheck(documents: readonly Described[]): AnswerCheck 
   };
 }
 
-/** False where the document does not have the operation. */
+/** The returned function returns false if the document does not have the operation. */
 function createDocumentCheck(described: Described): (...answer: Parameters<AnswerCheck>) => boolean {
   // As a client gets it: through JSON.
   const document = JSON.parse(JSON.stringify(buildOpenApi(described))) as Document;
@@ -52,7 +52,7 @@ function createDocumentCheck(described: Described): (...answer: Parameters<Answe
   };
 }
 
-/** References as they are written inside one schema. */
+/** Rewrites references to the document's schemas as references inside one schema. */
 function withLocalRefs(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withLocalRefs);
   if (!isJsonObject(node)) return node;

@@ -11,7 +11,7 @@ export type Answer = { readonly status: number; readonly body: Body; readonly he
 
 export type Call = {
   readonly body?: unknown;
-  /** Sent as it is instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly raw?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 };

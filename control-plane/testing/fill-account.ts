@@ -8,18 +8,18 @@ import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store
 import type { Client } from './client.ts';
 import type { TestControlPlane } from './test-control-plane.ts';
 
-/** Ids of what an account holds, by the names that the table of routes has for them. */
+/** Ids of an account's entities, by their names in the table of routes. */
 export type FilledIds = Readonly<Record<string, string>>;
 
 const firstMs = Date.parse('2026-03-01T00:00:00Z');
 
-/** Gives an account one of everything that has an id, or more. */
+/** Gives an account at least one of everything that has an id. */
 export async function fillAccount(plane: TestControlPlane, client: Client, pool: Pool): Promise<FilledIds> {
   const made = await fillConfiguration(client);
   const { body: version } = await client.post('/versions', { publish: true, name: 'First' });
   const { body: pendingVersion } = await client.post('/versions', { name: 'Waiting for approval' });
   await client.post(`/versions/${pendingVersion.id}/request-approval`);
-  // An erasure is forwarded to the destinations that are live.
+  // After publishing: an erasure is forwarded only to live destinations.
   const people = await fillPeople(client, pool);
   const log = await fillLog(plane, client, made['destination'] ?? '');
   const range = { what: 'log', from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' };

@@ -1,21 +1,25 @@
 /** A route of the configuration interface, as an API key sees it. */
 export type TableRoute = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Without /rest/v1, with the query that it needs. `{destination}` is the id of a destination, `{mappings}` that of an entity of the collection. */
+  /**
+   * Without /rest/v1, with the required query. `{destination}` is the id of a destination, `{mappings}` that of a
+   * mapping, and so on.
+   */
   readonly path: string;
   /** Undefined: any key will do. */
   readonly scope: string | undefined;
-  /** What the request must hold before its ids are looked up. */
+  /** Body that is valid, so that the route looks up the ids of the path. */
   readonly body: unknown;
-  /** Asked with the header of the platform library. */
+  /** Requested with the header of the platform library. */
   readonly asLibrary: boolean;
-  /** Its answer goes on until the client leaves. */
+  /** The answer continues until the client disconnects. */
   readonly streams: boolean;
 };
 
 /**
- * Every route that takes an API key: method, path, scope, and what a request must hold. Written by hand, and read by the tests
- * of access, which take no expectation from the code. A route that is missing here, or is no longer there, fails them.
+ * Every route that takes an API key: method, path, scope and body. Written by hand for the tests of access, so that
+ * they take no expectation from the code. They fail for a route that is missing here, and for one that no longer
+ * exists.
  */
 const written = `
 GET    /destinations                                        destination:list

@@ -12,7 +12,7 @@ export type Edit = {
   readonly value: number;
 };
 
-// Few ids and values, so that edits meet: put back, removed twice, added and removed again.
+// Few ids and values, so that edits often concern the same entity: restored, removed twice, added and removed again.
 const ids = ['a', 'b', 'c', 'd'];
 
 export const anyEdit: fc.Arbitrary<Edit> = fc.record({
@@ -39,7 +39,7 @@ export function applyEdits(snapshot: Snapshot, edits: readonly Edit[]): Snapshot
   return buildSnapshot((name) => [...(drafts.get(name)?.values() ?? [])]);
 }
 
-/** An entity with just what the diff shows of one. Value 2 makes an experiment a draft. */
+/** An entity with only the fields that the diff shows. Value 2 makes an experiment a draft. */
 export function entityOf(collection: CollectionName, id: string, value: number): SnapshotEntity {
   const status = collection === 'experiments' ? ['Running', 'Paused', 'Draft'][value] : 'Enabled';
   return {
@@ -49,7 +49,7 @@ export function entityOf(collection: CollectionName, id: string, value: number):
     type: 'any',
     status,
     value,
-    // Bodies of every collection are described: what their descriptions read is here.
+    // Fields that the descriptions of any collection read.
     destinationIds: [],
     properties: collection === 'experimentVariants' ? {} : [],
     categories: [],

@@ -23,17 +23,17 @@ import { createAnswerCheck } from './answer-check.ts';
 /** A control plane with servers of its own, for one test file. */
 export type TestControlPlane = {
   readonly env: ControlPlaneEnv;
-  /** Of its database, as the owner, who may do what a control plane may not. */
+  /** URL of its database as the owner, who has more rights than a control plane. */
   readonly databaseUrl: string;
   readonly storage: Storage;
   readonly log: LogConnection;
   readonly nats: NatsServer;
   readonly baseUrl: string;
-  /** A client with a key of a fresh account; every answer it gets is checked against the OpenAPI document. */
+  /** A client with a key of a new account; every answer is checked against the OpenAPI document. */
   newAccount(scopes?: readonly string[]): Promise<Client>;
-  /** A client of the same account with other scopes. */
+  /** A client of the same account with a new key of these scopes. */
   newKey(client: Client, scopes: readonly string[], expiresAt?: Date | null): Promise<Client>;
-  /** Its page of metrics. */
+  /** Text of its metrics page. */
   metrics(): Promise<string>;
   /** Another control plane on the same servers; stopped with this one. */
   startAnother(changes?: Partial<ControlPlaneEnv>): Promise<AnotherControlPlane>;
@@ -101,7 +101,7 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 function testEnv(): ControlPlaneEnv {
   const newKey = (): string => randomBytes(32).toString('base64');
   return {
-    // The caller sets the servers.
+    // The addresses of servers come from the caller.
     ...readControlPlaneEnv({
       DATABASE_URL: 'postgresql://unused',
       SECRETS_KEY: newKey(),
@@ -124,7 +124,7 @@ function testEnv(): ControlPlaneEnv {
     PUBLISH_BACKLOG_AGE_MS: 0,
     EGRESS_ALLOW: '127.0.0.0/8',
     INGEST_URL: 'https://ingest.example.com',
-    // All tests share the machine, so the time that an account may use of it says nothing.
+    // All tests share the machine, so an account's limit of processor time would decide at random.
     ACCOUNT_COSTLY_PERCENT: 100,
   };
 }

@@ -3,7 +3,7 @@ import { identify, nested, nestedMixed, text, token, track } from './contract-ro
 import type { ContractRow } from './contract-row.ts';
 import { testSources } from './test-sources.ts';
 
-/** The contract of requests as a whole: keys, JSON, media types, sizes, where they come from. */
+/** The contract of whole requests: keys, JSON, media types, sizes, origins. */
 export const requestRows: readonly ContractRow[] = [
   // keys
   { name: 'key: missing', body: { event: 'a' }, status: 401 },

@@ -1,11 +1,11 @@
 import { testSources } from './test-sources.ts';
 
-/** One line of the contract: a request and what answers it. */
+/** One line of the contract: a request and its answer. */
 export type ContractRow = {
   readonly name: string;
   /** Below /api/v1. Default track. */
   readonly path?: string;
-  /** A function makes it when it is sent: what it says of the time is true then. */
+  /** A function is called when the request is sent, so that times in the body are current. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly status: number;
@@ -15,19 +15,19 @@ export type ContractRow = {
 
 export const { token } = testSources.server;
 
-/** A track body that is fine, with these fields over it. */
+/** A valid track body, with these fields added or replaced. */
 export const track = (fields: object): object => ({ token, event: 'Viewed', ...fields });
 
-/** An identify body that is fine, with these fields over it. */
+/** A valid identify body, with these fields added or replaced. */
 export const identify = (fields: object): object => ({ token, userProperties: {}, ...fields });
 
 /** A text of this many characters. */
 export const text = (characters: number): string => 'x'.repeat(characters);
 
-/** JSON of arrays in arrays. */
+/** JSON of nested arrays. */
 export const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-/** JSON of arrays in objects and objects in arrays: an object outside, and so many levels of both. */
+/** JSON of objects and arrays that alternate, with so many levels; the outermost is an object. */
 export const nestedMixed = (levels: number): string =>
   Array.from({ length: levels }, (_, level) => (level % 2 === 0 ? '{"a":' : '[')).join('') +
   '1' +

@@ -18,7 +18,7 @@ export type GatewayUnderTest = {
   stop(): Promise<void>;
 };
 
-/** Starts a gateway in this process, on a log that is created first by default, and waits until it is ready. */
+/** Starts a gateway in this process and waits until it is ready. By default creates its log first. */
 export async function startGatewayHere(
   natsUrl: string,
   variables: Readonly<Record<string, string>> = {},
@@ -36,7 +36,7 @@ export async function startGatewayHere(
     SHUTDOWN_IDLE_MS: '0',
     ...variables,
   });
-  // A gateway waits until a control plane has made the log.
+  // A gateway waits until a control plane has created the log.
   if (makesLog) await makeTestLog({ ...logAccess(env), url: natsUrl }, readTopologySettings(env));
   const logger = createLogger('gateway', env.LOG_LEVEL);
   const scope = createScope(logger, 60_000);
@@ -46,7 +46,7 @@ export async function startGatewayHere(
   return gateway;
 }
 
-/** A gateway by its ports. */
+/** A client of the gateway at these ports. */
 export function gatewayAt(port: number, metricsPort: number, stop: () => Promise<void>): GatewayUnderTest {
   const metricsUrl = `http://127.0.0.1:${metricsPort}`;
   return {

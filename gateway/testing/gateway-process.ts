@@ -13,7 +13,7 @@ import { until } from './poll.ts';
 export type GatewayProcess = GatewayUnderTest & {
   readonly pid: number;
   readonly exitCode: Promise<number | null>;
-  /** SIGKILL: what a crash looks like. */
+  /** Sends SIGKILL, as a test of a crash. */
   kill(): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export async function startGatewayProcess(
   const port = Number(variables['GATEWAY_PORT'] ?? (await findFreePort()));
   const metricsPort = await findFreePort();
   const topology = defaultsOf(topologyEnv);
-  // A gateway waits until a control plane has made the log.
+  // A gateway waits until a control plane has created the log.
   await makeTestLog({ url: natsUrl }, readTopologySettings(topology));
   const child = fork(compiledPath(new URL('../main.ts', import.meta.url)), [], {
     execArgv: ['--enable-source-maps'],

@@ -1,12 +1,12 @@
 /** A route of the ingest interface, as a client with a source key sees it. */
 export type IngestRoute = {
-  /** Method and pattern, as the router has them. */
+  /** Method and pattern of the route in the router. */
   readonly route: string;
-  /** Where KEY stands for the key. */
+  /** Address to request; KEY stands for the key. */
   readonly path: string;
   readonly body: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** With a key that is unknown, disabled, or of a source that is no longer published. */
+  /** Status for a key that is unknown, disabled, or of a source that is no longer published. */
   readonly refused: number;
   readonly accepted: number;
   /** Whether it stores an event. */
@@ -14,9 +14,9 @@ export type IngestRoute = {
 };
 
 /**
- * Every route of the ingest interface: its pattern, then an address to ask with KEY in place of the key, where the key stands
- * elsewhere what is sent, the status for a key that opens nothing, and that for a good one. `+` stores an event.
- * Written by hand, from the contract.
+ * Every route of the ingest interface: its pattern; the address to request, with KEY in place of the key; the body; the
+ * status for a key that is not valid, and that for a valid one. `+`: stores an event. Written by hand from the
+ * contract.
  */
 const written = `
 POST /api/v1/track      | /api/v1/track    | {"token":"KEY","event":"E","distinctId":"ID"} | 401 200 +
@@ -62,7 +62,7 @@ POST /flags     | /flags?v=2  | {"token":"KEY","distinct_id":"u"} | 401 200
 POST /decide    | /decide?v=3 | {"token":"KEY","distinct_id":"u"} | 401 200
 `;
 
-/** Routes that no source key opens: public, or answered by the control plane, which looks at the key. */
+/** Routes that take no source key: public ones, and those for which the control plane answers and checks the key. */
 export const openRoutes: readonly string[] = [
   'POST /api/v1/experiments/assignments/:key',
   'POST /api/v1/experiments/personalization',

@@ -6,13 +6,13 @@ export type ConnectionEnd = 'ended' | 'reset';
 
 export type KeptAnswer = { readonly status: number; readonly closes: boolean; readonly text: string };
 
-/** A connection a client keeps; the socket itself says whether it was reset: no library retries in between. */
+/** A kept connection on a bare socket: no library retries, so a test sees a reset. */
 export type KeptConnection = {
-  /** Sends a request and waits for its answer. Rejects when the connection ends before. */
+  /** Sends a request and waits for its answer. Rejects if the connection ends first. */
   ask(request: string): Promise<KeptAnswer>;
-  /** Sends bytes and waits for nothing. */
+  /** Sends bytes without waiting. */
   send(bytes: string): void;
-  /** Undefined as long as it is open. */
+  /** Undefined while the connection is open. */
   readonly end: ConnectionEnd | undefined;
   /** All that the server sent. */
   readonly received: string;

@@ -1,4 +1,4 @@
-/** Polls until `condition` holds, and fails saying what it waited for. */
+/** Polls until `condition` holds; the error of a timeout contains `what`. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 export type RawAnswer = {
   /** Everything the server sent. */
   readonly text: string;
-  /** Status codes of all answers in it. */
+  /** Status codes of all answers in `text`. */
   readonly statuses: readonly number[];
   /** Whether the server ended the connection. */
   readonly closed: boolean;
@@ -11,13 +11,13 @@ export type RawAnswer = {
 
 export type RawPart = string | Uint8Array | { readonly waitMs: number };
 
-/** When there is no more to wait for: so many answers, the server's end of the connection, or a while of silence. */
+/** What ends the wait: a number of answers, the server's end of the connection, or a time without bytes. */
 export type RawEnd = { readonly answers: number } | 'closed' | { readonly quietMs: number };
 
-// Ends what hangs.
+// Deadline of a request that hangs.
 const deadlineMs = 45_000;
 
-/** Sends bytes as they are and collects what comes back until the end that is waited for, or the server closes. */
+/** Sends bytes unchanged and collects the answers until `end`, or until the server closes the connection. */
 export async function sendRaw(
   port: number,
   parts: readonly RawPart[],
@@ -30,7 +30,7 @@ export async function sendRaw(
     seen.lastByteMs = performance.now();
   });
   socket.on('close', () => (seen.closed = true));
-  // A reset is a close to these tests.
+  // These tests treat a reset as a close.
   socket.on('error', () => undefined);
   for (const part of parts) {
     if (typeof part === 'object' && 'waitMs' in part) await pause(part.waitMs);

@@ -12,7 +12,7 @@ import { openBuckets } from '../../shared/nats/buckets/open-buckets.ts';
 import { accountKey } from '../../shared/contracts/subjects.ts';
 import { streams } from '../../shared/nats/streams/topology.ts';
 
-/** A source as a test publishes it, with the keys that mean it. */
+/** A source as a test publishes it, with its keys. */
 export type TestSource = {
   readonly token: string;
   readonly testToken?: string;
@@ -24,15 +24,15 @@ export const testAccountId = 'account-1';
 /** The log beside a gateway under test: publishes configuration and reads what was stored. */
 export type TestLog = {
   readonly connection: LogConnection;
-  /** Publishes sources, and other collections where they are given. */
+  /** Publishes sources, and other collections if given. */
   publishSources(sources: readonly TestSource[], collections?: TestCollections): Promise<number>;
-  /** As a control plane does that knows nothing of GATEWAY_CONFIG. */
+  /** Publishes as a control plane of a version without GATEWAY_CONFIG does. */
   publishAsEarlierVersion(sources: readonly TestSource[]): Promise<number>;
   /** Every event in the log, in the order of each partition. */
   envelopes(): Promise<Envelope[]>;
   /** The stored bytes of all frames. */
   rawFrames(): Promise<string>;
-  /** What gateways say of when a source was last used. */
+  /** The times of a source's last use that gateways have reported. */
   lastTriggeredAt(sourceId: string): Promise<number[]>;
   close(): Promise<void>;
 };
@@ -41,7 +41,7 @@ export async function openTestLog(url: string, replicas = 1): Promise<TestLog> {
   const connection = await connectLog({ url, name: 'gateway-test' });
   const buckets = await openBuckets(connection, replicas);
   const { health } = buckets;
-  // A frame is read once, however often a test looks at the log.
+  // Read frames, so that each is read once however often a test reads the log.
   const read = new Map<number, { readonly data: Uint8Array; readonly envelopes: readonly Envelope[] }>();
   const frames = async () => {
     const { jsm } = connection[client];

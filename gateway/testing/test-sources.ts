@@ -6,7 +6,7 @@ const source = (id: string, type: string, settings: Readonly<Record<string, unkn
   entity: { id, name: id, type, status: 'Enabled', ...settings },
 });
 
-/** One source for each way a source can treat requests. */
+/** One source for each combination of settings that changes how requests are treated. */
 export const testSources = {
   server: source('server', 'NodejsApi'),
   web: source('web', 'WebSource'),
@@ -21,7 +21,7 @@ export const testSources = {
   hook: source('hook', 'Webhook', { name: 'Order hook' }),
 } as const;
 
-/** A source of every kind that understands its sender, by type; the secret, sealed, makes its requests be signed. */
+/** A source of a provider's type. With a sealed secret, its requests must be signed. */
 export const providerSource = (type: string, signingSecret: string | null = null): TestSource =>
   source(`${type}${signingSecret === null ? '' : '-signed'}`, type, { signingSecret });
 

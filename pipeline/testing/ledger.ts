@@ -3,17 +3,17 @@ import { idsOf } from '../../shared/testing/scripted-destination.ts';
 
 /** Events of numbered visitors: `<visitor>-<n>`, n counting up from 0 for each visitor. */
 export type Ledger = {
-  /** The next `count` events, of one visitor after the other. */
+  /** The next `count` events, with the visitors in turn. */
   next(count: number): { readonly id: string; readonly visitor: string }[];
-  /** What came to the sink's path against what was made. */
+  /** Compares the requests that the sink received on this path with the events of the ledger. */
   compare(sink: ScriptedDestination, path?: string): Comparison;
 };
 
 export type Comparison = {
   readonly missing: number;
-  /** Requests for an event beyond its first. */
+  /** Repeated requests: all but the first of each event. */
   readonly repeated: number;
-  /** Events that were first asked for behind a later one of their visitor. */
+  /** Events whose first request came after that of a later event of their visitor. */
   readonly outOfOrder: readonly string[];
 };
 
@@ -32,7 +32,7 @@ export function createLedger(visitors: number): Ledger {
       const newest = new Map<string, number>();
       const outOfOrder: string[] = [];
       let repeated = 0;
-      // The sink notes a request when it comes, so this is the order of the attempts.
+      // The sink records requests on arrival, so this is the order of the attempts.
       const asked = sink.requests.filter((request) => path === undefined || request.path === path);
       for (const id of asked.flatMap(({ body }) => idsOf(body))) {
         if (seen.has(id)) {

@@ -26,6 +26,6 @@ export async function startOn(rig: PipelineRig, instanceId?: string): ReturnType
   return pipeline;
 }
 
-/** Events `e<from>` and on, of fifty visitors. */
+/** `count` events of fifty visitors, with ids from `e<from>` on. */
 export const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, i) => ({ id: `e${from + i}`, visitor: `v${i % 50}` }));

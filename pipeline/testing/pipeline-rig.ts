@@ -29,7 +29,7 @@ export type TestTrack = {
   readonly properties?: JsonObject;
 };
 
-/** For tests that kill: what the one before had in flight comes again soon, and perhaps twice. */
+/** For tests that kill a pipeline: messages that it had in flight are redelivered soon, perhaps twice. */
 export const soonAgain = { DISPATCH_ACK_WAIT_MS: '1000', RESOLVER_ACK_WAIT_MS: '1000' } as const;
 
 /** A log, a database and configurations for tests of the whole pipeline; starts pipelines in this process. */
@@ -47,7 +47,7 @@ export async function createPipelineRig(
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
     LOG_PARTITIONS: '2',
-    // On a busy machine a short one would deliver twice what is being worked on.
+    // On a busy machine a shorter wait would redeliver messages that are still in work.
     DISPATCH_ACK_WAIT_MS: '30000',
     RESOLVER_ACK_WAIT_MS: '30000',
     ...own,
@@ -59,7 +59,7 @@ export async function createPipelineRig(
   const logger = pino({ level: 'silent' });
   return {
     connection,
-    /** The environment a pipeline of this rig is started with. */
+    /** The environment of this rig's pipelines. */
     variables,
     /** Starts a pipeline and waits until it is ready. */
     async start(instanceId = 'test') {
@@ -83,7 +83,7 @@ export async function createPipelineRig(
     },
     /** The pipelines that hold a lease. */
     instances: () => leases.keys('pipeline.*'),
-    /** The revision the pipeline says it runs. */
+    /** The revision that the pipeline reports as running. */
     async reported(): Promise<number> {
       const entry = await leases.get('pipeline.test');
       if (entry?.value === undefined) return 0;
@@ -98,7 +98,7 @@ export async function createPipelineRig(
         writer.appendEnvelope(envelopeHead(prefix, { kind: 'track', id, at: Date.now() }), body);
       }
       const message = { subject: ingestSubject(partition % partitions), payload: writer.bytes(), msgId: randomUUID() };
-      // Again while a server is away, as clients of the gateway do.
+      // Retries while a server is down, as clients of the gateway do.
       return (await publishWithRetry(connection, message, { signal: AbortSignal.timeout(60_000) })).seq;
     },
     consumers: async () => (await listConsumerProgress(connection, streams.events)).map(({ name }) => name),

@@ -7,7 +7,7 @@ const shownCharactersMax = 8_192;
 
 export type PipelineProcess = {
   kill(signal: NodeJS.Signals): void;
-  /** The exit code, null after a signal, and the end of what it logged: says why it was not the one expected. */
+  /** The exit code (null after a signal), and the end of its log, which explains an unexpected code. */
   readonly ended: Promise<{ readonly code: number | null; readonly log: string }>;
 };
 

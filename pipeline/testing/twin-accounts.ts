@@ -16,18 +16,18 @@ import { until } from './until.ts';
 /** An event of a resolved frame. */
 export type ResolvedTestEvent = { readonly id: string; readonly visitor: string; readonly receivedAtMs?: number };
 
-/** One of two accounts that hold the same: its destinations `well`, which accepts everything, and `fails`. */
+/** One of two accounts with equal contents. Its destination `well` accepts everything; `fails` answers as scripted. */
 export type Twin = {
   readonly accountId: string;
   readonly well: string;
   readonly fails: string;
-  /** Publishes its configuration: the same rules, consent settings and names as its twin's. Returns the revision. */
+  /** Publishes its configuration, with the twin's rules, consent settings and names. Returns the revision. */
   publish(): Promise<number>;
-  /** Publishes it with `fails` disabled: its retries wait as they are. */
+  /** Publishes it with `fails` disabled: the retries of `fails` wait. */
   disable(): Promise<unknown>;
   /** Publishes it without destinations. */
   remove(): Promise<unknown>;
-  /** Puts events into a frame of EVENTS, with ids of visitors that the twin has too. */
+  /** Puts events into a frame of EVENTS. The twin has visitors with the same ids. */
   resolved(events: readonly ResolvedTestEvent[]): Promise<void>;
   /** Ids that a destination accepted. */
   taken(of: 'well' | 'fails'): string[];
@@ -35,10 +35,13 @@ export type Twin = {
   answer(script: (eventId: string) => DestinationAnswer): void;
 };
 
-/** An id of a rule, which is the same in both accounts. */
+/** Id of a rule; the same in both accounts. */
 export const ruleId = 'rule-of-both';
 
-/** A partition that no resolver of the test writes: one that meets another writer starts again, and counts violations again. */
+/**
+ * A partition that no resolver of the test writes: a resolver that detects another writer restarts, and counts
+ * violations again.
+ */
 const strangersPartition = 1;
 
 export function openTwin(rig: PipelineRig, sink: ScriptedDestination, scripts: Map<string, Script>): Twin {
@@ -106,10 +109,13 @@ export function openTwins(rig: PipelineRig, sink: ScriptedDestination): readonly
   return [openTwin(rig, sink, scripts), openTwin(rig, sink, scripts)];
 }
 
-/** Streams and buckets of processes and of partitions: what they hold of an account is checked by what it leads to. */
+/**
+ * Streams and buckets of processes and partitions, which are not compared: their data of an account are checked by
+ * their effects.
+ */
 const ofProcesses: ReadonlySet<string> = new Set(['KV_LEASES', 'DEDUPLICATION']);
 
-/** All that is stored of an account, once nothing of it changes any more. */
+/** The stored state of an account, once it no longer changes. */
 export async function settledState(pool: Pool, rig: PipelineRig, twin: Twin): Promise<StateOfAccount> {
   const read = async (): Promise<StateOfAccount> => {
     const state = await readStateOfAccount({ pool, log: rig.connection }, twin.accountId, [twin.well, twin.fails]);

@@ -1,4 +1,4 @@
-/** Polls until the condition holds; fails after `deadlineMs`, saying what was waited for. */
+/** Polls until the condition holds; fails after `deadlineMs` with an error that contains `what`. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -6,10 +6,10 @@ import { tlsFailure } from '../runtime/tls-failure.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** Timeouts of a PostgreSQL session, in ms; 0: the server's own. */
+/** Timeouts of a PostgreSQL session, in ms; 0: the server's default. */
 export type DatabaseTimeouts = {
   readonly statementMs: number;
-  /** Waiting for one lock, of a row or a table. */
+  /** Waiting for a lock of a row or a table. */
   readonly lockMs: number;
   /** Being idle inside a transaction, whose locks block others. */
   readonly idleInTransactionMs: number;
@@ -87,12 +87,12 @@ export type DatabaseAccess = {
   readonly databaseUrl: string;
   /** Undefined: no TLS. */
   readonly databaseTls?: DatabaseTls;
-  /** Those of `databaseTimeoutDefaults` where absent. */
+  /** Default: `databaseTimeoutDefaults`. */
   readonly databaseTimeouts?: DatabaseTimeouts;
 };
 
 export type DatabaseTls = {
-  /** Checks of the server's certificate: none, its signature, or its name as well. */
+  /** What is checked of the server's certificate: nothing, the signature, or the signature and the name. */
   readonly verify: 'nothing' | 'signature' | 'name';
   /** PEM texts. */
   readonly ca?: string;
@@ -127,7 +127,7 @@ function readAccess(env: Static<TObject<typeof variables>>): DatabaseAccess {
   };
 }
 
-/** Timeouts of a session as options of `pg` and libraries on top of it. */
+/** Timeouts of a session as options of `pg` and of libraries that build on it. */
 export function timeoutOptions(timeouts: DatabaseTimeouts = databaseTimeoutDefaults): {
   readonly statement_timeout: number;
   readonly lock_timeout: number;
@@ -140,7 +140,7 @@ export function timeoutOptions(timeouts: DatabaseTimeouts = databaseTimeoutDefau
   };
 }
 
-/** The `ssl` option of `pg` and libraries on top of it. */
+/** The `ssl` option of `pg` and of libraries that build on it. */
 export function sslOptions(tls: DatabaseTls | undefined): ConnectionOptions | false {
   if (tls === undefined) return false;
   const { verify, ...texts } = tls;
@@ -151,7 +151,7 @@ export function sslOptions(tls: DatabaseTls | undefined): ConnectionOptions | fa
   };
 }
 
-/** As PostgreSQL's own client library reads it: `require` looks at the signature only if it knows an authority. */
+/** As in PostgreSQL's own client library, `require` checks the signature only if an authority is given. */
 function verifyOf(mode: string, hasAuthority: boolean): DatabaseTls['verify'] | undefined {
   switch (mode) {
     case 'disable':
@@ -172,14 +172,14 @@ class DatabaseConnectError extends Error {
 const lettingIn =
   'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
 
-/** Why PostgreSQL could not be connected to, in words that name the variables; nothing when it is another failure. */
+/** The error of a failed connection, in words that name the variables; undefined for other failures. */
 export function connectFailure(error: unknown): DatabaseConnectError | undefined {
   const [message, code] = [error instanceof Error ? error.message : String(error), codeOf(error)];
   const told = (reason: string | undefined): DatabaseConnectError | undefined =>
     reason === undefined
       ? undefined
       : new DatabaseConnectError(`connecting to PostgreSQL at DATABASE_URL: ${reason}`, { cause: error });
-  // Invalid authorization, invalid password; no entry for us in pg_hba.conf is the former.
+  // Invalid authorization (also: no matching entry in pg_hba.conf), invalid password.
   if (code === '28000' || code === '28P01') return told(`${lettingIn} (${message})`);
   if (code === '3D000') return told(message);
   if (/does not support SSL/.test(message)) return told('TLS is asked for, and the server does not speak it');
@@ -190,7 +190,7 @@ export function connectFailure(error: unknown): DatabaseConnectError | undefined
   return told(tls === undefined ? undefined : `${tls} (${message})`);
 }
 
-// The ORM wraps what the driver threw; several addresses of a host fail as one error without a message.
+// The ORM wraps the driver's error; a host with several addresses fails with one error without a message.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -1,8 +1,8 @@
 import { DatabaseError } from 'pg';
 
 /**
- * Codes of Node.js and of PostgreSQL for a session that was lost, refused, or waited too long, and for a server that takes
- * no writes (yet): a standby that is being promoted, or one that an address leads to by mistake (25006).
+ * Codes of Node.js and PostgreSQL for a session that was lost, refused or timed out, and for a server that accepts no
+ * writes (25006): a standby that is being promoted, or that an address leads to by mistake.
  */
 const passing: ReadonlySet<string> = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT 25006 57P01 57P02 57P03 53300 57014 55P03 40001 40P01'.split(' '),
@@ -12,7 +12,7 @@ const passing: ReadonlySet<string> = new Set(
 const passingWords = /connection (terminated|ended|refused)|^timeout exceeded|^query read timeout/i;
 const poolTimeout = 'KnexTimeoutError';
 
-/** Whether a retry may succeed after this failure: of the session, of the pool, or a timeout. */
+/** Whether a retry may succeed: the session or the pool failed, or a timeout passed. */
 export function isPassingFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
@@ -20,11 +20,13 @@ export function isPassingFailure(error: unknown): boolean {
 }
 
 /**
- * Classes of codes of a server that serves no client at the moment: 08 connection exception, 28 and 3D no access,
- * 42 tables or rights that a migration still has to make, 58 system error of the server's own disk.
+ * Classes of codes of a server that currently serves no client: 08 connection exception, 28 and 3D no access, 42 tables
+ * or rights that a migration still has to create, 58 system error of the server's disk.
  */
 const unreachableClasses: ReadonlySet<string> = new Set('08 28 3D 42 58'.split(' '));
-/** 25006 no writes (yet), 53100 full disk, 53300 too many connections, 57P01 to 57P05 sessions that are ended or refused. */
+/**
+ * 25006 accepts no writes, 53100 full disk, 53300 too many connections, 57P01 to 57P05 sessions are ended or refused.
+ */
 const unreachable: ReadonlySet<string> = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH 25006 53100 53300 57P01 57P02 57P03 57P04 57P05'.split(
     ' ',
@@ -48,7 +50,7 @@ export function isHeldLock(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '55P03';
 }
 
-/** Whether two transactions met and one had to give way: serialization failure or deadlock. */
+/** Whether the transaction was rolled back because of another one: serialization failure or deadlock. */
 export function isWriteConflict(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01');
 }

@@ -14,7 +14,7 @@ export const ConfigEntity = defineEntity({
     id: p.text().primary(),
     /** The fields of the collection's schema, secrets sealed; without id and times. */
     body: p.json<JsonObject>(),
-    /** The name in the form searches compare. */
+    /** The name as searches compare it: case folded. */
     nameFolded: p.text(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3).nullable(),
@@ -23,7 +23,7 @@ export const ConfigEntity = defineEntity({
 
 export type ConfigEntityRow = InferEntity<typeof ConfigEntity>;
 
-/** One customer of the installation; everything below belongs to one. */
+/** One customer of the installation. All entities below belong to an account. */
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'accounts',
@@ -78,7 +78,7 @@ export const User = defineEntity({
     /** Lower case. */
     email: p.text(),
     role: p.text(),
-    /** What the provider of single sign-on calls this person: set at the first sign-in that way. */
+    /** The id of this person at the single sign-on provider; set at the first sign-in through it. */
     subject: p.text().nullable(),
     createdAt: p.datetime(3),
     signedInAt: p.datetime(3).nullable(),
@@ -87,7 +87,7 @@ export const User = defineEntity({
 
 export type UserRow = InferEntity<typeof User>;
 
-/** Audit trail: actor, action and time. Never a value: only which fields changed. */
+/** Audit trail: actor, action, time and the names of changed fields, never their values. */
 export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_entries',
@@ -108,7 +108,7 @@ export const AuditEntry = defineEntity({
 
 export type AuditEntryRow = InferEntity<typeof AuditEntry>;
 
-/** Records that an account's live version has changed and must be written to the CONFIG bucket. */
+/** An account whose live version has changed and must be written to the CONFIG bucket. */
 export const OutboxRow = defineEntity({
   name: 'OutboxRow',
   tableName: 'outbox',
@@ -122,7 +122,7 @@ export const OutboxRow = defineEntity({
   }),
 });
 
-/** A key events are sent with. Sealed as well as hashed, because its owner may read it again. */
+/** A key for sending events. Stored sealed and hashed, because its owner may read it again. */
 export const SourceKey = defineEntity({
   name: 'SourceKey',
   tableName: 'source_keys',
@@ -150,7 +150,7 @@ export const Version = defineEntity({
     nameFolded: p.text(),
     notes: p.text().nullable(),
     notesFolded: p.text(),
-    /** Loaded only where it is asked for: it can be large. */
+    /** Lazy, because it can be large. */
     content: p.json<StoredCollections>().lazy(true, false),
     createdAt: p.datetime(3),
     publishedAt: p.datetime(3).nullable(),

@@ -10,16 +10,16 @@ import type { RoleLogin } from './roles/grant-roles.ts';
 
 // Any number, the same for every migrator of this schema.
 const migrationLock = 7_305_211;
-/** How often a migrator that waits for another one asks. */
+/** How often a migrator that waits for another one polls. */
 const askEveryMs = 500;
 /** A change of a large table may take hours. */
 const untimed: DatabaseTimeouts = { statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
 
 /**
- * Brings the database's schema up to date, each migration in a transaction of its own unless it says that it needs none,
- * and without limits of time, and gives `roles` the rights of their services in it. Migrators that run at once wait for
- * each other. Throws DatabaseConnectError for a failed connection and RoleError for a role that cannot be created; both
- * messages give the reason. Returns the names of the roles that got rights.
+ * Brings the database's schema up to date and grants `roles` the rights of their services. Each migration runs without
+ * timeouts, in a transaction of its own unless it is declared not transactional. Concurrent migrators wait for each
+ * other. Returns the names of the roles that got rights. Throws DatabaseConnectError for a failed connection and
+ * RoleError for a role that cannot be created; both messages give the reason.
  */
 export async function migrate(
   databaseUrl: string,
@@ -42,7 +42,7 @@ async function applyAll(access: DatabaseAccess, migrations: MigrationList): Prom
   const storage = await openStorage({ ...access, connectionsMax: 3, migrations });
   try {
     const migrator = storage.orm.getMigrator();
-    // One at a time: what an earlier one locks is free again before the next begins.
+    // One at a time: the locks of a migration are released before the next one begins.
     for (const { name } of await migrator.getPendingMigrations()) await migrator.up({ migrations: [name] });
   } finally {
     await storage.close();
@@ -50,8 +50,8 @@ async function applyAll(access: DatabaseAccess, migrations: MigrationList): Prom
 }
 
 /**
- * The lock belongs to the session and is polled. A transaction that waited for it would deadlock with a migrator that
- * creates an index concurrently, since that waits for open transactions.
+ * Polls for the lock, which belongs to the session. A statement that waited for it would be an open transaction, and
+ * deadlock with a migrator that creates an index concurrently, which waits for open transactions.
  */
 async function aloneAmongMigrators<Result>(
   access: DatabaseAccess,
@@ -63,7 +63,7 @@ async function aloneAmongMigrators<Result>(
     application_name: 'sluice migration lock',
     keepAlive: true,
   });
-  // A connection that breaks emits an event, which would end the process without a listener.
+  // Without a listener, a connection that breaks would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -25,10 +25,10 @@ export type StorageOptions = DatabaseAccess & {
 
 /** Timeout of waiting for a connection of the pool. */
 const acquireTimeoutMs = 10_000;
-/** Interval of the search for unneeded connections, in ms; the default of 1 s wakes an idle process up. */
+/** Interval of the search for unneeded connections, in ms; the default, 1 s, would wake up an idle process. */
 const reapEveryMs = 10_000;
 const quiet = (): void => undefined;
-// The query builder writes plain text to stdout when a connection ends; what that broke says so itself.
+// The query builder writes to stdout when a connection ends; the statement that failed reports it anyway.
 const silent = { warn: quiet, error: quiet, deprecate: quiet, debug: quiet };
 
 /** Opens PostgreSQL through MikroORM. No connection is made before the first query. */
@@ -67,7 +67,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { orm, fork: () => orm.em.fork(), close: () => orm.close(true) };
 }
 
-/** Runs before the pool has a new connection: a refused one has to be closed here, since no other code owns it. */
+/** Runs before the pool owns a new connection, so a refused one has to be closed here. */
 function refuseReadOnly(client: Client, done: (error?: unknown) => void): void {
   assertWritable(client).then(
     () => done(),

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 
 /** The server accepts no writes: a standby that is not promoted, or a read-only server. */
 export class ReadOnlyServerError extends Error {
-  /** PostgreSQL's own code for a write there, read_only_sql_transaction: callers handle both alike. */
+  /** PostgreSQL's code for a write on such a server, read_only_sql_transaction: callers handle both alike. */
   readonly code = '25006';
 
   constructor() {
@@ -11,8 +11,8 @@ export class ReadOnlyServerError extends Error {
 }
 
 /**
- * Throws ReadOnlyServerError where a new session could not write. After a failover an address may lead to the wrong
- * server for a while, and writes of a pool that kept such a session would fail long after recovery. The equivalent of
+ * Throws ReadOnlyServerError if a new session cannot write. After a failover an address may lead to the wrong server
+ * for a while; a pool that kept such a session would fail writes long after recovery. The equivalent of
  * `target_session_attrs=read-write` in PostgreSQL's own client library.
  */
 export async function assertWritable(client: Pick<ClientBase, 'query'>): Promise<void> {

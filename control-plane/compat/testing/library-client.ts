@@ -10,7 +10,7 @@ export type LibraryClient = {
   put(path: string, body: unknown): Promise<LibraryAnswer>;
   patch(path: string, body: unknown): Promise<LibraryAnswer>;
   delete(path: string): Promise<LibraryAnswer>;
-  /** Entities of all pages of a list, requested as the library's iterator does. */
+  /** Entities of all pages of a list, which it requests as the library's iterator does. */
   all(path: string): Promise<readonly Answer['body'][]>;
 };
 

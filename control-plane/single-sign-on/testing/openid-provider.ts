@@ -5,7 +5,7 @@ import { Provider } from 'oidc-provider';
 /** A person as the provider knows them: claims beside `sub`. */
 export type Person = { readonly sub: string } & Readonly<Record<string, unknown>>;
 
-/** A provider of OpenID Connect, certified software, whose next sign-in is that of `person`. */
+/** A provider of OpenID Connect (certified software). `person` is who signs in next. */
 export type OpenIdProvider = {
   readonly issuer: string;
   person: Person;
@@ -14,7 +14,7 @@ export type OpenIdProvider = {
 
 export const testClient = { clientId: 'sluice', clientSecret: 'canary-client-secret' } as const;
 
-/** `callback` is where it sends browsers back to. */
+/** `callback` is the address to which the provider sends browsers back. */
 export async function startOpenIdProvider(callback: string): Promise<OpenIdProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,9 +1,9 @@
 /*
- * JSON as it is written: numbers by their spelling, keys that come twice, and literals that JSON does not have. What is
- * stored is compared with this, and not with what a parser makes of it.
+ * JSON as it is written: numbers with their spelling, duplicate keys, and literals that JSON does not have. Stored
+ * events are compared with this tree, not with the output of a parser.
  */
 
-/** Text that is written as it is: a number, or what only looks like one. */
+/** Text that is written unchanged: a number, or text that only looks like one. */
 export class Raw {
   readonly text: string;
   constructor(text: string) {
@@ -18,7 +18,7 @@ export class Members {
     this.list = [...list];
   }
 
-  /** Of several with this name the last; undefined where there is none. */
+  /** The last member of this name; undefined if there is none. */
   get(name: string): Tree | undefined {
     return this.list.findLast(([each]) => each === name)?.[1];
   }
@@ -60,7 +60,7 @@ function textOf(tree: Tree): string {
 
 export const isList = (tree: Tree | undefined): tree is readonly Tree[] => Array.isArray(tree);
 
-/** What decides whether a value can be read at all. */
+/** Facts that decide whether a value can be read at all. */
 export type TreeFacts = {
   readonly depth: number;
   readonly keys: number;

@@ -8,7 +8,7 @@ import type { Tree } from './json-tree.ts';
 import type { Random } from './random.ts';
 import { posthogVerdict, specCalls, specVerdict } from './verdicts.ts';
 
-/** Messages of these may hold Python's NaN. */
+/** Messages of these families may contain Python's NaN. */
 const bare = true;
 
 const readCaptured = (text: string): Tree => toTree(JSON.parse(nullBareNumbers(text)));
@@ -25,11 +25,11 @@ const posthogMessages = capturedPostHogRequests(token)
     return tree instanceof Members && tree.get('event') !== undefined ? [tree] : [];
   });
 
-/** Answers of Segment, RudderStack and PostHog: a request with one good message is accepted. */
+/** Answers of Segment, RudderStack and PostHog: one valid message is enough for a 200. */
 const ofLibraries = (stored: number, messages: number): readonly number[] =>
   stored > 0 || messages === 0 ? [200] : [400];
 
-/** A good message, with numbers that no double has. */
+/** A valid message with numbers that a double cannot represent. */
 function goodSpec(random: Random): { readonly message: Tree; readonly contains: readonly string[] } {
   const [id, big] = [random.digits(18), random.digits(25)];
   const properties = new Members([['big', new Raw(big)]]);
@@ -58,7 +58,7 @@ export const specBatchFamily: DoorFamily = (random) => {
     ]),
     bare,
   );
-  // What stands around the messages is the request's: where it cannot be read nothing can.
+  // If the JSON around the messages cannot be read, no message can.
   const isReadable = factsOf(outer).depth < 30 && !writeTree(outer).includes(0xfc);
   const members = outer instanceof Members && isReadable ? outer.list.filter(([name]) => name !== 'batch') : [];
   const bytes = writeTree(new Members([...members, ['batch', messages]]));
@@ -95,7 +95,7 @@ export const specCallFamily: DoorFamily = (random) => {
   return perhapsCut(random, found, writeTree(message), [400]);
 };
 
-/** PostHog's addresses, each of which takes one event, a list, a batch, or a form. */
+/** PostHog's addresses. Each accepts one event, a list, a batch, or a form. */
 export const posthogFamily: DoorFamily = (random) => {
   const [id, big] = [random.digits(18), random.digits(25)];
   const good = new Members([
@@ -139,7 +139,9 @@ export const posthogFamily: DoorFamily = (random) => {
   return perhapsCut(random, found, bytes, [400, 401]);
 };
 
-/** Of messages in a list with several keys none counts: PostHog refuses them, too. */
+/**
+ * A list whose messages have different keys is refused, as PostHog does: each message gets only the key of the test.
+ */
 function withToken(message: Tree): Tree {
   if (!(message instanceof Members)) return message;
   const names = ['api_key', 'token', '$token'];

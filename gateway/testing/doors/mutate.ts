@@ -93,7 +93,7 @@ function mutateMembers(random: Random, tree: Members, mayBeBare: boolean): Membe
       case 0:
         return [];
       case 1:
-        // Twice, and the last one counts.
+        // The member twice: the last one counts.
         return [
           [name, hostileValue(random, mayBeBare)],
           [name, value],

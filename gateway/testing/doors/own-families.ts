@@ -111,7 +111,7 @@ const queryTexts = [
   'x'.repeat(1_001),
 ];
 
-/** Pixel and redirect: what the query says, and a person who gets the image or the page whatever it says. */
+/** Pixel and redirect: the event comes from the query. A redirect always leads to its page. */
 export const queryFamily: DoorFamily = (random) => {
   const isPixel = random.chance(0.5);
   const names = [

@@ -1,10 +1,10 @@
-/** Choices that a seed decides. */
+/** Random choices that depend only on a seed. */
 export type Random = {
   /** 0 to `limit - 1`. */
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** A whole number of so many digits. */
+  /** A whole number with this many digits. */
   digits(count: number): string;
 };
 

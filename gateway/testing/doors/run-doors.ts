@@ -7,7 +7,7 @@ import { doorFamilies } from './families.ts';
 import type { DoorCase } from './door-case.ts';
 import { createRandom } from './random.ts';
 
-/** A case whose answer, or what was stored of it, is not what the documentation of its family says. */
+/** A case whose answer or stored events contradict the documentation of its family. */
 export type DoorFailure = {
   readonly case: number;
   readonly family: string;
@@ -20,7 +20,7 @@ export type DoorRun = { readonly failures: readonly DoorFailure[]; readonly answ
 export type DoorOptions = {
   readonly gateway: GatewayUnderTest;
   readonly log: TestLog;
-  /** Each number is a case of its own. */
+  /** Numbers of the cases to run; each number makes one case. */
   readonly cases: readonly number[];
   /** Called after every slice. */
   onProgress?(done: number): Promise<void>;
@@ -30,7 +30,8 @@ type Answered =
   | {
       readonly status: number;
       readonly text: string;
-      /** It was sent before, and the log did not answer in time. */ readonly isRepeat: boolean;
+      /** An earlier attempt was stored, although the log did not answer in time. */
+      readonly isRepeat: boolean;
     }
   | { readonly failure: string };
 
@@ -38,7 +39,7 @@ const clients = 32;
 const casesAtOnce = 500;
 const answerWithinMs = 20_000;
 const failuresMax = 25;
-/** What a client does about a 503. */
+/** A client retries a 503. */
 const attemptsMax = 20;
 const retryAfterMs = 250;
 const shownBytes = 1_500;
@@ -48,7 +49,7 @@ export const doorCase = (number: number): DoorCase => {
   return random.pick(doorFamilies)(random);
 };
 
-/** Sends the cases, reads what was stored of each, and compares both with what the documentation says. */
+/** Sends the cases, reads their stored events, and compares answers and events with the documentation. */
 export async function runDoors({ gateway, log, cases, onProgress }: DoorOptions): Promise<DoorRun> {
   const agent = new Agent({ connections: clients, headersTimeout: answerWithinMs, bodyTimeout: answerWithinMs });
   const failures: DoorFailure[] = [];
@@ -115,7 +116,7 @@ function problemOf(of: DoorCase, answer: Answered, lines: readonly string[]): st
   return missing === undefined ? undefined : `${said}; ${missing} is not in what is stored`;
 }
 
-/** Lines of the log by the User-Agent of their request. */
+/** Stored events as text, by the User-Agent of their request. */
 async function openStored(log: TestLog) {
   const { jsm } = log.connection[client];
   let seq = (await jsm.streams.info(streams.ingest)).state.last_seq;

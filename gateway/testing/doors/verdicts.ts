@@ -2,33 +2,37 @@ import { Members, Raw, badByte, factsOf, isList, writeTree } from './json-tree.t
 import type { Tree } from './json-tree.ts';
 
 /*
- * What the documentation of each family says becomes of one message, written from the pages and not from the code:
- * segment.com/docs/connections/spec and .../http-api, rudderstack.com/docs/event-spec, posthog.com/docs/api/capture, and for
- * our own payloads the contract (docs, "Ingest payloads"). `either`: they do not say.
+ * The result of one message according to the documentation of its family, written from these pages and not from the
+ * code: segment.com/docs/connections/spec and .../http-api, rudderstack.com/docs/event-spec,
+ * posthog.com/docs/api/capture, and for our own payloads the contract (docs, "Ingest payloads"). `either`: the pages do
+ * not say.
  */
 
 export type Verdict = 'stored' | 'refused' | 'either';
 
 const eventCharactersMax = 1_000;
 const idCharactersMax = 400;
-/** A message is stored up to this depth, and refused beyond the other; what is written around it counts between. */
+/**
+ * A message is stored up to `depthStored` and refused beyond `depthRefused`; in between it depends on the JSON around
+ * it.
+ */
 const depthStored = 58;
 const depthRefused = 68;
 const bytesStored = 40_000;
 const keysStored = 900;
 
-/** Undefined where nothing but its fields decides. */
+/** The verdict by size, depth and encoding; undefined if only the message's fields decide. */
 function readable(message: Tree): Verdict | undefined {
   const facts = factsOf(message);
   if (facts.depth > depthRefused) return 'refused';
   if (facts.depth > depthStored || facts.keys > keysStored) return 'either';
-  // Stored with a replacement, or left out.
+  // The byte may be replaced, or the message refused.
   if (facts.texts.some((text) => text.includes(badByte))) return 'either';
   if (writeTree(message).length > bytesStored) return 'either';
   return undefined;
 }
 
-/** Null characters are left out of what these libraries send. */
+/** Null characters are removed from the data of these libraries. */
 const clean = (value: Tree | undefined): Tree | undefined =>
   typeof value === 'string' ? value.replaceAll('\u0000', '') : value;
 
@@ -42,7 +46,10 @@ const isId = (value: Tree | undefined): boolean =>
 
 export const specCalls = ['track', 'identify', 'page', 'screen', 'group', 'alias'] as const;
 
-/** Segment and RudderStack. `call`: what the path says; in a batch the message's `type` does. */
+/**
+ * Verdict on a message of Segment or RudderStack. `call`: the call in the path; in a batch the message's `type`
+ * decides.
+ */
 export function specVerdict(message: Tree, call?: string): Verdict {
   const unread = readable(message);
   if (unread !== undefined) return unread;
@@ -69,7 +76,7 @@ export function posthogVerdict(message: Tree): Verdict {
   const ids = [message.get('distinct_id'), message.get('$distinct_id')].concat(
     ['distinct_id', '$anon_distinct_id', '$device_id', 'alias'].map((name) => properties.get(name)),
   );
-  // Which of them count depends on the others.
+  // Which of the ids counts depends on the others.
   if (ids.map(clean).some(tooLong)) return 'either';
   const given = clean(message.get('event'));
   // Python's NaN is read as null.
@@ -96,7 +103,7 @@ export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify',
   if (texts.some((text) => text.includes('\u0000') || text.includes(badByte))) return 'refused';
   if (depth > depthStored || keys > keysStored || writeTree(message).length > bytesStored) return 'either';
   if (texts.some((text) => ['__proto__', 'constructor', 'prototype'].includes(text))) return 'either';
-  // Of a field that comes twice the contract does not say which counts.
+  // The contract does not say which of two fields with the same name counts.
   if (new Set(message.list.map(([name]) => name)).size < message.list.length) return 'either';
   const field = (name: string): Tree | undefined => message.get(name) ?? undefined;
   if (kind !== 'identify' && !isText(field('event'), eventCharactersMax)) return 'refused';
@@ -119,7 +126,7 @@ export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify',
   return areContacts(field('userProperties')) && isNetwork(field('identityContext')) ? othersOf(message) : 'refused';
 }
 
-/** Fields of a table of ours that are not named here may be judged. */
+/** Fields of the contract without a rule here may be refused or not. */
 function othersOf(message: Members): Verdict {
   const unnamed = ['token', 'integrations', 'consent', 'userHash'];
   return unnamed.slice(1).some((name) => message.get(name) !== undefined) ? 'either' : 'stored';
@@ -143,7 +150,7 @@ function isNetwork(value: Tree | undefined): boolean {
   return value instanceof Members && isShort(value.get('ip')) && isShort(value.get('userAgent'));
 }
 
-/** The body of a webhook, which its sender cannot change: whatever is JSON in it is stored. */
+/** The body of a webhook. Any JSON is stored, since the sender cannot correct it. */
 export function webhookVerdict(body: Tree): Verdict {
   const { depth, keys, texts, isJson } = factsOf(body);
   if (!isJson) return 'refused';

@@ -7,7 +7,7 @@ import { factsOf, toTree, writeTree } from './json-tree.ts';
 import type { Random } from './random.ts';
 import { webhookVerdict } from './verdicts.ts';
 
-/** Any time will do: what is outside the window is stored as of its arrival. */
+/** Any time will do: an event outside the window gets the time of its arrival. */
 const sentAtMs = Date.parse('2026-11-27T00:00:00Z');
 const examples = providerExamples(sentAtMs).map((example) => ({ ...example, source: providerSource(example.type) }));
 const jsonExamples = examples.filter(({ contentType = 'application/json' }) => contentType === 'application/json');
@@ -15,7 +15,7 @@ const formExamples = examples.filter(
   ({ contentType }) => contentType !== undefined && contentType !== 'application/json',
 );
 
-/** The sources that the cases need beside those of every test. */
+/** Sources that the cases need in addition to those of every test. */
 export const doorSources: readonly TestSource[] = [
   ...new Map(examples.map(({ source }) => [source.entity.id, source])).values(),
 ];
@@ -26,7 +26,7 @@ export const webhookFamily: DoorFamily = (random) => {
   const { type, source, body } = random.pick([...jsonExamples, hook]);
   const one = mutated(random, toTree(JSON.parse(body)), false);
   const isArray = random.chance(0.3) && factsOf(one).isJson;
-  // A good member is stored, whatever stands beside it.
+  // A valid member is stored, whatever its neighbours are.
   const tree = isArray ? [one, toTree(JSON.parse(body))] : one;
   const verdict = isArray ? 'stored' : webhookVerdict(one);
   const found: DoorCase = {

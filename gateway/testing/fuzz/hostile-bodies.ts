@@ -8,7 +8,7 @@ const pieces =
     ' ',
   );
 
-/** Bodies of every kind a sender could get wrong, or means ill with: random bytes, cut and broken JSON, odd values. */
+/** Bodies of faulty and malicious senders: random bytes, truncated and broken JSON, odd values. */
 export function hostilePost(token: string): fc.Arbitrary<HostilePost> {
   const piece = fc.constantFrom(...pieces, `"${token}"`);
   const fields = fc.record({
@@ -27,13 +27,13 @@ export function hostilePost(token: string): fc.Arbitrary<HostilePost> {
     fc.array(fc.anything(), { maxLength: 5 }).map((events) => Buffer.from(stringify({ token, events }))),
     fc.array(row, { maxLength: 5 }).map((events) => Buffer.from(stringify({ token, events }))),
     valid.map((value) => Buffer.from(stringify(value))),
-    // Valid JSON with a byte that is none of UTF-8 in it.
+    // Valid JSON with one byte that is not UTF-8.
     fc.tuple(valid, fc.nat(), fc.integer({ min: 0x80, max: 0xff })).map(([value, at, byte]) => {
       const bytes = Buffer.from(stringify(value));
       bytes[at % bytes.length] = byte;
       return bytes;
     }),
-    // The same key many times, the last one counts.
+    // The same key many times.
     fc.integer({ min: 2, max: 50 }).map((times) => {
       const doubled = Array.from({ length: times }, (_, i) => `"event":"e${i}"`).join(',');
       return Buffer.from(`{"token":"${token}",${doubled}}`);

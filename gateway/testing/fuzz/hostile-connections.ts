@@ -1,7 +1,7 @@
 import { rawPost } from '../raw-request.ts';
 import type { RawPart } from '../raw-request.ts';
 
-/** Requests no HTTP client would send, each for a connection of its own, made of a number. */
+/** A request that no HTTP client would send, for a connection of its own; `n` chooses it. */
 export function hostileConnection(token: string, n: number): readonly RawPart[] {
   const body = JSON.stringify({ token, event: 'Raw', distinctId: `raw-${n}` });
   const json = 'Content-Type: application/json';

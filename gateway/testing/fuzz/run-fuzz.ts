@@ -20,10 +20,10 @@ export type FuzzAnswers = ReadonlyMap<number | 'none', number>;
 
 const clients = 32;
 const casesAtOnce = 1_000;
-/** One case in so many is a connection that speaks no proper HTTP. */
+/** One of this many cases is a connection that does not speak proper HTTP. */
 const rawEvery = 25;
 
-/** Sends made-up cases, the same ones for the same seed, over kept connections. */
+/** Sends generated cases over kept connections; the seed decides the cases. */
 export async function runFuzz({ gateway, token, cases, seed, onProgress }: FuzzOptions): Promise<FuzzAnswers> {
   const answers = new Map<number | 'none', number>();
   const count = (status: number | 'none'): void => void answers.set(status, (answers.get(status) ?? 0) + 1);

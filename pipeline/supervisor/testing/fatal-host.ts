@@ -4,10 +4,10 @@ import { ownTaskId } from '../../../shared/runtime/cpu-use.ts';
 import type { HostTask } from '../../threads/host.ts';
 import type { Command, Report } from '../../threads/messages.ts';
 
-/** Resolvers of these partitions take their thread down when they are started. */
+/** Resolvers of these partitions crash their thread when they start. */
 export const fatalPartitions = { exits: 90, outOfMemory: 91, throws: 92 } as const;
 
-/** A host whose actors do nothing, or take the thread down the way faulty code does. */
+/** A host whose actors do nothing, or crash the thread as faulty code would. */
 export function runHost({ port, blackBox }: HostTask): Promise<void> {
   const turns = createBlackBox(blackBox);
   const say = (report: Report): void => port.postMessage(report);

@@ -35,10 +35,12 @@ import type { Actor } from '../../workers/worker/define-worker.ts';
 import { noRecorder } from '../../workers/recent/testing/no-recorder.ts';
 import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
 
-/** Events of this visitor take the thread down when they are resolved, and those with this in their id when they are sent. */
+/**
+ * Events of this visitor crash the thread when they are resolved; events whose id contains it do so when they are sent.
+ */
 export const poison = 'out-of-memory';
 
-/** A host of real resolvers and dispatchers on a real log; the visitors are made up. */
+/** A host of real resolvers and dispatchers on a real log, with generated visitors. */
 export async function runHost({ port, blackBox, settings }: HostTask): Promise<void> {
   const turns = createBlackBox(blackBox);
   const connection = await connectLog({ ...settings.log, name: 'poisoned-host', acceptsOldServer: true });
@@ -140,7 +142,7 @@ function resolveVisitors(touches: readonly VisitorTouch[]): ReturnType<VisitorSt
   return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0 });
 }
 
-/** In few large pieces: the collector would look through many small ones again and again before it gives up. */
+/** In few large pieces: the collector would scan many small ones again and again before it gives up. */
 function fillMemory(): never {
   const kept: number[][] = [];
   for (;;) kept.push(Array.from<number>({ length: 2_000_000 }).fill(Math.random()));

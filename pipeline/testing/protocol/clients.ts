@@ -1,7 +1,10 @@
 import { eventOf } from './state.ts';
 import type { Adding, Stage, State } from './state.ts';
 
-/** Clients send one event after the other, the same again until it is answered; gateways store it and say so. */
+/**
+ * A client sends its events one after the other, each again until it is acknowledged. Gateways store events and
+ * acknowledge them.
+ */
 export function addClients({ state, rules, size, step, fault }: Adding): void {
   for (const [visitor, number] of state.sending.entries()) {
     if (number > size.eventsEach) continue;
@@ -24,7 +27,7 @@ export function addClients({ state, rules, size, step, fault }: Adding): void {
   }
 }
 
-/** Once: the log knows the ids of what it has. */
+/** Stores an event once: the log knows the ids of its messages. */
 function store(next: State, { log }: Stage, event: number): void {
   if (log.some((message) => message.event === event)) return;
   log.push({ event, at: (next.clock += 1) });

@@ -5,7 +5,7 @@ import type { Adding, Consumer, Message, Stage, StageName, State } from './state
 
 const heldMax = 2;
 
-/** Owners take messages, die, are taken for dead, and are followed. */
+/** Owners take messages, die or are taken for dead, and are replaced. */
 export function addOwners(adding: Adding, name: StageName): void {
   const { state, rules, size, step, fault } = adding;
   const { log, consumer, owners } = state[name];
@@ -16,7 +16,7 @@ export function addOwners(adding: Adding, name: StageName): void {
     const atWork = held.filter(({ isSettled }) => !isSettled);
     for (const seq of candidates) {
       const { event } = messageAt(state[name], seq);
-      // Each account has room of its own.
+      // Each account has its own limit of messages in flight.
       const beside = rules.accountsWaitAlone
         ? held.filter((one) => accountOf(one.event, size) === accountOf(event, size))
         : held;
@@ -72,7 +72,7 @@ function acknowledge(consumer: Consumer, seq: number): void {
 const isAcknowledged = ({ floor, acknowledged }: Consumer, seq: number): boolean =>
   seq <= floor || acknowledged.includes(seq);
 
-/** What is settled is acknowledged, oldest first in each account, unless another message has its sequence by now. */
+/** Settled messages are acknowledged, oldest first in each account, unless another message has the sequence by now. */
 export function addAcknowledging({ state, rules, size, step }: Adding, name: StageName): void {
   for (const [index, { claim, held }] of state[name].owners.entries()) {
     for (const [at, { event, isSettled }] of held.entries()) {
@@ -89,7 +89,10 @@ export function addAcknowledging({ state, rules, size, step }: Adding, name: Sta
   }
 }
 
-/** A server that starts on files that end too early. Its readers connect again, and their consumers are rewound. */
+/**
+ * A server restarts with files that lack the newest message. Readers reconnect, and their consumers are reset to the
+ * new end.
+ */
 export function addCut({ state, rules, fault }: Adding, name: StageName): void {
   if (state[name].log.length === 0) return;
   fault('cuts', `the log of ${name} loses its newest message`, (next) => {
@@ -104,7 +107,7 @@ export function addCut({ state, rules, fault }: Adding, name: StageName): void {
   });
 }
 
-/** Retention removes from EVENTS what was dispatched, of one account and not of another; what references point to stays. */
+/** Retention removes dispatched events from EVENTS, account by account, but none that a reference points to. */
 export function addRetention({ state, rules, fault }: Adding): void {
   for (const [index, { event }] of state.events.log.entries()) {
     const seq = index + 1;

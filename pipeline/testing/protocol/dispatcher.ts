@@ -3,7 +3,10 @@ import { addAttempt } from './poison.ts';
 import { idOf, isSameVisitor, ownerAt, settle } from './state.ts';
 import type { Adding, Held, Reference, State } from './state.ts';
 
-/** Dispatchers send what they take, one event of a visitor at a time, and keep a reference to what fails in the retry log. */
+/**
+ * Dispatchers send the events that they take, one event of a visitor at a time. For a failed event they store a
+ * reference in the retry log.
+ */
 export function addDispatching(adding: Adding): void {
   for (const index of adding.state.events.owners.keys()) {
     addFresh(adding, index);
@@ -44,7 +47,7 @@ function addFresh(adding: Adding, index: number): void {
   }
 }
 
-/** Once: the log knows the name of what it has. */
+/** Stores a reference once: the log knows the names of its messages. */
 function keepReference(next: State, { event, at, seq, decidedBy }: Held, { rules, size }: Adding): void {
   const isKnown = next.waiting.some((one) =>
     rules.namedByPlace ? one.seq === seq && one.at === at : idOf(one.event, size) === idOf(event, size),
@@ -93,9 +96,9 @@ const isReadable = ({ events, removed }: State, { seq, at }: Reference): boolean
   !removed.includes(seq) && events.log[seq - 1]?.at === at;
 
 /**
- * Order of first deliveries: no first delivery comes after a later event of its visitor. A dead letter has no place in it any
- * more: where its dispatcher dies before it has recorded that, the next one sends it once more, as a replay would. What is
- * sent goes by the settings of the live version, which has to be the one that decided.
+ * Order of first deliveries: no first delivery comes after a later event of its visitor. Dead letters are exempt: if a
+ * dispatcher dies before it has recorded the dead letter, the next one sends the event again, as a replay would. Events
+ * are sent with the settings of the live version, which must be the version that decided.
  */
 function deliver(next: State, { event, decidedBy }: Held | Reference): string | undefined {
   if (decidedBy !== 0 && decidedBy !== next.version) {

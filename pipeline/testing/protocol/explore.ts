@@ -1,25 +1,25 @@
-/** One thing that may happen next. */
+/** One possible next step. */
 export type Step<State> = {
-  /** In words, for the trace. */
+  /** Description for the trace. */
   readonly what: string;
   readonly next: State;
-  /** A fault: nothing has to happen because it could. */
+  /** Whether it is a fault, which may happen but need not. */
   readonly isFault: boolean;
-  /** The promise that it breaks. */
+  /** The promise that the step breaks. */
   readonly broken?: string;
 };
 
 export type Explored = {
   readonly states: number;
-  /** The shortest way to a broken promise: what happened, and which one; undefined: none can be broken. */
+  /** The shortest sequence of steps to a broken promise, and that promise; undefined: no promise can be broken. */
   readonly trace: readonly string[] | undefined;
 };
 
 type Seen<State> = { readonly state: State; readonly from: Seen<State> | undefined; readonly what: string };
 
 /**
- * Looks at every state that can be reached, the nearest first, so that the first broken promise has the shortest trace.
- * `atRest` judges states in which nothing but a fault can happen. Throws beyond `statesMax`: then nothing is known.
+ * Visits every reachable state, nearest first, so that the first broken promise has the shortest trace. `atRest` judges
+ * states in which only faults can happen. Throws beyond `statesMax` states: the result is then unknown.
  */
 export function explore<State>(
   first: State,

@@ -3,12 +3,12 @@ import type { Rules } from './rules.ts';
 import { ownerAt } from './state.ts';
 import type { Adding, Change, State, Suspect } from './state.ts';
 
-/** Dispatchers that one event takes down, at most: two for each of its places, where a frame has not been acknowledged. */
+/** How many dispatchers one event may crash: two for each log that contains it while its frame is not acknowledged. */
 const takenDownMax = 4;
 
 type Attempt = { readonly deliver: Change; readonly fail: Change; readonly quarantine: Change };
 
-/** A dispatcher sends an event that is its turn: that may take it down, and then does so each time until it is quarantined. */
+/** A dispatcher sends the next event. A poison event crashes it, each time until the event is quarantined. */
 export function addAttempt(adding: Adding, index: number, suspect: Suspect, attempt: Attempt): void {
   const { state, rules, step, fault } = adding;
   const [from, number] = suspect.split(' ');
@@ -45,7 +45,10 @@ export function addAttempt(adding: Adding, index: number, suspect: Suspect, atte
   });
 }
 
-/** The first death has all that was worked on suspected; what is worked on by itself in another one is quarantined. */
+/**
+ * After a first crash all messages in work are suspects. A suspect that was alone in work at another crash is
+ * quarantined.
+ */
 function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules): void {
   const guilty = atWork.filter((one) => next.suspected.includes(one));
   if (atWork.length === 1) next.quarantined.push(...guilty);
@@ -53,7 +56,7 @@ function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules
   next.suspected = [...new Set([...next.suspected, ...atWork])].toSorted();
 }
 
-/** Once: the log knows the ids of what it has. */
+/** Stores a dead letter once: the log knows the ids of its messages. */
 function keepLetter(next: State, suspect: Suspect, event: number, rules: Rules): string | undefined {
   if (!next.poison.includes(event)) return `INNOCENT: ${event} is quarantined`;
   const isKept = next.letters.includes(suspect);

@@ -8,15 +8,13 @@ import { accountOf, collectSteps } from './state.ts';
 import type { State } from './state.ts';
 
 /*
- * From the gateway to the destination, as data and what may happen to it:
+ * A model of the way from the gateway to the destination: states, and the steps between them.
  *
- *   clients.ts     clients, gateways and the quorum of INGEST
- *   claims.ts      with what an owner of a consumer begins
- *   consumers.ts   readers of INGEST and EVENTS: positions, acknowledgements; logs that are cut or cleaned
- *   resolver.ts    from INGEST to EVENTS: ids, one writer, the database, accounts beside each other
- *   dispatcher.ts  from EVENTS to the destination: order, references to waiting events, versions
- *   poison.ts      what takes down its dispatcher
- *   rules.ts       the rules that keep the promises, and the faults that there are
+ * clients.ts clients, gateways and the quorum of INGEST claims.ts with what an owner of a consumer begins consumers.ts
+ * readers of INGEST and EVENTS: positions, acknowledgements; logs that are cut or cleaned resolver.ts from INGEST to
+ * EVENTS: ids, one writer, the database, accounts beside each other dispatcher.ts from EVENTS to the destination:
+ * order, references to waiting events, versions poison.ts what takes down its dispatcher rules.ts the rules that keep
+ * the promises, and the faults that there are
  */
 
 /** Everything that can happen in a state. */
@@ -37,8 +35,8 @@ export function stepsFrom(state: State, rules: Rules, size: Size): readonly Step
 }
 
 /**
- * No loss: where nothing is left to do, what was acknowledged is delivered or a dead letter, or went with a log's end. An
- * account of which the database writes nothing waits, and no other does.
+ * No loss: when no step is left, each acknowledged event is delivered, is a dead letter, or was lost with the end of a
+ * log. Only an account for which the database writes nothing may still wait.
  */
 export function lackingAtRest(state: State, size: Size): string | undefined {
   const { acknowledged, delivered, dead, destroyed, stalled } = state;

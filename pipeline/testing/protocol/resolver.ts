@@ -3,7 +3,9 @@ import { addAcknowledging } from './consumers.ts';
 import { accountOf, ownerAt, settle } from './state.ts';
 import type { Adding, State } from './state.ts';
 
-/** Resolvers write what they take to EVENTS, in the order of each account, unless they know its id. */
+/**
+ * Resolvers write the events that they take to EVENTS, in the order of each account, except those whose id they know.
+ */
 export function addResolving(adding: Adding): void {
   const { state, rules, size, step } = adding;
   for (const [index, { claim, held, ids, last }] of state.ingest.owners.entries()) {
@@ -35,7 +37,7 @@ export function addResolving(adding: Adding): void {
   addAcknowledging(adding, 'ingest');
 }
 
-/** Tried in ever smaller parts, the event that is refused is alone in the end. */
+/** The resolver splits a refused batch until the refused event is alone. */
 function addRefused({ state, rules, step }: Adding, index: number, at: number, event: number): void {
   if (!rules.refusedIsLetter) return;
   step(`resolver ${ownerAt(state.ingest, index).claim} makes ${event} a dead letter`, (next) => {
@@ -56,7 +58,7 @@ function write(next: State, index: number, at: number, event: number): string | 
   return isThere ? `TWICE: ${event} is written to EVENTS again` : undefined;
 }
 
-/** The database refuses an event for good, or writes nothing of an account for a while that may have no end. */
+/** The database refuses an event for good, or stops writing for an account, perhaps forever. */
 export function addDatabase({ state, size, step, fault }: Adding): void {
   for (const { event } of state.ingest.log) {
     if (state.events.log.some((message) => message.event === event) || state.refused.includes(event)) continue;

@@ -1,43 +1,51 @@
 /**
- * What keeps the promises, each rule in one of the files it names. Without it a trace breaks one of them: these are the
- * bugs that were there.
+ * The rules that keep the promises, each with the code that implements it. Without a rule, some trace breaks a promise:
+ * each stands for an earlier bug.
  */
 export type Rules = {
-  /** An answer of the log without a sequence is no yes (`shared/nats/publish/publish-answer.ts`). */
+  /** A log's answer without a sequence is no acknowledgement (`shared/nats/publish/publish-answer.ts`). */
   readonly yesNeedsSequence: boolean;
-  /** What a reader has not finished comes first with the next one (`shared/nats/consume/consumers.ts`). */
+  /** The next reader begins with the unfinished messages of the previous one (`shared/nats/consume/consumers.ts`). */
   readonly unfinishedFirst: boolean;
   /** The log refuses a reader that has lost the claim to a consumer (the same). */
   readonly oneOwner: boolean;
-  /** A log that has lost its end puts its consumers back to the end it has (nats-server). */
+  /** A log that has lost its end resets its consumers to its new end (nats-server). */
   readonly placesPutBack: boolean;
-  /** A message is known by its sequence and its time (`shared/nats/consume/taken-messages.ts`). */
+  /** A message is identified by its sequence and its time (`shared/nats/consume/taken-messages.ts`). */
   readonly knownByTime: boolean;
-  /** EVENTS takes what a resolver writes only behind the message that this resolver knows as the last (`pipeline/workers/resolve`). */
+  /**
+   * EVENTS accepts a resolver's message only if the last message is the one that this resolver expects
+   * (`pipeline/workers/resolve`).
+   */
   readonly oneWriter: boolean;
   /** A message that retention removed is not one that the log has lost (`pipeline/workers/resolve`). */
   readonly absentIsNotLost: boolean;
-  /** What one account waits for keeps no other account waiting (`pipeline/workers/resolve`). */
+  /** An account that waits does not block other accounts (`pipeline/workers/resolve`). */
   readonly accountsWaitAlone: boolean;
-  /** An event that the database refuses whatever is tried becomes a dead letter (`pipeline/workers/resolve`). */
+  /** An event that the database always refuses becomes a dead letter (`pipeline/workers/resolve`). */
   readonly refusedIsLetter: boolean;
-  /** A frame is acknowledged when what became of it is stored (`pipeline/workers/resolve/resolver.ts`). */
+  /** A frame is acknowledged once its outcome is stored (`pipeline/workers/resolve/resolver.ts`). */
   readonly storedBeforeAcknowledged: boolean;
-  /** Events of a visitor wait behind a failed one (`pipeline/workers/dispatch`). */
+  /** Events of a visitor wait for a failed earlier one (`pipeline/workers/dispatch`). */
   readonly visitorsWait: boolean;
-  /** A waiting event is named by its position in EVENTS, and not by the id that a client gave (`pipeline/workers/dispatch`). */
+  /** A waiting event is identified by its position in EVENTS, not by the client's id (`pipeline/workers/dispatch`). */
   readonly namedByPlace: boolean;
-  /** EVENTS keeps what a reference points to (`pipeline/jobs/retention`). */
+  /** EVENTS keeps events that a reference points to (`pipeline/jobs/retention`). */
   readonly keptWhileReferenced: boolean;
-  /** The version that is live at an attempt decides and sends (`pipeline/workers/dispatch`). */
+  /** The version that is live at an attempt both decides and sends (`pipeline/workers/dispatch`). */
   readonly decidedAtAttempt: boolean;
-  /** A quarantined frame is kept as a dead letter before it leaves its log (`pipeline/workers/dispatch/settlement`). */
+  /**
+   * A quarantined frame is stored as a dead letter before it is removed from its log
+   * (`pipeline/workers/dispatch/settlement`).
+   */
   readonly quarantinedIsKept: boolean;
-  /** The dead letter of a quarantined frame is known when it is written again (the same). */
+  /** A dead letter of a quarantined frame is stored only once (the same). */
   readonly lettersAreKnown: boolean;
-  /** Only what was worked on by itself in a second death is quarantined (`pipeline/workers/worker/suspicion.ts`). */
+  /**
+   * Only a message that was alone in work at a second crash is quarantined (`pipeline/workers/worker/suspicion.ts`).
+   */
   readonly oneDeathIsNoProof: boolean;
-  /** What is suspected is worked on by itself (`pipeline/workers/dispatch/sources/isolation.ts`). */
+  /** Suspects are worked on one at a time, alone (`pipeline/workers/dispatch/sources/isolation.ts`). */
   readonly suspectsGoAlone: boolean;
 };
 
@@ -62,13 +70,13 @@ export const ourRules: Rules = {
   suspectsGoAlone: true,
 };
 
-/** How many of each there may still be. */
+/** How many faults of each kind may still happen. */
 export type Faults = {
   /** A resolver or dispatcher dies, and another one claims its consumer. */
   readonly deaths: number;
-  /** One stands still, is taken for dead, and goes on beside its successor. */
+  /** A resolver or dispatcher stands still, is taken for dead, and resumes beside its successor. */
   readonly pauses: number;
-  /** A destination fails to take an event, once or for good. */
+  /** A destination refuses an event, once or always. */
   readonly failures: number;
   /** A log loses its newest message and uses its sequence again. */
   readonly cuts: number;
@@ -76,11 +84,11 @@ export type Faults = {
   readonly outages: number;
   /** An answer to a publish does not arrive. */
   readonly silences: number;
-  /** An event takes down its dispatcher: from then on each time, be it out of EVENTS or by a reference. */
+  /** An event crashes its dispatcher, and from then on each time it is sent, from EVENTS or by a reference. */
   readonly poisons: number;
-  /** The database refuses an event, whatever is tried. */
+  /** The database always refuses an event. */
   readonly refusals: number;
-  /** The database writes nothing of an account, and may never do so again. */
+  /** The database stops writing for an account, perhaps forever. */
   readonly stalls: number;
   /** Another version is made live. */
   readonly publishes: number;
@@ -105,8 +113,8 @@ export const noFaults: Faults = {
 export type Size = {
   readonly visitors: number;
   readonly eventsEach: number;
-  /** Whether each visitor is of an account of its own. */
+  /** Whether each visitor has an account of its own. */
   readonly hasAccountEach?: true;
-  /** Whether visitors give their first, second … events the same ids. */
+  /** Whether different visitors use the same event ids. */
   readonly sharesIds?: true;
 };

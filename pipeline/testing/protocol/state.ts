@@ -3,39 +3,39 @@ import type { Faults, Rules, Size } from './rules.ts';
 
 export type Message = {
   readonly event: number;
-  /** When it was stored; no two messages have the same. */
+  /** When it was stored; different for each message. */
   readonly at: number;
 };
 
 /** A durable consumer, as the server knows it. Sequences begin with 1. */
 export type Consumer = {
-  /** Of its owner. */
+  /** Claim of its owner. */
   claim: number;
   floor: number;
   /** Acknowledged above the floor. */
   acknowledged: number[];
   handedOut: number;
-  /** Handed to a process that died, and handed out again sooner or later. */
+  /** Delivered to a process that died; will be redelivered at some time. */
   late: number[];
 };
 
-/** Which version decided what becomes of an event; 0 where each attempt decides again. */
+/** The version that decided about an event; 0 if each attempt decides again. */
 type Decided = { readonly decidedBy: number };
 
 export type Held = Message & Decided & { readonly seq: number; isSettled: boolean };
 
-/** Of the retry log: an event to be sent again is where it stands in EVENTS. */
+/** A message of the retry log: an event to retry, by its sequence in EVENTS. */
 export type Reference = Message & Decided & { readonly seq: number };
 
-/** A resolver or a dispatcher: what is in its memory. */
+/** The memory of a resolver or a dispatcher. */
 export type Owner = {
   readonly claim: number;
   held: Held[];
-  /** A resolver's ids, or the events that a dispatcher knows to wait in the retry log, in their order. */
+  /** Ids that a resolver knows, or events that wait in the retry log as far as a dispatcher knows, in order. */
   ids: number[];
-  /** Delivered out of the retry log, and still in it. */
+  /** Delivered by a retry, and still in the retry log. */
   retried: number[];
-  /** When the last message of EVENTS was stored, as a resolver knows it. */
+  /** When the last message of EVENTS was stored, as far as a resolver knows. */
   last: number;
 };
 
@@ -46,7 +46,7 @@ export type StageName = 'ingest' | 'events';
 export type Suspect = `${'events' | 'retry'} ${number}`;
 
 export type State = {
-  /** By visitor: number of the event that it sends next, or is sending. */
+  /** By visitor: the number of the event that its client sends now or next. */
   sending: number[];
   acknowledged: number[];
   /** Lost with the end of a log. */
@@ -60,22 +60,22 @@ export type State = {
   removed: number[];
   /** The ids that resolvers have written, up to a message of EVENTS. */
   checkpoint: { readonly seq: number; readonly at: number; readonly ids: readonly number[] };
-  /** Events that the database refuses, and accounts of which it writes nothing. */
+  /** Events that the database refuses, and accounts for which it writes nothing. */
   refused: number[];
   stalled: number[];
   /** The version that is live. */
   version: number;
-  /** The retry log: an event to be sent again, and behind it those of its visitor that wait. */
+  /** The retry log: events to retry, each followed by the waiting events of its visitor. */
   waiting: Reference[];
   dead: number[];
-  /** What takes down its dispatcher, and how often that happened. */
+  /** Events that crash their dispatcher, and how often they did. */
   poison: number[];
   takenDown: number;
-  /** What dispatchers were working on when poison took them down. */
+  /** Messages in work when a poison event crashed a dispatcher. */
   suspected: Suspect[];
-  /** What is not worked on any more. */
+  /** Messages that are no longer sent. */
   quarantined: Suspect[];
-  /** What of that is kept as a dead letter. */
+  /** Quarantined messages that are stored as dead letters. */
   letters: Suspect[];
   /** First deliveries, in their order. */
   delivered: number[];
@@ -83,7 +83,7 @@ export type State = {
   left: Record<keyof Faults, number>;
 };
 
-/** What happens to a state. Returns the promise that it breaks. */
+/** Changes a state. Returns the promise that the change breaks. */
 export type Change = (next: State) => string | void;
 export type Adding = {
   readonly state: State;
@@ -95,7 +95,7 @@ export type Adding = {
 
 const visitorStep = 10;
 
-/** Such as 12: the second event of the first visitor. */
+/** The number of an event: 12 is the second event of the first visitor. */
 export const eventOf = (visitor: number, number: number): number => (visitor + 1) * visitorStep + number;
 const visitorOf = (event: number): number => Math.floor(event / visitorStep);
 export const isSameVisitor = (event: number, other: number): boolean => visitorOf(event) === visitorOf(other);
@@ -142,12 +142,12 @@ export function ownerAt({ owners }: Stage, index: number): Owner {
   return owner;
 }
 
-/** Marks a message that an owner holds as done with. */
+/** Marks a message that an owner holds as settled. */
 export function settle(owner: Owner, at: number): void {
   owner.held = owner.held.map((one, place) => (place === at ? { ...one, isSettled: true } : one));
 }
 
-/** Everything that `add` can make happen in a state. */
+/** All steps that `add` finds possible in a state. */
 export function collectSteps(
   state: State,
   rules: Rules,
@@ -174,7 +174,7 @@ export function collectSteps(
   return found;
 }
 
-/** Of those that stood still, one with nothing in flight does nothing any more: it finds itself refused, and ends. */
+/** Removes replaced owners with nothing in flight: their next request is refused, and they end. */
 function forgetIdle({ ingest, events }: State): void {
   ingest.owners = ingest.owners.filter(({ held }, index) => index === 0 || held.length > 0);
   events.owners = events.owners.filter(({ held, ids }, index) => index === 0 || held.length + ids.length > 0);

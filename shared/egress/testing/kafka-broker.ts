@@ -33,7 +33,7 @@ export type BrokerScript = {
   readonly mechanism?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
   /** Default: no TLS. */
   readonly tls?: TlsOptions;
-  /** The password the server proves itself with, where it differs from the login's. */
+  /** The password with which the server proves itself, if it differs from the login's. */
   readonly ownPassword?: string;
   /**
    * The error code of its response to a batch; 0 for none.
@@ -60,9 +60,7 @@ const versions: Readonly<Record<number, number>> = {
 };
 const errors = { unknownTopic: 3, unsupportedMechanism: 33, unsupportedVersion: 35, saslAuthenticationFailed: 58 };
 
-/**
- * One broker of one topic, written from https://kafka.apache.org/protocol.html: the part of it that a producer needs.
- */
+/** One broker of one topic: the part of https://kafka.apache.org/protocol.html that a producer needs. */
 export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBroker> {
   const batches: StoredBatch[] = [];
   const sockets = new Set<Socket>();
@@ -96,7 +94,7 @@ export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBr
     const [api, version, correlation] = [request.int16(), request.int16(), request.int32()];
     request.string();
     const head = int32(correlation);
-    // A request in an unsupported version is answered with the supported versions, in the oldest format.
+    // A request with an unsupported version gets the supported versions, in the oldest format.
     if (api === apis.apiVersions)
       return Buffer.concat([head, apiVersions(version === 0 ? 0 : errors.unsupportedVersion)]);
     if (version !== versions[api]) throw new Error(`version ${version} of ${api} is not spoken`);

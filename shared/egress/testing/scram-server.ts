@@ -15,8 +15,8 @@ type ScramOptions = {
 };
 
 /**
- * The server's side of SCRAM for one login, RFC 5802 and 7677: takes the client's two messages in turn and answers
- * each. Undefined: the login is refused.
+ * The server's side of SCRAM for one login (RFC 5802 and 7677): answers the client's two messages in turn; undefined
+ * refuses the login.
  */
 export function createScramServer(account: ScramAccount, { digest, salt = randomBytes(16), nonce }: ScramOptions) {
   const iterations = 4_096;

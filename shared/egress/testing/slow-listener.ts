@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 
-/** A listener with a full queue: its handshakes complete a second or more after they began, once it accepts again. */
+/** A listener with a full queue: handshakes complete a second or more after they began, once it accepts again. */
 export async function listenSlowly(): Promise<{ readonly port: number; accept(): void }> {
   const shared = new Int32Array(new SharedArrayBuffer(4));
   const code = `
@@ -27,7 +27,7 @@ export async function listenSlowly(): Promise<{ readonly port: number; accept():
     for (const socket of sockets) socket.destroy();
     await worker.terminate();
   });
-  // Full as soon as one connection waits while the earlier ones are established.
+  // The queue is full once two connections are still connecting.
   while (sockets.filter(({ connecting }) => connecting).length < 2) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { isThere } from './is-there.ts';
 import { runCommand } from './run-command.ts';
 
-// The first Debian suite with a nats-server that is new enough (2.15.1). Its programs run on
-// Debian 12 as well: they need version 2.34 of the C library.
+// The first Debian suite with a nats-server that is new enough (2.15.1). Its programs also run on Debian 12: they need
+// version 2.34 of the C library.
 const usualSuite = 'forky';
 const debianSuites = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
 const keyrings = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
@@ -15,8 +15,8 @@ const downloadTimeoutMs = 60_000;
 const extractTimeoutMs = 30_000;
 
 /**
- * Takes packages from the Debian mirror apt uses already, but of another suite, and returns the folder they are unpacked
- * in, which stands for `/`. Works below `folder` alone, so it needs no root, installs nothing and changes none of apt's
+ * Downloads packages of another suite from the Debian mirror that apt already uses, unpacks them, and returns the
+ * folder that stands for `/`. Writes only below `folder`: needs no root, installs nothing and changes none of apt's
  * files. Dependencies are not fetched.
  */
 export async function fetchDebianPackages(
@@ -60,7 +60,7 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
     'APT::Update::Error-Mode "any";',
     'Acquire::http::Timeout "10";',
     'Acquire::https::Timeout "10";',
-    // The system's hooks after an update are for the system's own lists.
+    // Hooks after an update expect the system's own lists.
     '#clear APT::Update::Pre-Invoke;',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',
@@ -72,7 +72,7 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
 
 /**
  * The Debian mirror in the output of `apt-get indextargets`, whose lines are `uri release component origin`. The origin
- * is empty before the first update. One that says it is Debian wins over one that merely has a release of that name.
+ * is empty before the first update. A mirror with the origin Debian wins over one that only has a release of that name.
  */
 export function pickDebianMirror(targets: string): string | undefined {
   const candidates = targets

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedServerError } from './embedded-server-error.ts';
 import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
 
-/** One rung of ending a process: the signal to send and how long to wait for the end before the next rung. */
+/** One step of ending a process: the signal, and how long to wait for the end before the next step. */
 export type EndStep = {
   readonly signal: NodeJS.Signals;
   readonly waitMs: number;
@@ -14,8 +14,8 @@ export const killStep: EndStep = { signal: 'SIGKILL', waitMs: 10_000 };
 const pollMs = 20;
 
 /**
- * Ends a process this one did not start (so there is no child handle), by id, sending each step's signal in turn.
- * The id is compared with the known facts of the process each time, so a process that took over the id is never hit.
+ * Ends a process that is not a child of this one, by id: sends each step's signal in turn. Compares the known facts of
+ * the process before each signal, so that another process with the same id is never hit.
  */
 export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]): Promise<void> {
   for (const step of steps) {
@@ -45,8 +45,8 @@ export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]
 }
 
 /**
- * Clears a folder of the server an earlier run left on it. Only after taking over that run's claim is the server known
- * to be an orphan; one without any claim belongs to another program, and is an error.
+ * Ends the server that an earlier run left on a folder. It is known to be an orphan only if this process took over that
+ * run's claim; a server without a claim belongs to another program, and is an error.
  */
 export async function endOrphan(
   server: ProcessFacts | undefined,

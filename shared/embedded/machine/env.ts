@@ -17,7 +17,7 @@ export function programFolders(): readonly string[] {
   return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
 }
 
-/** Variables that a server inherits beside its own settings. */
+/** Variables that a server inherits in addition to its own settings. */
 export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;
 }
@@ -31,6 +31,6 @@ export function defaultEmbeddedCacheDir(): string {
   if (HOME !== undefined && isAbsolute(HOME)) {
     return join(HOME, '.cache', 'sluice');
   }
-  // By account, so that no user runs a program that another user put into a shared temporary folder under our name.
+  // One folder per account: the temporary folder is shared, and another user could put a program into it.
   return join(tmpdir(), `sluice-cache-${userInfo().uid}`);
 }

@@ -7,7 +7,7 @@ import { readProcessFacts } from '../../runtime/process-facts.ts';
 
 /** The right to run a server on a folder, held by this process until released. */
 export type FolderClaim = {
-  /** Whether a process that ended without releasing it held it before; a server still on the folder is then its orphan. */
+  /** Whether the previous holder ended without releasing it; a server still on the folder is then its orphan. */
   readonly isTakenOver: boolean;
   release(): Promise<void>;
 };
@@ -18,8 +18,8 @@ const retryMs = 20;
 const guardAgeMaxMs = 1_000;
 
 /**
- * Claims a folder for this process. A claim left by a process that has ended (kill -9, power cut) is taken over;
- * one of a living process is an error, so two stacks never run on the same data.
+ * Claims a folder for this process. The claim of a process that has ended (kill -9, power cut) is taken over; that of a
+ * living process is an error, so two stacks never run on the same data.
  */
 export async function claimFolder(folder: string): Promise<FolderClaim> {
   const file = join(folder, claimFile);
@@ -51,8 +51,8 @@ export async function isFolderClaimed(folder: string): Promise<boolean | undefin
   return owner === undefined ? undefined : (await livingOwner(owner)) !== undefined;
 }
 
-// The claim is a symbolic link whose target is text, not a path: making one is atomic and carries its content along,
-// so no process ever reads a half-written claim.
+// The claim is a symbolic link whose target is text, not a path: a link is created together with its target, so no
+// process ever reads a half-written claim.
 async function createLink(text: string, file: string, folder: string): Promise<boolean> {
   try {
     await symlink(text, file);
@@ -80,8 +80,8 @@ async function livingOwner(owner: string): Promise<number | undefined> {
   return facts !== undefined && owner === `${pid}@${facts.startedAt}` ? pid : undefined;
 }
 
-// Several processes may find the same stale claim. Only the one that made the guard folder removes it, after a second
-// look: otherwise the slower would remove the claim the faster has just made.
+// Several processes may find the same stale claim. Only the process that created the guard folder removes it, after
+// reading it again: otherwise the slower process would remove the claim that the faster one has just made.
 async function discardStaleClaim(file: string, stale: string): Promise<boolean> {
   const guard = `${file}.takeover`;
   try {
@@ -101,16 +101,16 @@ async function discardStaleClaim(file: string, stale: string): Promise<boolean> 
   }
 }
 
-// Left by a process that ended within the few instructions above.
+// Removes a guard folder whose process ended before it removed the folder itself.
 async function removeOldGuard(guard: string): Promise<void> {
   const found = await stat(guard).catch(() => undefined);
-  // One of the future is from before the clock was set back.
+  // A time in the future means that the clock was set back.
   if (found !== undefined && Math.abs(Date.now() - found.mtimeMs) > guardAgeMaxMs) {
     await rmdir(guard).catch(() => undefined);
   }
 }
 
-// A claim that cannot be removed is stale once this process has ended, so it does no harm.
+// Errors are ignored: a claim that stays is stale once this process has ended.
 async function removeQuietly(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => undefined);
 }

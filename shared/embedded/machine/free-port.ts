@@ -4,15 +4,15 @@ import { createServer } from 'node:net';
 
 import { EmbeddedServerError } from './embedded-server-error.ts';
 
-// Below the range Linux takes outgoing connections from (32768 up), so that no connection of ours or of a test
-// occupies the port while a server that listened on it is being restarted.
+// Below 32768, where Linux's ports for outgoing connections begin: no such connection occupies the port of a server
+// that is being restarted.
 const portMin = 20_000;
 const portMax = 32_000;
 const attemptsMax = 64;
 
 /**
- * A TCP port without a listener: `preferred` if it is free, else a random one, which no process of this machine is given
- * by this function for a while. The caller must still expect to lose a race for it to another program.
+ * A TCP port without a listener: `preferred` if it is free, else a random one, which this function gives to no other
+ * process of this machine for a while. Another program may still take the port first.
  */
 export async function findFreePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isPortFree(preferred))) {
@@ -30,12 +30,12 @@ export async function findFreePort(preferred?: number): Promise<number> {
   );
 }
 
-/** By then the caller listens on its port, or has ended; it may restart on it a few times. */
+/** Long enough for the caller to listen on its port, and to restart on it a few times. */
 const reservedMs = 600_000;
 
 /**
- * Keeps a port from being found again, here and in other processes: an abstract socket of its number, which the system
- * closes with the process. Where there are none (they are Linux's) nothing is reserved. False where it is reserved.
+ * Reserves a port in all processes by an abstract socket named after it, which the system closes with the process.
+ * Returns false if the port is already reserved. Abstract sockets exist on Linux only; elsewhere nothing is reserved.
  */
 async function reserve(port: number): Promise<boolean> {
   const holder = createServer();
@@ -50,7 +50,7 @@ async function reserve(port: number): Promise<boolean> {
   return true;
 }
 
-/** Whether this process could listen on the port, on loopback and on all addresses. */
+/** Whether this process can listen on the port, both on loopback and on all addresses. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await probePort(port)) === undefined;
 }
@@ -68,7 +68,7 @@ export async function assertPortFree(port: number, variable: string): Promise<vo
   );
 }
 
-/** The wanted port, which must be free, or a random free one if 0 or none is wanted. `user` is named in the error. */
+/** The wanted port, which must be free; a random free one for 0 or undefined. The error names `user`. */
 export async function choosePort(wanted: number | undefined, user: string): Promise<number> {
   if (wanted === undefined || wanted === 0) {
     return findFreePort();
@@ -79,14 +79,14 @@ export async function choosePort(wanted: number | undefined, user: string): Prom
   return wanted;
 }
 
-/** The error code of listening on the port, or undefined when it works. */
+/** The error code of listening on the port; undefined if listening succeeds. */
 async function probePort(port: number): Promise<string | undefined> {
-  // Loopback is tried as well because some systems let a wildcard listener join a loopback one.
+  // Loopback is tried too: some systems let a wildcard listener share a port with a loopback listener.
   return (await listenOnce(port, '127.0.0.1')) ?? (await listenOnce(port, undefined));
 }
 
 async function listenOnce(port: number, host: string | undefined): Promise<string | undefined> {
-  // A client that keeps trying to reach a server that is down may get through to this one; it would hold up the close.
+  // A client that retries a server that is down may connect here, and its connection would delay the close.
   const server = createServer((socket) => socket.destroy());
   try {
     server.listen({ port, host, exclusive: true });

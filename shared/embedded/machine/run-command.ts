@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Output of a command. Of more than a mebibyte only the last part is kept. */
+/** Output of a command; at most the last mebibyte. */
 export type CommandOutput = {
   readonly stdout: string;
   readonly stderr: string;
@@ -16,7 +16,7 @@ export type RunCommandOptions = {
 
 const outputCharactersMax = 1024 * 1024;
 
-/** Runs a command to its end. Throws, with its standard error, if it fails or times out. */
+/** Runs a command to its end. If it fails or times out, throws an error that contains its standard error. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -25,7 +25,7 @@ export function runCommand(
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
     const child = spawn(command, args, {
-      // A group of its own, so that a command that runs out of time ends with the helpers it started.
+      // A process group of its own: when the command times out, the processes it started end too.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: options.cwd ?? '/',
@@ -73,7 +73,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has just ended by itself.
+    // The process has already ended.
   }
 }
 

@@ -9,17 +9,18 @@ import type { EndStep } from './end-process.ts';
 import { killStep } from './end-process.ts';
 import type { FolderClaim } from './folder-claim.ts';
 
-/** A server child process: its output goes to a log file, and it ends only on `stop`. */
+/** A server as a child process, whose output goes to a log file. */
 export type ServerProcess = {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
   /**
-   * Polls `check` until it answers true. Otherwise the process is gone afterwards, and the error quotes its last lines.
+   * Polls `check` until it returns true. If the process ends or the deadline passes first, ends the process and throws
+   * an error that quotes its last lines.
    */
   whenReady(check: () => Promise<boolean>, deadlineMs: number): Promise<void>;
   /** Sends each of `stopSteps` in turn until the process has ended. */
   stop(): Promise<void>;
-  /** SIGKILL, like a crash. */
+  /** Sends SIGKILL, as a test of a crash. */
   kill(): Promise<void>;
 };
 
@@ -48,9 +49,10 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   let child: ChildProcess;
   try {
     child = spawn(options.command, options.args, {
-      // A process group of its own: Ctrl-C in a terminal reaches the services, which drain first; they stop the servers.
+      // A process group of its own: Ctrl-C in a terminal reaches only the services, which drain and then stop the
+      // servers.
       detached: true,
-      // A file, not a pipe: if this process is killed, the server does not die of a broken pipe in mid-write.
+      // A file, not a pipe: if this process is killed, a broken pipe does not end the server during a write.
       stdio: ['ignore', log.fd, log.fd],
       cwd: '/',
       ...(options.env === undefined ? {} : { env: options.env }),
@@ -79,7 +81,7 @@ function supervise(
 
   const end = async (steps: readonly EndStep[]): Promise<void> => {
     for (const { signal, waitMs } of steps) {
-      // Does nothing once the process has ended, so no other process with its id is ever hit.
+      // Does nothing once the process has ended, so it never hits another process with the same id.
       child.kill(signal);
       if (await settlesWithin(exited, waitMs)) {
         return;
@@ -130,8 +132,8 @@ function supervise(
 const running = new Map<ChildProcess, NodeJS.Signals>();
 let exitHookInstalled = false;
 
-// A process that exits without stopping its servers (process.exit, an uncaught error) tells them to stop at least;
-// only one that is killed leaves them, and the next start on the same folder finds and ends those.
+// A process that exits without stopping its servers (process.exit, an uncaught error) still sends them a signal. Only a
+// killed process leaves them behind; the next start on the same folder ends them.
 function endWithThisProcess(child: ChildProcess, signal: NodeJS.Signals, exited: Promise<ServerExit>): void {
   running.set(child, signal);
   void exited.then(() => running.delete(child));
@@ -155,13 +157,13 @@ async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise
   }
 }
 
-/** A running server that holds the claim on its folder until it has ended. */
+/** A running server, with a claim on its folder until it has ended. */
 export type HeldServer = {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
-  /** Stops it gracefully, by force if that takes too long. */
+  /** Stops the server gracefully, or by force if that takes too long. */
   stop(): Promise<void>;
-  /** SIGKILL: what a crash looks like. A new start on the same folder finds what was acknowledged. */
+  /** Sends SIGKILL, as a test of a crash. A new start on the same folder finds all acknowledged data. */
   kill(): Promise<void>;
 };
 
@@ -188,7 +190,7 @@ export function holdClaim(process: ServerProcess, claim: FolderClaim): HeldServe
 const keptBytesMax = 8 * 1024 * 1024;
 const tailBytes = 4 * 1024;
 
-/** Opens a server's log for appending. A log that has grown large is kept once as `<name>.1`. */
+/** Opens a server's log for appending. A large log is first renamed to `<name>.1`, which replaces the previous one. */
 export async function openLogFile(path: string): Promise<FileHandle> {
   const size = await stat(path).then(
     (found) => found.size,

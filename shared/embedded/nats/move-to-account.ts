@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { isThere } from '../machine/is-there.ts';
 
-/** Where a server without accounts has its streams. */
+/** The account of the streams of a server without accounts. */
 const globalAccount = '$G';
 
 /**
- * Gives the streams of a server that ran without accounts to an account: for a single server that does not run. Returns
- * whether there were any.
+ * Moves the streams of a server that ran without accounts to an account. The server must be a single one, and stopped.
+ * Returns whether there were streams.
  */
 export async function moveToAccount(storeDir: string, account: string): Promise<boolean> {
   const [from, to] = [globalAccount, account].map((name) => join(storeDir, 'jetstream', name));

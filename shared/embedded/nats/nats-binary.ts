@@ -13,22 +13,22 @@ import { runCommand } from '../machine/run-command.ts';
 
 export { defaultEmbeddedCacheDir } from '../machine/env.ts';
 
-/** A nats-server that has been run and is new enough. */
+/** A nats-server program that runs on this machine and is new enough. */
 export type NatsBinary = {
   readonly path: string;
   readonly version: string;
 };
 
 export type FindNatsServerOptions = {
-  /** Where a fetched program is kept. */
+  /** Folder for downloaded programs. */
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
   readonly signal?: AbortSignal;
-  /** Use this one and look no further. Default: the variable SLUICE_NATS_SERVER. */
+  /** The only program to try. Default: the variable SLUICE_NATS_SERVER. */
   readonly binaryPath?: string;
-  /** The folders of PATH, by default. */
+  /** Default: the folders of PATH. */
   readonly searchPath?: readonly string[];
-  /** The release to fetch, by default the pinned one. */
+  /** The release to fetch. Default: the pinned one. */
   readonly release?: NatsRelease;
 };
 
@@ -38,9 +38,9 @@ type Way = {
 };
 
 /**
- * Finds nats-server: a given one; else on PATH; else in the cache; else the official release; else Debian's package, which
- * apt checks by Debian's keyring. The last two are kept in the cache under their SHA-256, which is checked before the cached
- * program is run. Throws one error that lists every attempt and why it failed.
+ * Finds nats-server, in this order: the given path, PATH, the cache, the official release, Debian's package (which apt
+ * checks against Debian's keyring). Downloaded programs are cached under their SHA-256, which is checked before a
+ * cached program runs. Throws one error that lists every attempt and why it failed.
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<NatsBinary> {
   const env = readEmbeddedEnv();
@@ -122,7 +122,7 @@ async function findOnPath(folders: readonly string[], signal: AbortSignal): Prom
   throw new Error(failures.length === 0 ? 'nats-server is not there' : failures.join('; '));
 }
 
-/** Where fetched programs are kept: each is called `<name>.<its SHA-256>`. */
+/** Folder of downloaded programs, each named `<name>.<its SHA-256>`. */
 type Cache = { readonly folder: string; readonly name: string };
 
 const pathIn = ({ folder, name }: Cache, sum: string): string => join(folder, `${name}.${sum}`);
@@ -144,8 +144,9 @@ async function findCached(cache: Cache, signal: AbortSignal): Promise<NatsBinary
   throw new Error(failures.length === 0 ? `${join(cache.folder, cache.name)} is not there` : failures.join('; '));
 }
 
-// Copied beside its place, tried there (a temporary folder may forbid running programs), and renamed whole: of several
-// processes that do this at once the last one wins, and each of them finds a complete program at every moment.
+// The program is copied into the cache folder under a temporary name, tried there (a temporary folder may forbid
+// running programs), and renamed. When several processes do this at once, the last one wins, and none ever finds an
+// incomplete program.
 async function fetchInto(
   cache: Cache,
   fetch: (folder: string) => Promise<string>,
@@ -170,7 +171,7 @@ async function fetchInto(
 
 const versionTimeoutMs = 10_000;
 
-/** Runs `<binary> --version`. Throws, saying why, if it cannot be run or is too old. */
+/** Runs `<binary> --version`. Throws, with the reason, if it cannot be run or is too old. */
 async function requireNatsVersion(binaryPath: string, signal?: AbortSignal): Promise<string> {
   const { stdout } = await runCommand(binaryPath, ['--version'], { timeoutMs: versionTimeoutMs, signal });
   const version = parseNatsVersion(stdout);
@@ -183,7 +184,7 @@ async function requireNatsVersion(binaryPath: string, signal?: AbortSignal): Pro
   return version;
 }
 
-/** `nats-server: v2.15.1` gives `2.15.1`; what follows the three numbers (`-RC.1`) is kept. */
+/** `nats-server: v2.15.1` gives `2.15.1`; a suffix (`-RC.1`) is kept. */
 export function parseNatsVersion(output: string): string | undefined {
   return /^nats-server: v?(\d+\.\d+\.\d+[\w.+-]*)\s*$/m.exec(output)?.[1];
 }

@@ -8,23 +8,25 @@ export type NatsConfig = {
   readonly pidFile: string;
   readonly storeDir: string;
   readonly maxPayloadBytes: number;
-  /** Always given: what nats-server chooses by itself is too little when it starts on a full disk, and stays so. */
+  /** Required: the limit that nats-server chooses on a full disk is too small, and stays too small. */
   readonly maxFileStoreBytes: number;
-  /** True makes every acknowledged publish survive a power cut; false leaves the server's two minutes between flushes. */
+  /**
+   * True: every acknowledged publish survives a power cut. False: the server flushes every two minutes, its default.
+   */
   readonly syncAlways: boolean;
   readonly cluster: NatsClusterConfig | undefined;
-  /** Lines put at the end as they are: certificates, users. */
+  /** Lines that are appended unchanged: certificates, users. */
   readonly furtherLines: string | undefined;
 };
 
 export type NatsClusterConfig = {
   readonly name: string;
   readonly port: number;
-  /** Cluster ports of all nodes, this one's included. */
+  /** Cluster ports of all nodes, including this one. */
   readonly routes: readonly number[];
-  /** Password between the nodes; a server without it cannot join. */
+  /** Password that nodes use with each other; a server without it cannot join. */
   readonly password: string;
-  /** The address of this node that other nodes are given. Defaults to the one it listens on. */
+  /** The address under which other nodes reach this one. Default: the address it listens on. */
   readonly advertise?: string;
 };
 
@@ -77,17 +79,19 @@ const mebibyte = 1024 ** 2;
 const diskShare = 3 / 4;
 
 /**
- * How many bytes the nats-server on a folder may store, `max_file_store`: three quarters of its disk, and as much as its
- * streams may take (`atLeastBytes`) where the disk is as large as that. It goes by the size of the disk and not by what is
- * free, so that every start gives the same, a start on a full disk too; what a server chooses by itself is then too small
- * for the streams it has, and stays so when there is room again.
+ * How many bytes the nats-server on a folder may store (`max_file_store`): three quarters of its disk, or more if its
+ * streams may take more (`atLeastBytes`), up to the whole disk. The result depends on the size of the disk and not on
+ * free space, so that every start gives the same. By default a server that starts on a full disk chooses a limit that
+ * is too small for its streams, and keeps it when there is room again.
  */
 export async function chooseFileStoreBytes(folder: string, atLeastBytes = 0): Promise<number> {
   const { blocks, bsize } = await statfs(folder);
   return fileStoreBytes(blocks * bsize, atLeastBytes);
 }
 
-/** In whole mebibytes, as people would write it: the doctor takes other numbers for the server's own choice. */
+/**
+ * In whole mebibytes, as an operator would write it: the doctor assumes that the server itself chose any other number.
+ */
 export function fileStoreBytes(diskBytes: number, atLeastBytes: number): number {
   const bytes = Math.max(diskBytes * diskShare, Math.min(atLeastBytes, diskBytes));
   return Math.max(1, Math.floor(bytes / mebibyte)) * mebibyte;

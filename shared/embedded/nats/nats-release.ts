@@ -5,19 +5,22 @@ import { EnvHttpProxyAgent, fetch } from 'undici';
 
 import { runCommand } from '../machine/run-command.ts';
 
-/** An official build of nats-server: where it is, and what the SHA-256 of its archives must be. */
+/** An official build of nats-server: its address, and the SHA-256 of its archives. */
 export type NatsRelease = {
   readonly tag: string;
   readonly baseUrl: string;
-  /** By `os-arch`, from the Dockerfile of the official image or the release's SHA256SUMS. Without one nothing is fetched. */
+  /**
+   * By `os-arch`, from the Dockerfile of the official image or the release's SHA256SUMS. An archive without a checksum
+   * is not fetched.
+   */
   readonly checksums: Readonly<Record<string, string>>;
 };
 
-/** The release fetched when this machine has none. */
+/** The release to fetch when this machine has no nats-server. */
 export const natsRelease: NatsRelease = {
   tag: 'v2.15.1',
   baseUrl: 'https://github.com/nats-io/nats-server/releases/download',
-  // None was at hand that could be checked when this tag was chosen.
+  // No verified checksum was available when this tag was chosen.
   checksums: {},
 };
 
@@ -29,7 +32,7 @@ const archiveBytesMax = 64 * 1024 * 1024;
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm7' };
 
 /**
- * Downloads a release into the folder, unpacks it, checks its SHA-256, and returns the path of the program. `givenSum`
+ * Downloads a release into the folder, checks its SHA-256, unpacks it, and returns the path of the program. `givenSum`
  * is the archive's SHA-256 from the operator, which overrides the pinned one.
  */
 export async function fetchNatsRelease(
@@ -61,7 +64,7 @@ export async function fetchNatsRelease(
   return join(folder, name, 'nats-server');
 }
 
-/** The platform in the words of nats-server's releases: `linux-amd64`. */
+/** The platform as nats-server's releases name it: `linux-amd64`. */
 export function natsPlatform(): string {
   const architecture = architectures[process.arch];
   if (architecture === undefined || !['linux', 'darwin'].includes(process.platform)) {
@@ -71,7 +74,7 @@ export function natsPlatform(): string {
 }
 
 async function download(url: string, signal: AbortSignal): Promise<Buffer> {
-  // Follows http_proxy and the like, as the other ways to get the program do.
+  // Respects http_proxy and similar variables, as apt does.
   const dispatcher = new EnvHttpProxyAgent({
     connect: { timeout: connectTimeoutMs },
     headersTimeout: silenceTimeoutMs,
@@ -93,7 +96,7 @@ async function download(url: string, signal: AbortSignal): Promise<Buffer> {
     }
     return Buffer.concat(chunks);
   } catch (error) {
-    // The reason lies one level down: what fetch itself says is "fetch failed".
+    // fetch itself only says "fetch failed"; its cause has the reason.
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     throw new Error(`cannot fetch ${url}: ${reason instanceof Error ? reason.message : String(reason)}`, {
       cause: error,

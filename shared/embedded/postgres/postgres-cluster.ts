@@ -7,7 +7,7 @@ import type { PostgresBinaries } from './postgres-binaries.ts';
 import type { Account } from './reachability.ts';
 import { runCommand } from '../machine/run-command.ts';
 
-/** The superuser, and the database the server's url names. */
+/** The superuser, and the database in the server's url. */
 export const postgresUser = 'sluice';
 
 const initdbTimeoutMs = 120_000;
@@ -47,12 +47,12 @@ export function clusterDirOf(home: string): string {
 async function writePassword(passwordFile: string, account: Account | undefined): Promise<void> {
   await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
   if (account !== undefined) {
-    // initdb reads it, and runs as that account.
+    // initdb runs as that account and has to read the file.
     await chown(passwordFile, account.uid, account.gid);
   }
 }
 
-// Made aside and renamed, so that a start killed in the middle leaves no half-made data folder.
+// Created under another name and renamed, so that a killed start leaves no incomplete data folder.
 async function initialise(
   home: string,
   passwordFile: string,
@@ -68,7 +68,7 @@ async function initialise(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Sorting and case by code point on every machine, whatever locales it has.
+    // Sorts by code point on every machine, whatever locales it has.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -107,12 +107,13 @@ async function assertOwned(clusterDir: string, account: Account | undefined): Pr
   }
 }
 
-/** Settings on the command line of an embedded PostgreSQL server, so that they also apply to data of an older version. */
+/** Settings of an embedded PostgreSQL server. They go on the command line, so that they also apply to existing data. */
 export function postgresSettings({ port, durable }: { port: number; durable: boolean }): Record<string, string> {
   return {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    // Loopback TCP with a password is the only way in; a socket would need a folder both accounts can enter.
+    // Clients connect by TCP on loopback only, with a password; a socket would need a folder that both accounts can
+    // enter.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '64MB',
@@ -122,7 +123,7 @@ export function postgresSettings({ port, durable }: { port: number; durable: boo
     log_min_error_statement: 'panic',
     log_parameter_max_length_on_error: '0',
     log_error_verbosity: 'terse',
-    // Commits still reach the operating system before they are acknowledged, so that killing the server loses none.
+    // Commits are still written to the operating system before they are acknowledged, so a killed server loses none.
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
   };
 }

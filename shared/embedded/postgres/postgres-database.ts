@@ -2,7 +2,7 @@ import { Client, DatabaseError } from 'pg';
 
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 
-/** Where a server of ours listens, and its superuser. */
+/** Port and superuser of an embedded server. */
 export type DatabaseAddress = {
   readonly port: number;
   readonly user: string;
@@ -15,7 +15,7 @@ const duplicateDatabase = '42P04';
 const readOnlyServer = '25006';
 const wrongPassword = '28P01';
 
-/** Whether a session can be opened. A refused password is an error, since waiting does not fix it. */
+/** Whether a session can be opened. A refused password throws, since waiting does not help. */
 export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
   try {
     await withSession(address, async () => undefined);
@@ -32,7 +32,9 @@ export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
   }
 }
 
-/** Makes the database unless it exists, or the server is a standby and has what its primary has; returns its url. */
+/**
+ * Creates the database if it does not exist, and returns its url. On a standby it creates nothing: the primary does.
+ */
 export async function ensureDatabase(address: DatabaseAddress, name: string): Promise<string> {
   try {
     await withSession(address, (client) => client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`));
@@ -57,7 +59,7 @@ async function withSession(address: DatabaseAddress, work: (client: Client) => P
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
   });
-  // A session the server ends while we are closing it is no news; without a listener it would end this process.
+  // Without a listener, a session that the server ends during the close would end this process.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -67,14 +69,14 @@ async function withSession(address: DatabaseAddress, work: (client: Client) => P
   }
 }
 
-/** Removes the database if it is there, ending its sessions. */
+/** Removes the database, if it exists, and ends its sessions. */
 export async function dropDatabase(address: DatabaseAddress, name: string): Promise<void> {
   await withSession(address, (client) =>
     client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(name)} WITH (FORCE)`),
   );
 }
 
-/** Removes the roles that are there, which may have rights in no database any more. */
+/** Removes those of the roles that exist. They must not have rights in any database. */
 export async function dropRoles(address: DatabaseAddress, names: readonly string[]): Promise<void> {
   await withSession(address, async (client) => {
     for (const name of names) await client.query(`DROP ROLE IF EXISTS ${client.escapeIdentifier(name)}`);

@@ -6,13 +6,13 @@ import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { isThere } from '../machine/is-there.ts';
 import { type Account, executeBit, findObstacle } from './reachability.ts';
 
-// Kept over a reboot, unlike the temporary folder.
+// Survive a reboot, unlike the temporary folder.
 const fallbackParents = ['/var/lib', '/var/tmp'];
 
 /**
- * Makes, or finds again, the folder PostgreSQL's data live in, and returns its real path. That is `dataDir`, unless the
- * account cannot get there (root's home, mode 0700): then it is a folder under /var/lib that `dataDir` becomes a link to.
- * Removing the link is so enough for a fresh start, as removing the folder is elsewhere.
+ * Creates or finds the folder of PostgreSQL's data, and returns its real path. That is `dataDir`, unless the account
+ * cannot enter it (root's home, mode 0700): then `dataDir` becomes a link to a folder under /var/lib. Removing the link
+ * gives a fresh start, as removing the folder does elsewhere.
  */
 export async function preparePostgresHome(
   dataDir: string,
@@ -30,7 +30,7 @@ export async function preparePostgresHome(
       return await realpath(wanted);
     }
     const home = await realpath(wanted);
-    // The account only passes through here to the cluster inside, which is its own.
+    // The account only passes through here to its cluster inside.
     await chmod(home, 0o711);
     const obstacle = await findObstacle(home, account, executeBit);
     return obstacle === undefined ? home : await placeElsewhere(wanted, obstacle, account, onProgress);
@@ -47,7 +47,7 @@ async function placeElsewhere(
   account: Account,
   onProgress: (line: string) => void,
 ): Promise<string> {
-  // Fails if the folder already contains data, as it should: a link must not hide them.
+  // Fails if the folder contains data, which a link would hide.
   await rmdir(wanted);
   const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
   for (const parent of fallbackParents) {

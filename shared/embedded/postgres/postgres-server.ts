@@ -15,27 +15,27 @@ import type { Account } from './reachability.ts';
 
 /** A running PostgreSQL server on loopback. */
 export type PostgresServer = HeldServer & {
-  /** Of the database `sluice`, with its password. */
+  /** URL of the database `sluice`, with its password. */
   readonly url: string;
   readonly port: number;
-  /** Where the data really are: `dataDir`, or the folder that `dataDir` is a link to. */
+  /** Real folder of the data: `dataDir`, or the folder that `dataDir` links to. */
   readonly home: string;
-  /** Makes the database unless it exists, and returns its url. */
+  /** Creates the database if it does not exist, and returns its url. */
   createDatabase(name: string): Promise<string>;
 };
 
 export type PostgresServerOptions = {
-  /** Holds the data, the password and the log. Kept by `stop`. */
+  /** Folder of the data, the password and the log. `stop` keeps it. */
   readonly dataDir: string;
-  /** 0 or omitted: a free one. A given one that is busy is an error. */
+  /** 0 or omitted: a free port. A given port that is in use is an error. */
   readonly port?: number;
   /** Default `postgres.log` beside the data. */
   readonly logFile?: string;
-  /** False is for tests: fast, and a power cut (not a kill) may ruin the data. Default true. */
+  /** False is for tests: faster, but a power cut (not a kill) may corrupt the data. Default true. */
   readonly durable?: boolean;
-  /** Settings beside those made here: certificates, who may connect and how. The url's user must stay welcome. */
+  /** Further settings: certificates, who may connect and how. The user of `url` must still be able to connect. */
   readonly furtherSettings?: Readonly<Record<string, string>>;
-  /** Called with one line if data or programs had to be put elsewhere. */
+  /** Receives one line if data or programs had to go to another folder. */
   readonly onProgress?: (line: string) => void;
 };
 
@@ -43,13 +43,16 @@ const readyDeadlineMs = 120_000;
 const startAttemptsMax = 3;
 const backendsGoneDeadlineMs = 15_000;
 const retryMs = 100;
-// Fast, then immediate shutdown. The immediate one costs a recovery at the next start, and no data.
+// Fast shutdown, then immediate shutdown, after which the next start has to recover; no data are lost.
 const stopSteps: readonly EndStep[] = [
   { signal: 'SIGINT', waitMs: 15_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
 ];
 
-/** Starts PostgreSQL on a folder, made on the first start. Ends an orphan of a killed run on that folder first. */
+/**
+ * Starts PostgreSQL on a folder, which the first start creates. First ends a server that a killed run left on that
+ * folder.
+ */
 export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
   const onProgress = options.onProgress ?? (() => undefined);
   const durable = options.durable ?? true;
@@ -73,7 +76,7 @@ export async function startPostgresServer(options: PostgresServerOptions): Promi
   }
 }
 
-/** Ends a server that a killed process left on the folder, so that its port is free again. Does nothing if there is none. */
+/** Ends the server, if any, that a killed process left on the folder, so that its port is free again. */
 export async function endLeftPostgresServer(dataDir: string): Promise<void> {
   const home = await realpath(dataDir).catch(() => undefined);
   if (home !== undefined) {
@@ -118,8 +121,8 @@ type Started = {
   readonly address: DatabaseAddress;
 };
 
-// Two failures pass by themselves: a port found free is taken before the server listens on it, and the sessions of a
-// server that was killed take a moment to notice and let go of its shared memory.
+// Retries two temporary failures: another program took the free port first, or sessions of a killed server still hold
+// its shared memory.
 async function startOnPort(launch: Launch, wantedPort: number | undefined): Promise<Started> {
   const backendsGoneBy = performance.now() + backendsGoneDeadlineMs;
   for (let attempt = 1; ; attempt += 1) {
@@ -153,7 +156,7 @@ async function startOnce(launch: Launch, port: number): Promise<Started> {
     ...(launch.account === undefined ? {} : { account: launch.account }),
   });
   const address = { port, user: postgresUser, password: launch.password };
-  // The file is asked first because a server that is still recovering logs every session it has to refuse.
+  // The file is read first: a server that is still recovering logs every session that it refuses.
   const isReady = async (): Promise<boolean> =>
     (await isPostmasterReady(launch.clusterDir)) && (await isAccepting(address));
   await process.whenReady(isReady, readyDeadlineMs);

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
 
 /**
- * The PostgreSQL server running on a data folder, if one is. A `postmaster.pid` left by a killed server is removed
- * otherwise: PostgreSQL itself refuses to start when another process has been given that id since.
+ * The PostgreSQL server that runs on a data folder, if any. If there is none, removes the `postmaster.pid` of a killed
+ * server: PostgreSQL would refuse to start if another process has that id by now.
  */
 export async function findPostmaster(clusterDir: string): Promise<ProcessFacts | undefined> {
   const pidFile = join(clusterDir, 'postmaster.pid');
@@ -32,12 +32,14 @@ export function parsePostmasterStatus(text: string): string | undefined {
   return text.split('\n')[7]?.trim();
 }
 
-/** The first line of the file; negative when it was written by a single-user session. */
+/** The first line of the file; negative if a single-user session wrote it. */
 export function parsePostmasterPid(text: string): number {
   return Math.abs(Number.parseInt(text, 10));
 }
 
-/** Whether the process is a PostgreSQL server on the folder. A server works in its data folder and names it in its command. */
+/**
+ * Whether the process is a PostgreSQL server on the folder: the folder is its working folder and in its command line.
+ */
 export function isPostmasterOf(facts: ProcessFacts, clusterDir: string): boolean {
   const program = basename(facts.command[0] ?? '');
   if (program !== 'postgres' && program !== 'postmaster') {

@@ -8,7 +8,7 @@ export type Account = {
   readonly gid: number;
 };
 
-/** The part of a file's status that decides who may do what with it. */
+/** The fields of a file's status that decide access. */
 export type FileMode = {
   readonly uid: number;
   readonly gid: number;
@@ -19,8 +19,8 @@ export const readBit = 0o4;
 export const executeBit = 0o1;
 
 /**
- * The first folder on the way to `path` that the account may not pass, or undefined if it can get to `path` and has
- * the permission there. Folders that do not exist yet are left out: they will be made with fitting modes.
+ * The first folder on the way to `path` that the account may not enter; undefined if it can reach `path` and has the
+ * permission there. Folders that do not exist yet are skipped: they will be created with suitable modes.
  */
 export async function findObstacle(path: string, account: Account, permission: number): Promise<string | undefined> {
   for (const folder of ancestorsOf(path)) {
@@ -35,7 +35,10 @@ export async function findObstacle(path: string, account: Account, permission: n
   return undefined;
 }
 
-/** Whether the classic permission bits grant the account the wanted ones. Only the first class that fits counts. */
+/**
+ * Whether the permission bits grant the account the wanted ones. Only the first class that matches (owner, group,
+ * others) counts.
+ */
 export function grants(file: FileMode, account: Pick<Account, 'uid' | 'gid'>, wanted: number): boolean {
   const shift = file.uid === account.uid ? 6 : file.gid === account.gid ? 3 : 0;
   return ((file.mode >> shift) & wanted) === wanted;

@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Accounts with their keys, the draft (entities), its versions, source keys, the outbox to the CONFIG bucket and the
- * audit trail. Times carry milliseconds, as JavaScript does, so that a time read is the time stored.
+ * audit trail. Times have milliseconds, as JavaScript's do, so that a time is read as it was written.
  */
 export class CreateConfigurationTables extends Migration {
   // Large: the tables of the first release.

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Visitors and what identifies them. Written by the pipeline in batches, without an ORM. Accounts are not referenced:
- * the event path must not wait for a lock of the configuration tables.
+ * Visitors and their identities. The pipeline writes them in batches, without an ORM. Accounts are not referenced: the
+ * event path must not wait for a lock of the configuration tables.
  */
 export class CreateVisitorTables extends Migration {
   override up(): void {

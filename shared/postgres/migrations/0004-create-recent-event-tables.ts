@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The recent-events view: events as they were resolved, and what became of each at its destinations. A view for people
- * to look at, written in batches and trimmed; the log is the truth. Outcomes go when their event goes. Accounts are
- * not referenced: the event path must not wait for a lock of the configuration tables.
+ * The recent-events view: resolved events and their outcomes at each destination. It is for people to read, written in
+ * batches and trimmed; the log is the source of truth. Outcomes are deleted with their event. Accounts are not
+ * referenced: the event path must not wait for a lock of the configuration tables.
  */
 export class CreateRecentEventTables extends Migration {
   override up(): void {
@@ -24,7 +24,7 @@ export class CreateRecentEventTables extends Migration {
       )`);
     this.addSql('create index recent_events_newest on recent_events (account_id, time desc, id desc)');
     this.addSql('create index recent_events_of_visitor on recent_events (account_id, visitor_id)');
-    // What came first is trimmed first, whenever it says it happened.
+    // Events are trimmed by the time at which they were received, not by their own time.
     this.addSql('create index recent_events_received on recent_events (account_id, received_at, id)');
     this.addSql(`
       create table event_outcomes (

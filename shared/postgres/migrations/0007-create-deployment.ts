@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * One row: the id of the deployment whose database this is. The log bears it too, so that a service whose database and
- * log are of two deployments sees it.
+ * One row: the id of the deployment that this database belongs to. The log stores it too, so that a service detects
+ * when its database and its log belong to different deployments.
  */
 export class CreateDeployment extends Migration {
   override up(): void {

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Makes the planner assume, instead of its sample, that each account has a large part of all identities. After an
- * analysis while each account had a row or two, the planner read all rows of an account for one lookup, until the table
- * was analysed again. Takes effect with the next analysis.
+ * Makes the planner assume that each account has a large part of all identities, whatever its sample says. An analysis
+ * made while each account had a row or two let the planner read all rows of an account for one lookup, until the next
+ * analysis. Takes effect with the next analysis.
  */
 export class TellAccountsAreLarge extends Migration {
   override up(): void {

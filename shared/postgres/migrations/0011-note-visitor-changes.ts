@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Changed visitors, by the transaction that changed them: a process that caches visitors reads the changes committed since
- * its last poll, instead of checking each visitor. Triggers write them, so that no writer can forget to. New visitors are
- * no change: no process caches that a visitor does not exist. One row a statement.
+ * Changed visitors, by the transaction that changed them: a process that caches visitors reads the changes committed
+ * since its last poll, instead of checking each visitor. Triggers write one row a statement, so that no writer can omit
+ * it. New visitors do not count as changes: no process caches that a visitor does not exist.
  */
 export class NoteVisitorChanges extends Migration {
   override up(): void {
@@ -15,8 +15,8 @@ export class NoteVisitorChanges extends Migration {
         versions integer[] not null
       )`);
     this.addSql('create index visitor_changes_xid on visitor_changes (xid)');
-    // Every writer records its changes, whatever its rights. A deleted visitor has changed whatever its version was; if all
-    // are deleted no row names them.
+    // The function runs with the owner's rights, so that every writer can record its changes. A deleted visitor counts
+    // as changed at any version. A truncation records no ids.
     this.addSql(`
       do $make$ begin execute format($format$
         create function note_visitor_changes() returns trigger language plpgsql

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The position up to which the view of recent events has the events of each partition: a resolver that starts reads the
- * log from there. Written shortly after the events, so that all events up to it are in the view.
+ * For each partition, the position in the log up to which the view of recent events is complete: a resolver that starts
+ * reads the log from there. Written shortly after the events, so never ahead of them.
  */
 export class CreateRecentPlaces extends Migration {
   override up(): void {

@@ -1,13 +1,16 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Finds the devices a person is signed in on, which an erasure signs the person out of. Writers do not wait for it. */
+/**
+ * Index of the devices that a person is signed in on: an erasure signs the person out of them. Created without blocking
+ * writers.
+ */
 export class IndexSignedInDevices extends Migration {
   override isTransactional(): boolean {
     return false;
   }
 
   override up(): void {
-    // What an interrupted run has left is no index that can be used.
+    // An interrupted run leaves an index that is not valid.
     this.addSql('drop index concurrently if exists visitors_signed_in_as');
     this.addSql(
       'create index concurrently visitors_signed_in_as on visitors (account_id, signed_in_as) where signed_in_as is not null',

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Who was erased, and when: an HMAC of each of the visitor's ids and identities, and nothing else. The rows of an erased
- * visitor are deleted. No service can read the key: `erasure_hash` runs with the owner's rights. The message is hashed
- * before the HMAC, since that hash is all that tombstones of earlier versions kept of an identity.
+ * Erased visitors: an HMAC of each of the visitor's ids and identities and the time, nothing else. The rows of an
+ * erased visitor are deleted. No service can read the key: `erasure_hash` runs with the owner's rights. The message is
+ * hashed before the HMAC, since tombstones of earlier versions have only that hash of an identity.
  *
- * Tombstones of earlier versions are converted, with the time at which they were made. While versions roll, an older
- * control plane still makes such tombstones: a trigger converts each as it is made.
+ * Tombstones of earlier versions are converted, with their times. During a rolling upgrade an older control plane still
+ * creates such tombstones: a trigger converts each of them.
  */
 export class CreateErasures extends Migration {
   // Large: the statements of one change.
@@ -32,7 +32,7 @@ export class CreateErasures extends Migration {
     const { inner, outer } = hmacKeys(randomBytes(64));
     this.addSql(`insert into erasure_keys (inner_key, outer_key)
       values (decode('${inner.toString('hex')}', 'hex'), decode('${outer.toString('hex')}', 'hex'))`);
-    // Functions name their schema: what runs with the owner's rights looks nowhere else.
+    // Functions name their schema: code that runs with the owner's rights must not follow a caller's search path.
     this.addSql(`
       do $make$ begin execute format($format$
         create function erasure_hash_of(digest text) returns bytea language sql stable

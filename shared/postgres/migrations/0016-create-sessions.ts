@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Sign-ins of browsers to the console that go on, each with the API key it was made with. A sign-out deletes its row. */
+/** Open sessions of browsers in the console, each with the API key it was created with. A sign-out deletes its row. */
 export class CreateSessions extends Migration {
   override up(): void {
     this.addSql(`

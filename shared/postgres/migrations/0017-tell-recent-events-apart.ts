@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Two visitors, or two sources, may each have an event of one id: `origin` is a hash of both, by which the view of recent
- * events tells such events apart. 0 in rows of earlier builds, which take every outcome of their id. May run twice.
+ * Two visitors, or two sources, may send events with the same id. `origin` is a hash of visitor and source that
+ * distinguishes such events in the view of recent events. Rows of earlier builds have 0, and get every outcome of their
+ * id. May run twice.
  */
 export class TellRecentEventsApart extends Migration {
   override isTransactional(): boolean {
@@ -20,6 +21,6 @@ export class TellRecentEventsApart extends Migration {
     );
   }
 
-  /** 0018 takes the columns back: it may hold a lock on the tables when this runs. */
+  /** The down migration of 0018 removes the columns: it may hold a lock on the tables when this one runs. */
   override down(): void {}
 }

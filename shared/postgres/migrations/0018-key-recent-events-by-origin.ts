@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Makes `origin` part of the keys of the recent-events view. Rows that are there were checked by the key before. */
+/**
+ * Adds `origin` to the keys of the recent-events view. Existing rows are not checked again: the previous foreign key
+ * has checked them.
+ */
 export class KeyRecentEventsByOrigin extends Migration {
   override up(): void {
     this.addSql('alter table event_outcomes drop constraint event_outcomes_account_id_event_id_fkey');

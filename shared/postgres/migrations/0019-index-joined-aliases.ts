@@ -1,13 +1,15 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Finds the aliases whose shortened chains lead past the visitor they were merged into. Writers do not wait for it. */
+/**
+ * Index of the aliases whose shortened chains skip the visitor they were merged into. Created without blocking writers.
+ */
 export class IndexJoinedAliases extends Migration {
   override isTransactional(): boolean {
     return false;
   }
 
   override up(): void {
-    // What an interrupted run has left is no index that can be used.
+    // An interrupted run leaves an index that is not valid.
     this.addSql('drop index concurrently if exists visitors_joined_to');
     this.addSql(
       'create index concurrently visitors_joined_to on visitors (account_id, joined_to) where joined_to is not null',

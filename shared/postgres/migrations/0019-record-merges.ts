@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What each merge of two visitors was, so that it can be undone. `number` gives the merges of one survivor their order: a
- * merge that was overtaken is rolled back. `visitors.joined_to` is the visitor that an alias was merged into, where a shortened
- * chain leads past it. `visitors.apart` has the ids of undone merges that the visitor was part of: two visitors that share
- * one are not merged by an event again.
+ * A record of each merge of two visitors, so that it can be undone. `number` orders the merges of one survivor: a merge
+ * that another one overtook is rolled back. `visitors.joined_to` is the visitor that an alias was merged into, if its
+ * shortened chain skips that visitor. `visitors.apart` has the ids of undone merges of the visitor: events do not merge
+ * two visitors that share one.
  */
 export class RecordMerges extends Migration {
   override up(): void {

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Lists the suppressions of an account, newest first, and those of one erasure. Writers do not wait for it. */
+/**
+ * Indexes to list the suppressions of an account, newest first, and those of one erasure. Created without blocking
+ * writers.
+ */
 export class IndexSuppressions extends Migration {
   override isTransactional(): boolean {
     return false;
@@ -18,7 +21,7 @@ export class IndexSuppressions extends Migration {
       'create index concurrently suppressions_of_erasure on erasures (erasure_id) ' +
         'where suppressed and erasure_id is not null',
     );
-    // The first index answers whether an account has suppressions, too.
+    // The first index replaces this one: it also finds whether an account has suppressions.
     this.addSql('drop index concurrently if exists erasures_suppressed');
   }
 

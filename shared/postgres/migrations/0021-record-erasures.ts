@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Records each erasure without naming its visitor, and says of each suppression what kind of identifier it is of and since
- * when, for which reason and by which erasure it holds. Control planes of the version before write rows without these: they
- * count as suppressed since `erased_at`.
+ * A record of each erasure that does not name its visitor. Suppressions get the kind of their identifier, their start,
+ * reason and erasure. Control planes of the previous version write rows without these columns: such rows hold since
+ * `erased_at`.
  */
 export class RecordErasures extends Migration {
   override up(): void {

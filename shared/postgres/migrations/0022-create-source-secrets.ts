@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** The secrets with which servers sign the identifiers of visitors whose events come with a source's public key. */
+/** Secrets of sources with public keys: a server signs a visitor's identifiers with them. */
 export class CreateSourceSecrets extends Migration {
   override up(): void {
     this.addSql(`

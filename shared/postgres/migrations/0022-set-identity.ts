@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * How an account tells its visitors apart; null is the default. Visitors have the number of what leads to them, which bounds
- * it: rows of the previous version count from 0.
+ * An account's identity settings; null for the defaults. Visitors count the ids and identities that lead to them, which
+ * bounds their number: existing rows count from 0.
  */
 export class SetIdentity extends Migration {
   override up(): void {

@@ -1,6 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** What was left out of visitors, by hour, source and reason. Earlier pipelines write none of it. */
+/**
+ * Counts of identifiers and merges that were refused, by hour, source and reason. Earlier pipelines do not write them.
+ */
 export class CountIdentity extends Migration {
   override up(): void {
     this.addSql(`

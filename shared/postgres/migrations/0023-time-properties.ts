@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * When each property of a visitor was given, so that the last write wins in whatever order events arrive. Rows of earlier
- * versions have no times: any new value is newer.
+ * The time of each property of a visitor, so that the latest value wins in whatever order events arrive. Rows of
+ * earlier versions have no times: any new value replaces theirs.
  */
 export class TimeProperties extends Migration {
   override up(): void {

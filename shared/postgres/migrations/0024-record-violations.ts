@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Counts of what broke rules of tracking plans, by hour; what became of an event by its plan in the view of recent events;
- * and what accounts have set for what their plans do not know. Pipelines of the version before write none of it.
+ * Counts of violations of tracking plans, by hour; the plan's outcome for each event in the view of recent events; and
+ * the actions of accounts for events and properties that their plans do not list. Pipelines of the previous version do
+ * not write them.
  */
 export class RecordViolations extends Migration {
   override up(): void {

@@ -1,12 +1,12 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * What destinations were asked to delete of an erased visitor, and the keys that sign certificates. `subject` is the
- * person's identifiers, sealed, until every destination is done.
+ * The deletions requested from destinations for an erased visitor, and the keys that sign certificates. `subject` has
+ * the person's identifiers, sealed, until every destination is done.
  *
- * Audit entries of visitors held an SHA-256 of the visitor's id, which outlives an erasure and can be guessed. From here on
- * it is keyed, by the key that no service can read. A trigger does so, since control planes of the version before still
- * write the plain hash while versions roll.
+ * Audit entries of visitors had a plain SHA-256 of the visitor's id, which outlives an erasure and can be guessed. They
+ * now have a keyed hash, whose key no service can read. A trigger computes it, since control planes of the previous
+ * version still write the plain hash during a rolling upgrade.
  */
 export class ForwardErasures extends Migration {
   override up(): void {

@@ -1,6 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Lists what one key did, and what was done to one entity, newest first. Writers do not wait for it. */
+/**
+ * Indexes to list the actions of one key, and the actions on one entity, newest first. Created without blocking
+ * writers.
+ */
 export class IndexAudit extends Migration {
   override isTransactional(): boolean {
     return false;

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Keys without the scope `pii:read` are shown masked values. Keys that were created before it existed keep reading: they
- * get it. Reads of a visitor's events are found by the keyed hash of its id, as what is done to a visitor is.
+ * Keys without the scope `pii:read` see masked values. Existing keys get this scope, so that they can still read
+ * values. Audit entries of reads of a visitor's events have the keyed hash of the visitor's id, as those of changes do.
  */
 export class LetKeysReadValues extends Migration {
   override up(): void {

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Each outcome names the version that decided it; null in rows of earlier builds, and where no version did. */
+/** The version that decided each outcome; null in rows of earlier builds, and if no version decided it. */
 export class NameVersionsOfOutcomes extends Migration {
   override up(): void {
     this.addSql('alter table event_outcomes add column version_number integer');

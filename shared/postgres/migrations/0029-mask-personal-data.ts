@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Whether keys without the scope `pii:read` are shown personal values by their shape only. */
+/** Whether keys without the scope `pii:read` see only the shape of personal values. */
 export class MaskPersonalData extends Migration {
   override up(): void {
     this.addSql('alter table accounts add column masks_personal_data boolean not null default false');

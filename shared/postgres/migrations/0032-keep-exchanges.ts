@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Failed requests with their answers, and what failures are grouped by. Null where an attempt succeeded or was not made, and
- * in rows of earlier builds. Both leave with their outcome.
+ * Failed requests with their answers, and the key by which failures are grouped. Null if an attempt succeeded or was
+ * not made, and in rows of earlier builds. Both are deleted with their outcome.
  */
 export class KeepExchanges extends Migration {
   override up(): void {

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Finds the exchanges that an account has beyond its limit, oldest first. Writers do not wait for it. */
+/** Index of an account's exchanges, oldest first, to find those beyond its limit. Created without blocking writers. */
 export class IndexExchanges extends Migration {
   override isTransactional(): boolean {
     return false;

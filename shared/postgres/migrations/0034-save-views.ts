@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Filters of the console's event list that an account has saved under a name. */
+/** Named filters of the console's event list. */
 export class SaveViews extends Migration {
   override up(): void {
     this.addSql(`

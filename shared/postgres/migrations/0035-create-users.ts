@@ -1,8 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * People who sign in to the console, each in one account with a role. A sign-in and a link are of a user or of an API key.
- * Control planes of the previous release go on to write links with a sealed key, which last an hour and only work there.
+ * People who sign in to the console, each in one account with a role. A session and a link belong to a user or to an
+ * API key. Control planes of the previous release still write links with a sealed key; these last an hour and work only
+ * on such control planes.
  */
 export class CreateUsers extends Migration {
   override up(): void {
@@ -17,7 +18,7 @@ export class CreateUsers extends Migration {
         signed_in_at timestamptz(3),
         unique (account_id, email)
       )`);
-    // Single sign-on looks for a person in every account.
+    // Single sign-on searches all accounts for a person.
     this.addSql('create index users_of_email on users (email)');
     this.addSql('create index users_of_subject on users (subject) where subject is not null');
     this.addSql(`

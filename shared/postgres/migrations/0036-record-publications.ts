@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Which version was live when, and who agreed to a version before it went live. */
+/** When each version was live, and who approved it. */
 export class RecordPublications extends Migration {
   override up(): void {
     this.addSql(`
@@ -16,7 +16,7 @@ export class RecordPublications extends Migration {
         actor_name text not null
       )`);
     this.addSql('create index publications_of_account on publications (account_id, id)');
-    // Of earlier publications the last one of each version is known; each ended when the next one began.
+    // For the time before, only the last publication of each version is known; each ended when the next one began.
     this.addSql(`
       insert into publications
         (account_id, version_id, version_number, version_name, published_at, ended_at, actor_id, actor_name)

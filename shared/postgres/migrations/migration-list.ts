@@ -42,11 +42,11 @@ import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 export type MigrationList = readonly MigrationObject[];
 
 /**
- * Every migration, oldest first. The list is written down rather than found on disk, so that it is the same from the
- * sources and in a build. A name never changes once it was released: it is what the database remembers.
+ * Every migration, oldest first. Listed here and not read from disk, so that sources and builds have the same list. A
+ * released name never changes: the database stores it.
  *
- * An index over a table that is there already is made `concurrently`, by a migration of its own that is not transactional
- * and may run twice: writers of a large table would wait for hours otherwise.
+ * An index on an existing table is created `concurrently`, since writers of a large table would otherwise wait for
+ * hours: by a migration of its own that is not transactional and may run twice.
  */
 export const migrationList: MigrationList = [
   { name: '0001-create-configuration-tables', class: CreateConfigurationTables },

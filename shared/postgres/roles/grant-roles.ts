@@ -8,11 +8,11 @@ import type { DatabaseService, RoleRights } from './service-roles.ts';
 export type RoleLogin = {
   readonly service: DatabaseService;
   readonly name: string;
-  /** With it the role is made where it is missing, and has this password from then on. */
+  /** If given, the role is created if it is missing, and gets this password. */
   readonly password?: string;
 };
 
-/** A role that cannot be created or granted its rights; the message gives advice. */
+/** A role cannot be created or granted its rights; the message gives advice. */
 export class RoleError extends Error {
   readonly code = 'database_role';
 }
@@ -20,9 +20,9 @@ export class RoleError extends Error {
 const insufficientPrivilege = '42501';
 
 /**
- * Makes the roles there are passwords for, and gives each role that is there the rights of its service and no other, in
- * one transaction. Returns the names of those. Does nothing without ownership of the tables, unless there are
- * passwords; then, and if it may not create a role, throws RoleError.
+ * Creates the roles that have passwords, and gives each existing role exactly the rights of its service, in one
+ * transaction. Returns the names of these roles. Without ownership of the tables it does nothing, or throws RoleError
+ * if there are passwords. Throws RoleError too if it may not create a role.
  */
 export async function grantRoles(client: pg.Client, roles: readonly RoleLogin[]): Promise<readonly string[]> {
   const owner = await readOwner(client);
@@ -93,7 +93,7 @@ async function grant(client: pg.Client, { service, name }: RoleLogin): Promise<v
   for (const statement of statements) await client.query(statement);
 }
 
-/** The sequences that number the rows of the tables a role may add to. */
+/** The sequences of the tables in which a role may insert rows. */
 async function sequencesOf(client: pg.Client, rights: RoleRights): Promise<readonly string[]> {
   const tables = Object.entries(rights).flatMap(([table, named]) => (named.includes('insert') ? [table] : []));
   const { rows } = await client.query<{ name: string }>(

@@ -4,7 +4,7 @@ import type { RoleLogin } from './grant-roles.ts';
 
 const roleName = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
 
-/** The roles of services, for the process that migrates. */
+/** Roles of the services, for the process that migrates. */
 export const databaseRolesEnv = {
   DATABASE_CONTROL_PLANE_USER: text(
     'Role of control planes in PostgreSQL. Migrating gives it the rights they need, where there is such a role',
@@ -16,7 +16,7 @@ export const databaseRolesEnv = {
   ),
 };
 
-/** The roles of services as the environment names them. Only the command that migrates reads their passwords. */
+/** Roles of the services with their passwords, from the environment. Only the command that migrates reads them. */
 export const { variables: roleLoginsEnv, read: readRoles } = defineSettings(
   fromEnv(
     {

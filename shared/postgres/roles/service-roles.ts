@@ -1,7 +1,7 @@
 /** Rights of a role on the rows of a table. Locking a row needs `update` as well. */
 export type TableRight = 'select' | 'insert' | 'update' | 'delete';
 
-/** By table. */
+/** Rights on each table. */
 export type RoleRights = Readonly<Record<string, readonly TableRight[]>>;
 
 const read = ['select'] as const;
@@ -9,11 +9,11 @@ const add = ['select', 'insert'] as const;
 const all = ['select', 'insert', 'update', 'delete'] as const;
 
 /**
- * Rights of each service's role in PostgreSQL. None may create, change or drop a table: migrations do, as the owner.
- * Gateways have no database.
+ * Rights of each service's role in PostgreSQL. No service may create, alter or drop tables: migrations do so as the
+ * owner. Gateways use no database.
  */
 export const serviceRights = {
-  /** The configuration, and the data that the console shows. It cannot change the audit trail. */
+  /** The configuration, and the data that the console shows. The audit trail cannot be changed, only extended. */
   controlPlane: {
     accounts: all,
     account_keys: ['select', 'insert', 'update'],
@@ -22,13 +22,13 @@ export const serviceRights = {
     audit_entries: add,
     deployment: read,
     entities: all,
-    // Their hashes are made by a function with the owner's rights.
+    // A function with the owner's rights computes their hashes.
     erasure_destinations: ['select', 'insert', 'update'],
     erasure_keys: [],
     erasure_records: ['select', 'insert', 'update'],
     erasures: all,
     event_outcomes: read,
-    // Nothing of an erased visitor remains.
+    // An erasure deletes these rows.
     experiment_assignments: ['select', 'insert', 'delete'],
     experiment_visitors: ['select', 'delete'],
     identity_counts: read,
@@ -45,10 +45,10 @@ export const serviceRights = {
     users: all,
     versions: all,
     violations: read,
-    // A split gives back what was taken from a visitor.
+    // A split returns identities to their earlier visitor.
     visitor_identities: all,
     visitor_merges: all,
-    // To lock a row takes `update`.
+    // Locking a row needs `update`.
     visitors: ['select', 'update', 'delete'],
   },
   /** Visitors and the outcomes of their events; not the configuration, which comes over the log. */

@@ -2,28 +2,28 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { topFolder } from '../../../../shared/runtime/compiled-path.ts';
 
-/** A request as a library of another service was seen to make it. */
+/** A recorded request of another service's library. */
 export type CapturedRequest = {
   readonly library: string;
   readonly version: string;
   readonly call: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** As it goes over the wire. */
+  /** Bytes as they were sent. */
   readonly payload: Uint8Array;
-  /** As text, with the spelling of the library. */
+  /** Body as text, with the library's spelling of numbers and keys. */
   readonly text: string;
 };
 
 const specLibraries = ['segment-python', 'segment-java', 'rudder-python'] as const;
 
-/** Captured requests of libraries of Segment and RudderStack, with `key` in place of the key of the capture. */
+/** Captured requests of Segment's and RudderStack's libraries, with `key` in place of the captured key. */
 export const capturedRequests = (key: string): readonly CapturedRequest[] =>
   specLibraries.flatMap((library) => readCaptures(library, key));
 
 /**
- * Requests of eight unmodified versions of PostHog's browser library, recorded in Chromium 147 in November 2026. "Without
- * configuration": its requests for configuration and flags got a 404.
+ * Requests of eight unmodified versions of PostHog's browser library, recorded in Chromium 147 in November 2026.
+ * "Without configuration": requests for configuration and flags got a 404.
  */
 export const capturedPostHogRequests = (key: string): readonly CapturedRequest[] => readCaptures('posthog-js', key);
 
@@ -34,9 +34,9 @@ function readCaptures(library: string, key: string): readonly CapturedRequest[] 
 }
 
 type Capture = Omit<CapturedRequest, 'payload' | 'text'> & {
-  /** `gzip`; `form` is the field `data` of a form, in base64; null is the body as it stands there. */
+  /** `gzip`; `form`: the field `data` of a form, in base64; null: `body` unchanged. */
   readonly encoding: string | null;
-  /** Set where the body is no JSON. */
+  /** Set if the body is not JSON. */
   readonly bodyText?: string;
 };
 
@@ -45,7 +45,8 @@ const bodyMark = /"body": ?/;
 
 function readCapture(line: string, key: string): CapturedRequest {
   const capture = JSON.parse(line) as Capture;
-  // The body is the last member of its line: how its numbers are spelt and a key that comes twice are part of the capture.
+  // The body is the last member of its line and is read as text: the spelling of numbers and duplicate keys are part of
+  // the capture.
   const start = bodyMark.exec(line);
   if (start === null) throw new Error(`reading a capture of ${capture.library}: it has no body`);
   const text = (capture.bodyText ?? line.slice(start.index + start[0].length, line.lastIndexOf('}'))).replaceAll(

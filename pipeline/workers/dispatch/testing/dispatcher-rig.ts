@@ -68,11 +68,11 @@ import { makeTestLog } from '../../../../shared/testing/make-test-log.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 import { until } from '../../../testing/until.ts';
 
-/** No other account shares it. */
 const mebibyte = 1024 ** 2;
+/** A budget that no other account shares. */
 const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
-/** What a dispatcher runs with where nothing is set. */
+/** A dispatcher's settings by default. */
 export const defaultSettings = readDispatcherSettings(defaultsOf(dispatcherEnv));
 
 export type TestEvent = {
@@ -81,7 +81,7 @@ export type TestEvent = {
   readonly name?: string;
   readonly source?: string;
   readonly test?: boolean;
-  /** The event's own. */
+  /** Consent that the event itself contains. */
   readonly consent?: ConsentWords;
   readonly context?: JsonObject;
   /** Ms since the epoch. */
@@ -90,14 +90,14 @@ export type TestEvent = {
 
 type OwnSettings = Partial<DispatcherSettings> & {
   readonly suspicion?: Suspicion;
-  /** What the retry log has room for. */
+  /** Use and capacity of the retry log. */
   readonly retryUse?: RetryUse;
   readonly retryPolicyOf?: typeof createRetryPolicy;
-  /** Of the live version, in ms since the epoch. */
+  /** When the live version was published, in ms since the epoch. */
   readonly publishedAtMs?: number;
-  /** One beside that of the rig. */
+  /** A destination other than the rig's. */
   readonly destinationId?: string;
-  /** Default: those that are followed on the dispatcher's connection. */
+  /** Default: the erasures that the dispatcher's connection follows. */
   readonly erasures?: FollowedErasures;
 };
 
@@ -157,23 +157,23 @@ export async function createDispatcherRig(
   return {
     accountId,
     destinationId,
-    /** The operator's, for what a test looks at and does. */
+    /** The operator's connection, with which the test reads and changes the log. */
     connection,
-    /** What its dispatchers, and jobs of a pipeline, run on. */
+    /** The connection of its dispatchers and of a pipeline's jobs. */
     pipelineConnection,
     replays,
     healthBucket: health,
     positionBucket: positions,
     erasures,
-    /** What the control plane does once it has erased visitors: no event of them received until then is sent. */
+    /** Announces an erasure, as the control plane does: no event of these visitors received up to then is sent. */
     erase: (visitorIds: readonly string[], atMs = Date.now(), { id = randomUUID(), isAhead = false }: OwnNotice = {}) =>
       announceErasure(connection, { id, accountId, visitorIds, atMs, isAhead }),
-    /** What a resolver does for a visitor who says something of consent. */
+    /** Records a visitor's consent, as a resolver does. */
     sayConsent: (visitorId: string, words: Readonly<Record<string, boolean>>, atMs = Date.now()) =>
       announceWithdrawals(connection, [{ accountId, visitorIds: [visitorId], words, atMs }]),
-    /** Outcomes the dispatchers reported. */
+    /** Outcomes that the dispatchers reported. */
     notes: notes as readonly OutcomeNote[],
-    /** The frames that turns of the dispatchers were about. */
+    /** The frames of each turn of the dispatchers. */
     turns: turns as readonly (FramesAtWork | undefined)[],
     /** Publishes a configuration to the dispatchers that run. Returns the number of its version. */
     configure(collections: TestCollections): number {
@@ -184,12 +184,12 @@ export async function createDispatcherRig(
       for (const dispatcher of running) dispatcher.reconfigured();
       return versionNumber;
     },
-    /** Until the next configuration every use of the rules throws. */
+    /** Every use of the rules throws until the next configuration. */
     breakRules(): void {
       isBroken = true;
       for (const dispatcher of running) dispatcher.reconfigured();
     },
-    /** On a connection of its own, where one is given: a dispatcher that can be cut off from the log. */
+    /** A dispatcher with its own connection can be cut off from the log. */
     async start(
       {
         retryPolicyOf = createRetryPolicy,
@@ -249,7 +249,7 @@ export async function createDispatcherRig(
     sendRaw: (data: string | Uint8Array) => store(typeof data === 'string' ? Buffer.from(data) : data),
     /** The same events as `send` puts in, compressed. */
     compressed: (events: readonly TestEvent[]) => compressFrame(frameOf(accountId, events)),
-    /** The bytes that dispatchers kept because they could not read them, oldest first. */
+    /** The bytes that dispatchers quarantined as unreadable, oldest first. */
     async unreadable(): Promise<Buffer[]> {
       const kept: Buffer[] = [];
       for (let seq = 1; ;) {
@@ -269,7 +269,7 @@ export async function createDispatcherRig(
       const entry = await health.get(`destination.${destinationId}.${instanceId}`);
       return entry?.value === undefined ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as HealthRecord);
     },
-    /** How events moved on, by name, as instances have stored it. */
+    /** The counters of events, by name, that instances have stored. */
     async moves(...instanceIds: readonly string[]): Promise<Record<string, number>> {
       const sums: Record<string, number> = {};
       for (const key of instanceIds.map((id) => recentHealthKey(destinationId, id))) {
@@ -282,7 +282,7 @@ export async function createDispatcherRig(
       }
       return sums;
     },
-    /** Where the destination stands, as it is stored. */
+    /** The stored position of the destination. */
     async position(): Promise<DestinationPosition | undefined> {
       const entry = await positions.get(positionKey(destinationId));
       return entry?.value === undefined ? undefined : decodePosition(entry.value);
@@ -307,7 +307,7 @@ export async function createDispatcherRig(
     },
     /** Sequences of the frames that were sent. */
     frameSeqs: storedSeqs as readonly number[],
-    /** Messages in each tier of the retry log, by subject: one holds many records, and that of a note none. */
+    /** Messages in each tier of the retry log, by subject. One message has many records; a note has none. */
     retries: () => countBySubject(connection, streams.retry, retriesOfDestination(destinationId)),
     /** The records in the retry log, oldest first; parked events leave it with the last one of their frame. */
     async retryRecords(): Promise<RetryRecord[]> {
@@ -320,7 +320,7 @@ export async function createDispatcherRig(
         seq = found.seq + 1;
       }
     },
-    /** Frames of the account's log that the dispatcher was given and has not acknowledged. */
+    /** Frames of the account's log that the dispatcher has received and not acknowledged. */
     async handedOut(): Promise<number> {
       const { num_ack_pending: handedOut } = await connection[client].jsm.consumers.info(
         streams.events,
@@ -336,15 +336,15 @@ export async function createDispatcherRig(
     },
     /** Frames of the account's log that are not acknowledged. */
     async unfinished(ofDestination = destinationId): Promise<number> {
-      // Its own alone: the log has those of every test before.
+      // Only its own consumer: the log also has those of earlier tests.
       const { consumers } = connection[client].jsm;
       const own = await consumers.info(streams.events, dispatcherConsumer(ofDestination)).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         return undefined;
       });
-      // A log that came back may have forgotten it: its dispatcher makes it again.
+      // After a restart the log may lack the consumer until its dispatcher creates it again.
       if (own === undefined) return started.has(ofDestination) && running.size > 0 ? 1 : 0;
-      // A message that was stored just now may not be counted as pending yet.
+      // A message that was just stored may not be counted as pending yet.
       return Math.max(own.num_pending + own.num_ack_pending, own.ack_floor.stream_seq < storedSeq ? 1 : 0);
     },
     /** Resolves once every frame of the account's log is acknowledged. */
@@ -354,7 +354,7 @@ export async function createDispatcherRig(
     retryLogIsEmpty(): Promise<void> {
       return until('the retry log is empty', async () => (await this.retries()).size === 0);
     },
-    /** Once, also where a test has closed it. */
+    /** May be called again after a test has closed the rig. */
     close(): Promise<void> {
       closed ??= close();
       return closed;

@@ -9,7 +9,10 @@ import { httpEntity } from '../../../testing/account-config.ts';
 import { createDispatcherRig } from './dispatcher-rig.ts';
 import type { DispatcherRig } from './dispatcher-rig.ts';
 
-/** A dispatcher's rig with a destination, and a connection to the log that a test can hold, refuse or cut at its gate. */
+/**
+ * A dispatcher rig with a destination, whose connection to the log passes a gate: a test can hold, refuse or cut it
+ * there.
+ */
 export type GatedRig = {
   readonly sink: ScriptedDestination;
   readonly rig: DispatcherRig;

@@ -3,7 +3,7 @@ import type { RetryPolicy } from '../settlement/retry-policy.ts';
 
 const quicker = 10;
 
-/** The back-off of production in a tenth of its time, for tests in which much fails and nothing is looked at meanwhile. */
+/** The backoff of production at a tenth of its times, for tests with many failures that check only the end. */
 export function quickRetries(windowMs: number, pauseMs: number): RetryPolicy {
   const policy = createRetryPolicy(windowMs, pauseMs);
   return (failed, random) => {

@@ -28,12 +28,12 @@ export type RecentRow = {
   readonly body: { readonly event_properties: unknown };
 };
 
-/** A recorder that receives what the rig sends. */
+/** A recorder of the events that the rig sends. */
 export type TestRecorder = {
   stats(): Readonly<Record<string, number>>;
-  /** Ends it with all that waits written. */
+  /** Ends it after it has written all waiting events. */
   close(): Promise<void>;
-  /** Ends it at once, as its resolver does whose time is over. */
+  /** Ends it at once, as a resolver does when its time to stop is over. */
   abort(): Promise<void>;
 };
 
@@ -65,9 +65,9 @@ export async function createRecentRig() {
   };
   return {
     connection,
-    /** The owner's, for what a test looks at and does. */
+    /** The owner's pool, with which the test reads and changes rows. */
     pool,
-    /** What its recorders write with. */
+    /** The pool of its recorders. */
     pipelinePool,
     databaseUrl: database.url,
     /** Puts events of one account into a frame of the log. */
@@ -107,7 +107,7 @@ export async function createRecentRig() {
       running.set(recorder, opened);
       return recorder;
     },
-    /** The events of an account in the view, in the order of their time. */
+    /** The events of an account in the view, by time. */
     rows: async (accountId: string): Promise<RecentRow[]> =>
       (await pool.query<RecentRow>('select * from recent_events where account_id = $1 order by time, id', [accountId]))
         .rows,

@@ -7,7 +7,7 @@ import { encodeHashes, hashEvent } from '../../../../shared/contracts/events/eve
 
 type Changes = Partial<ResolvedEvent['event']> & { readonly visitor?: ResolvedEvent['visitor'] };
 
-/** A resolved event with all it needs. */
+/** A resolved event with all required fields. */
 export function resolvedEvent(accountId: string, { visitor, ...event }: Changes = {}): ResolvedEvent {
   return {
     v: 1,

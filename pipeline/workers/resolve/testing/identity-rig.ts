@@ -3,7 +3,7 @@ import { createTestDatabase, startTestNats } from '../../../../shared/testing/se
 import { createResolverRig } from './resolver-rig.ts';
 import type { ResolverRig } from './resolver-rig.ts';
 
-/** The id of a page's source, whose key is public, and that of a server's. */
+/** Ids of a web source, whose key is public, and of a server source. */
 export const web = 'source-web';
 export const server = 'source-server';
 export const sources = [
@@ -11,7 +11,7 @@ export const sources = [
   { id: server, type: 'NodejsApi', status: 'Enabled' },
 ];
 
-/** A resolver rig on servers of its own, which `close` ends. */
+/** A resolver rig on servers of its own; `close` stops them. */
 export async function openIdentityRig(): Promise<{ readonly rig: ResolverRig; close(): Promise<void> }> {
   const [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
   await migrate(database.url);

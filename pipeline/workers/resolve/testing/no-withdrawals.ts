@@ -1,4 +1,4 @@
 import type { Withdrawals } from '../withdrawals.ts';
 
-/** As for accounts without purposes: nothing is announced. */
+/** For accounts without purposes: announces nothing. */
 export const noWithdrawals: Withdrawals = { changesOf: () => [], announce: () => Promise.resolve() };

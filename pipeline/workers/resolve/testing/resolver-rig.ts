@@ -37,7 +37,7 @@ import { createViolationStore } from '../write-violations.ts';
 import { noWithdrawals } from './no-withdrawals.ts';
 import { testTopology } from '../../../../shared/testing/test-topology.ts';
 
-/** What a resolver runs with where nothing is set. */
+/** A resolver's settings by default. */
 export const defaultSettings = readResolverSettings(defaultsOf(resolverEnv));
 
 export type TestEvent = {
@@ -65,13 +65,13 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   const ownerPool = openTestPool(databaseUrl, 4);
   const account: string = randomUUID();
   return {
-    /** The operator's, for what a test looks at and does. */
+    /** The operator's connection, with which the test reads and changes the log. */
     connection,
-    /** What its resolvers run on. */
+    /** The connection of its resolvers. */
     pipelineConnection,
-    /** What its resolvers use. */
+    /** The pool of its resolvers. */
     pool,
-    /** The owner's, for what a test changes. */
+    /** The owner's pool, with which the test changes rows. */
     ownerPool,
     account,
     /** Puts events into one frame of the ingest log. */
@@ -162,7 +162,7 @@ export async function onEmptyLog(
   }
 }
 
-/** Everything on a subject, in the order of the log. */
+/** All messages of a subject, in order. */
 async function readSubject(connection: LogConnection, stream: string, filterSubject: string): Promise<LogMessage[]> {
   const info = await connection[client].jsm.streams.info(stream, { subjects_filter: filterSubject });
   const total = Object.values(info.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);

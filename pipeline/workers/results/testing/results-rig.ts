@@ -18,7 +18,7 @@ import { resolvedFrame } from '../../recent/testing/resolved.ts';
 import { resultsSettings } from '../results-settings.ts';
 import { startResultsCounter } from '../results-counter.ts';
 
-/** The one experiment that is counted, and the event it is about. */
+/** The only experiment that is counted, and its event. */
 export const experimentId = 'experiment-1';
 export const metric = 'Purchase';
 
@@ -37,9 +37,9 @@ export async function createResultsRig() {
   for (const one of [pool, pipelinePool]) one.on('error', () => undefined);
   const running = new Set<Actor>();
   return {
-    /** What its counters read with. */
+    /** The connection of its counters. */
     connection,
-    /** The owner's, for what a test looks at and does. */
+    /** The owner's pool, with which the test reads and changes rows. */
     pool,
     /** Puts events of an account into a frame of the log. */
     send: (accountId: string, events: readonly ResolvedEvent[], partition = 0) => {
@@ -63,7 +63,7 @@ export async function createResultsRig() {
       actor.done.catch(() => running.delete(actor));
       return actor;
     },
-    /** As the control plane does before it tells a visitor its variant. */
+    /** Stores an assignment, as the control plane does before it returns the variant. */
     assign: (accountId: string, visitorId: string, variantId: string) =>
       pool.query('insert into experiment_assignments values ($1, $2, $3, $4)', [
         accountId,
