@@ -6,7 +6,7 @@ const variables = new Set(['PIPELINE_THREADS', 'NATS_URL']);
 const scenarios = [{ name: 'track' }, { name: 'batch' }, { name: 'soak', isLong: true }];
 const read = (...args: string[]): BenchOrder => readOrder(args, scenarios, variables);
 
-test('options: nothing lists the scenarios', () => {
+test('options: without arguments the scenarios are listed', () => {
   expect(read()).toEqual({ kind: 'list' });
 });
 
@@ -99,6 +99,6 @@ test.each([
   expect(order).toMatchObject({ kind: 'said', exitCode: 1, text: expect.stringContaining(reason) });
 });
 
-test('options: help is no error', () => {
+test('options: --help is printed and ends with 0', () => {
   expect(read('--help')).toMatchObject({ kind: 'said', exitCode: 0, text: expect.stringContaining('--seconds') });
 });

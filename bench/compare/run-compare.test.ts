@@ -50,7 +50,7 @@ test('compare: single rounds are not judged, and that is said', async () => {
   expect([exitCode, text]).toEqual([0, expect.stringContaining('1 not judged')]);
 });
 
-test('compare: a file that is not there is an error and no stack', async () => {
+test('compare: a missing result file is an error without a stack', async () => {
   const said: string[] = [];
   const order = { before: `${folder}nowhere.json`, after: `${folder}nowhere.json`, failOnRegression: false };
   expect(await runCompare(order, (text) => said.push(text))).toBe(2);

@@ -12,7 +12,7 @@ const read = (...args: string[]): FaultOrder => readFaultOrder(args, some, () =>
 const namesOf = (order: FaultOrder): readonly string[] =>
   order.kind === 'run' ? order.faults.map(({ name }) => name) : [];
 
-test('fault options: nothing lists the faults', () => {
+test('fault options: without arguments the faults are listed', () => {
   expect(read()).toMatchObject({ kind: 'said', exitCode: 0, text: expect.stringContaining('one is killed') });
 });
 

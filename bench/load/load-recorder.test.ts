@@ -30,7 +30,7 @@ test('load recorder: the rest of a second makes no window', () => {
   expect(recorder.windows).toEqual([]);
 });
 
-test('load recorder: of nothing there is no percentile, rather than a fast one', () => {
+test('load recorder: without requests there is no percentile', () => {
   expect(new LoadRecorder(0).percentiles().p99).toBeNaN();
 });
 

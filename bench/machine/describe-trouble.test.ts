@@ -9,7 +9,7 @@ const quiet = {
   loadAverage: 0.3,
 };
 
-test('machine: a quiet and quick one is not worth a word, nor one of which nothing is known', () => {
+test('machine: nothing is reported of a quiet and fast one, nor of one that was not measured', () => {
   expect(describeTrouble(quiet)).toBeUndefined();
   expect(describeTrouble({ cores: 2, disk: quiet.disk })).toBeUndefined();
 });
@@ -20,10 +20,10 @@ test.each([
   [{ cpuLoopMs: { best: 40, median: 60 } }, 'its cores are shared'],
   [{ cpuLoopMs: { best: 120, median: 121 } }, 'its cores are slow'],
   [{ disk: { ...quiet.disk, p50: 9.5 } }, 'a sync of the disk took 9.5 ms'],
-])('machine: %j is said', (own, text) => {
+])('machine: %j is reported as "%s"', (own, text) => {
   expect(describeTrouble({ ...quiet, ...own })).toContain(text);
 });
 
-test('machine: all of it is said together', () => {
+test('machine: several troubles are reported together', () => {
   expect(describeTrouble({ ...quiet, loadAverage: 3, disk: { ...quiet.disk, p50: 5 } })).toMatch(/load.*; .*sync/);
 });

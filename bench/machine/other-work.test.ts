@@ -7,7 +7,7 @@ test('other work: is the share of all cores that was not idle', () => {
   expect(takenShare([core(100, 900), core(0, 1_000)], [core(600, 1_400), core(0, 2_000)])).toBeCloseTo(0.25);
 });
 
-test('other work: where no time was counted there is none', () => {
+test('other work: is 0 where no time was counted', () => {
   expect(takenShare([core(1, 1)], [core(1, 1)])).toBe(0);
 });
 

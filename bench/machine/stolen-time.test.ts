@@ -7,7 +7,7 @@ test('stolen time: is the eighth of the states of all cores, and time of guests 
   expect(coreTimeOf(stat)).toEqual({ all: 500, stolen: 22 });
 });
 
-test.each(['', 'cpu  1 2 3 4\n', 'cpu0 5 10 15 200 2 3 3 11 1 2\n'])('stolen time: %j does not say', (text) => {
+test.each(['', 'cpu  1 2 3 4\n', 'cpu0 5 10 15 200 2 3 3 11 1 2\n'])('stolen time: is unknown from %j', (text) => {
   expect(coreTimeOf(text)).toBeUndefined();
 });
 

@@ -22,7 +22,7 @@ test('page: draws results that were kept', async () => {
   expect(await readFile(path, 'utf8')).toContain('Sluice bench: track, batch');
 });
 
-test('page: a file that is no result is an error and no stack', async () => {
+test('page: a missing result file is an error without a stack', async () => {
   const said: string[] = [];
   expect(await runPage([`${folder}nowhere.json`], (text) => said.push(text), folder)).toBe(2);
   expect(said).toEqual([expect.stringMatching(/^error: reading the result .*nowhere/)]);

@@ -28,7 +28,7 @@ test('bars: what was not measured is neither met nor missed', () => {
   ]);
 });
 
-test('bars: a figure that is none misses', () => {
+test('bars: a figure that is not a number misses', () => {
   const bar: Bar = { id: 'a', text: 'bar', limit: 2, unit: 's', ask: 'at-most' };
   expect(renderBars([bar], { a: Number.NaN })).toBe('  ✗   bar: – (asked ≤ 2.00 s)');
 });

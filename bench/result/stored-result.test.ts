@@ -19,7 +19,7 @@ test('stored result: is read as it was written', async () => {
   expect(await readStoredResult(path)).toEqual(result);
 });
 
-test('stored result: what could not be measured is no nought when it is read', async () => {
+test('stored result: a figure that could not be measured is not read as 0', async () => {
   const path = await saveResult(resultForTests([], { measured: { memory: Number.NaN } }), folder);
   expect((await readStoredResult(path)).measured).toEqual({ memory: Number.NaN });
 });

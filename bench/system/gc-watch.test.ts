@@ -14,6 +14,6 @@ test('heaps: what services used counts together, for each event and for the time
   expect(figures).toMatchObject({ 'allocated an event': { value: 1_000 }, GC: { value: 0.005 } });
 });
 
-test('heaps: of what has none of ours there is no figure', async () => {
+test('heaps: without a service to watch there is no figure', async () => {
   expect(gcFigures([await watchGc([]).end(100)])).toEqual({});
 });

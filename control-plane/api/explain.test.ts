@@ -36,7 +36,7 @@ test.each([
   expect(explain(schema, value)).toEqual(problems);
 });
 
-test('explain: goes into the outermost level of a rule', () => {
+test('explain: the problems of a rule are named at its outermost level', () => {
   const rule = { condition: { property: 'a', operator: 'is' }, XOR: [] };
   expect(explain(schema, { ...fine, rule })).toEqual([
     expect.stringMatching(/^rule\.condition\.operator must be one of Is, IsNot, /),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { templateOf, templatesOf, viewTemplate } from './mapping-templates.ts';
 
-test('templates: the default one first, an event under its own name, and the names a platform has', () => {
+test('mapping templates: only the first is the default, and each event name of the platform has one', () => {
   const templates = templatesOf('Facebook');
   expect(templates.map(({ id }) => id)).toEqual(expect.arrayContaining(['default', 'event', 'event:Purchase']));
   expect(templates.filter(({ isDefault }) => isDefault)).toEqual([templates[0]]);
@@ -9,14 +9,14 @@ test('templates: the default one first, an event under its own name, and the nam
   expect(templatesOf('HTTPDestination').map(({ id }) => id)).toEqual(['default', 'event']);
 });
 
-test('templates: a mapping follows the one that names its event, or none', () => {
+test('mapping templates: a mapping belongs to the template of its event name, and one with a computed name to none', () => {
   expect(templateOf('Facebook', { isDefault: false, eventName: 'Purchase' })?.id).toBe('event:Purchase');
   expect(templateOf('Facebook', { isDefault: false, eventName: null })?.id).toBe('event');
   expect(templateOf('Facebook', { isDefault: true, eventName: null })?.id).toBe('default');
   expect(templateOf('Facebook', { isDefault: false, eventName: '{{event.event}}!' })).toBeUndefined();
 });
 
-test('templates: what they map, each once, and which of it is personal', () => {
+test('mapping templates: each mapped property is listed once, with whether it is personal', () => {
   const [template] = templatesOf('Facebook');
   const { mappings } = viewTemplate('Facebook', template as NonNullable<typeof template>);
   const properties = mappings.map(({ property }) => property);

@@ -31,7 +31,7 @@ function fakeDatabase() {
   return { state, services };
 }
 
-test('audited effect: it is had after its entry is kept, and no transaction is open meanwhile', async () => {
+test('audited effect: runs after its audit entry is committed, while no transaction is open', async () => {
   const { state, services } = fakeDatabase();
   const result = await withAudit(services, principal, {
     audited: { action: 'replay' },

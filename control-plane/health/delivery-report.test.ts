@@ -102,7 +102,7 @@ test('delivery report: answer times and throttled attempts of all pipelines are 
   expect(step?.answerMs?.most).toBeGreaterThan(800);
 });
 
-test('delivery report: by source', () => {
+test('delivery report: a source has the events that it sent and that were delivered within the range', () => {
   const sources = table([['shop', 'log>delivered', 3]], [['shop', 'log>delivered', 9]], nowMs / hourMs - 40.5);
   expect(reportSources([[{ sources }]], nowMs - 24 * hourMs).get('shop')).toMatchObject({ received: 3, delivered: 3 });
 });

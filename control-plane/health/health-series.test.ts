@@ -22,7 +22,7 @@ test('health series: steps begin at multiples of their length, end with now, and
   ]);
 });
 
-test('health series: what is known by the hour is in the step its hour begins in', () => {
+test('health series: the counts of an hour are in the step in which the hour begins', () => {
   const hours = { ...report([[25 * 60, 1, 0, 0, 0]]), hours: [[0, 5, 6, 7, 8]] } as const;
   const steps = sumHealthSteps([hours], { nowMs: 25 * 3_600_000, stepMinutes: 360, steps: 5 });
   expect(steps.map(({ succeeded }) => succeeded)).toEqual([5, 0, 0, 0, 1]);

@@ -50,7 +50,7 @@ test('health: the last attempt is the newest of any instance, also one before th
   });
 });
 
-test('health: a destination that refuses its key is UNHEALTHY, whatever it took before, as the one that asked it last says', () => {
+test('health: a destination that refuses its key is UNHEALTHY, whatever it accepted before; the newest report decides', () => {
   const refused = { ...report(0, 1, 0, 0, minute - 1), accessRefused: true } as const;
   expect(summarizeHealth([report(1_000, 0, 0, 0, minute - 5), refused], nowMs).status).toBe('UNHEALTHY');
   expect(summarizeHealth([refused, report(1_000, 0, 0, 0, minute - 5)], nowMs).status).toBe('UNHEALTHY');

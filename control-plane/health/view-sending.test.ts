@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { viewSending } from './view-sending.ts';
 
-test('sending: as the instance says that asked the destination last', () => {
+test('sending: is as reported by the instance with the newest dispatch', () => {
   const report = { v: 1, minutes: [], lastDispatchedAt: 1_000, sending: { breaker: 'open', concurrency: 1 } } as const;
   const newer = {
     ...report,

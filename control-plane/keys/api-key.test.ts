@@ -29,7 +29,7 @@ test('random text: has its length, its alphabet, and no letter more likely than 
   for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250);
 });
 
-test('validity: ends with revocation and with expiry', () => {
+test('api key: is valid until its revocation or its expiry', () => {
   const now = new Date(1_000);
   const at = (ms: number): Date => new Date(ms);
   expect(isValidAt({ expiresAt: null, revokedAt: null }, now)).toBe(true);
@@ -38,7 +38,7 @@ test('validity: ends with revocation and with expiry', () => {
   expect(isValidAt({ expiresAt: null, revokedAt: at(999) }, now)).toBe(false);
 });
 
-test('scopes: all is every one of the account, not of the installation; others are only themselves', () => {
+test('scopes: `all` grants every scope of the account and none of the installation, and any other scope only itself', () => {
   for (const scope of scopeNames) {
     expect([scope, hasScope(['all'], scope)]).toEqual([scope, scope !== 'system:find']);
     expect(hasScope(operatorScopes, scope)).toBe(true);

@@ -8,7 +8,7 @@ const alert = (alertname: string, severity: string, state: string) => ({
   annotations: { summary: `${alertname} is open`, runbook_url: 'somewhere' },
 });
 
-test('alerts: those that are open and ours, the gravest first', () => {
+test('alerts: only pending and firing alerts of Sluice are shown, the gravest first', () => {
   const alerts = [
     alert('SluiceLate', 'ticket', 'pending'),
     alert('SluiceSlow', 'ticket', 'firing'),

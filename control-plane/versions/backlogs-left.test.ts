@@ -10,7 +10,7 @@ const destination = (id: string, status = 'Enabled') => ({
 });
 const snapshot = (...destinations: ReturnType<typeof destination>[]) => ({ ...emptySnapshot, destinations });
 
-test('backlogs left: a destination leaves where it was sent to and is gone or turned off', () => {
+test('backlogs left: a destination leaves where it was enabled and is removed or disabled', () => {
   const live = snapshot(
     destination('kept'),
     destination('gone'),

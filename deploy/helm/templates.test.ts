@@ -19,7 +19,7 @@ const nodeVariables = ['NODE_EXTRA_CA_CERTS'];
 
 const everyTemplate = (): string => [...templates.values()].join('\n');
 
-test('templates: close what they open', () => {
+test('templates: every block has its end', () => {
   for (const [name, text] of templates) {
     const opened = text.match(/\{\{-? *(?:if|range|with|define|block)\b/g)?.length ?? 0;
     const closed = text.match(/\{\{-? *end *-?\}\}/g)?.length ?? 0;
@@ -28,7 +28,7 @@ test('templates: close what they open', () => {
   }
 });
 
-test('templates: include what is defined', () => {
+test('templates: every included template is defined', () => {
   const defined = new Set([...everyTemplate().matchAll(/define "([^"]+)"/g)].map(([, name]) => name));
   const included = [...everyTemplate().matchAll(/include "([^"]+)"/g)].map(([, name]) => name);
   expect(included.length).toBeGreaterThan(20);
@@ -60,7 +60,7 @@ test.each(['gateway', 'control-plane'] as const)(
   },
 );
 
-test('templates: who asks a gateway or the control plane asks in what it speaks, and gateways believe its authorities', () => {
+test('templates: clients of a gateway or the control plane use its scheme, and gateways trust its authorities', () => {
   for (const [name, text] of templates) {
     if (name !== 'NOTES.txt') expect({ name, urls: text.match(/https?:\/\//g) }).toEqual({ name, urls: null });
   }
@@ -135,7 +135,7 @@ test('templates: alerts link to the runbook below the address that is given', as
   for (const url of urls) expect(url).toMatch(/^https:\/\/git\.example\/runbook\/alerts\.md#sluice[a-z]+$/);
 });
 
-test('templates: metrics they name exist', () => {
+test('templates: every metric they name exists', () => {
   const groups = [
     gatewayMetrics,
     pipelineMetrics,

@@ -19,7 +19,7 @@ const at = (path: string): unknown =>
 const everyTemplate = (): string => [...templates.values()].join('\n');
 const variablesOf = (path: string): string[] => Object.keys(at(path) as Values);
 
-test('values: are what their schema asks for, and it takes nothing it does not know', () => {
+test('values: match their schema, which refuses unknown members', () => {
   const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
   expect(check(values) ? [] : check.errors).toEqual([]);
   const slips: Values[] = [
@@ -48,7 +48,7 @@ test('values: take the Secrets of certificates by name, and authorities only wit
   }
 });
 
-test('values: a range that is allowed to destinations asks for those of the cluster, which stay shut', () => {
+test('values: a range that is allowed to destinations needs the denied ranges of the cluster beside it', () => {
   const check = new Ajv({ strict: false }).compile(schema);
   const egress = (of: Values): boolean => check({ ...values, egress: of });
   expect(egress({ allow: [], deny: [] })).toBe(true);
@@ -101,7 +101,7 @@ test('values: every one that a template names is there, and every one that is th
   expect(unused).toEqual([]);
 });
 
-test('values: refuse of a pod what the template sets itself', () => {
+test('values: the settings of a pod that the template sets itself are refused', () => {
   const text = `${templates.get('_pod.tpl')}`;
   const spec = text.slice(text.indexOf('\nspec:'));
   const set = [...spec.matchAll(/^ {2}([a-zA-Z]+):/gm)].map(([, name]) => name);

@@ -105,7 +105,7 @@ test.each([
   expect(stackUrls(ports, inherited)).toMatchObject(urls);
 });
 
-test('ready message: with a certificate every address is that of TLS, and what curl needs is said', () => {
+test('ready message: with a certificate every address is https, and curl is shown with --cacert', () => {
   const inherited = { GATEWAY_TLS_CERT_FILE: '/cert.pem', CONTROL_PLANE_TLS_CERT_FILE: '/cert.pem' };
   const message = readyMessage('/x', { ...stackUrls(ports, inherited), ...made }, 'once');
   expect(message).toContain('curl https://127.0.0.1:1/api/v1/track');

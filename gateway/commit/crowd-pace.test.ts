@@ -33,7 +33,7 @@ test('crowd pace: what is begun is further apart where the thread waits for a pr
   expect(await goOn(10, 200, 10)).toBe(5);
 });
 
-test('crowd pace: one look is not enough', async () => {
+test('crowd pace: half a second of waiting changes nothing', async () => {
   const { goOn } = open();
   expect(await goOn(0.5, 20, 980)).toBe(5);
 });

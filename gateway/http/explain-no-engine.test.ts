@@ -81,11 +81,3 @@ test.each<[string, Partial<Machine>, readonly string[], string]>([
   const { problem, advice } = explainNoEngine({ ...here, ...machine }, packages, installed, causes);
   expect(`${problem}: ${advice}`).toBe(sentence);
 });
-
-test('no engine: node_modules without the packages at all', () => {
-  const none = packages.map(({ glibcMin }) => ({ glibcMin, builds: [] }));
-  expect(explainNoEngine(here, none, [], [])).toEqual({
-    problem: 'node_modules hold no HTTP engine',
-    advice: 'run npm ci',
-  });
-});

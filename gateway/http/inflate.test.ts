@@ -40,7 +40,7 @@ test('inflate: a body whose beginning is rejected is decompressed no further, an
   expect(inFlight.total).toBe(0);
 });
 
-test('inflate: an accepted body, one that becomes too large, and one that ends early', async () => {
+test('inflate: a whole body is given, one that becomes too large or ends early is refused', async () => {
   const inflater = new Inflater({ ...settings, ratioMax: Number.POSITIVE_INFINITY });
   const inflate = (compressed: Buffer): Promise<Inflated> =>
     new Promise((done) => void inflater.inflate({ compressed, address: 'a', isWanted: () => true, done }));

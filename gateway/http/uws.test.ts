@@ -67,7 +67,7 @@ test('engine: a build that does not load is reported with the system’s message
   );
 });
 
-test('engine: node_modules without it', () => {
+test('engine: node_modules without any build are reported with npm ci', () => {
   expect(failureOf()).toBe('node_modules hold no HTTP engine: run npm ci');
 });
 

@@ -87,7 +87,7 @@ test('published sources: a source that cannot be read takes nothing', () => {
   expect(sources.byToken('live')).toBeUndefined();
 });
 
-test('published sources: of a build before or after, with words, limits and fields of its own, one sends', () => {
+test('published sources: a source of an earlier or later build, with words, limits and fields of its own, may send', () => {
   const sources = create();
   const other = {
     type: 'NewSource',

@@ -14,7 +14,7 @@ const idle = (ackedSeq: number): ResolverProgress => ({ ackedSeq, waiting: 0, un
 const none: ReadonlyMap<string, number> = new Map();
 const all = (waiting: WaitingBytes, bytes = 1e9, queued = none) => Object.fromEntries(waiting.all(bytes, queued));
 
-test('waiting bytes: what was stored waits until the log begins behind it', async () => {
+test('waiting bytes: stored bytes count until the log begins after them', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   waiting.add(0, 'b', 1);
@@ -28,7 +28,7 @@ test('waiting bytes: what was stored waits until the log begins behind it', asyn
   expect([all(waiting), waiting.isEmpty]).toEqual([{}, true]);
 });
 
-test('waiting bytes: what the resolver of its partition acknowledged does not wait, wherever the log begins', async () => {
+test('waiting bytes: bytes that the resolver of their partition acknowledged do not count, wherever the log begins', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   waiting.add(1, 'b', 1);
@@ -42,7 +42,7 @@ test('waiting bytes: what the resolver of its partition acknowledged does not wa
   expect(all(waiting)).toEqual({ b: 1 });
 });
 
-test('waiting bytes: a resolver with nothing to do has resolved what the look before saw, and not what may be new to it', async () => {
+test('waiting bytes: an idle resolver has resolved the bytes stored before the previous look, and not those stored since', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   await waiting.look(state(1, 5, { 0: idle(0) }));

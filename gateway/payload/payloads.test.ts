@@ -23,7 +23,7 @@ test.each([
   expect(describeProblem(trackPayload, payload)).toBe(sentence);
 });
 
-test('describeProblem: a row without an id', () => {
+test('describeProblem: a row without an id lacks distinctId', () => {
   expect(describeProblem(batchRow, { event: 'a' })).toBe('distinctId is required');
 });
 

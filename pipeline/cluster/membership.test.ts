@@ -32,7 +32,7 @@ test('ownership: property: when an instance goes only its own actors move', () =
   );
 });
 
-test('ownership: share: is about even', () => {
+test('ownership: actors are spread about evenly', () => {
   const owned = actors.filter((actorId) => ownerOf(actorId, ['a', 'b', 'c']) === 'a').length;
   expect(owned).toBeGreaterThan(60);
   expect(owned).toBeLessThan(140);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ReportedStats } from './hosted-actors.ts';
 
-test('reported stats: the first are new, and then those in which a number changed', () => {
+test('reported stats: the first are reported, and later ones in which a number changed', () => {
   const reported = new ReportedStats();
   expect(reported.take({ frames: 0, events: 0 })).toBe(true);
   expect(reported.take({ frames: 0, events: 0 })).toBe(false);
@@ -9,7 +9,7 @@ test('reported stats: the first are new, and then those in which a number change
   expect(reported.take({ frames: 0, events: 3 })).toBe(false);
 });
 
-test('reported stats: an object that changes is seen to', () => {
+test('reported stats: a change within the same object is reported', () => {
   const reported = new ReportedStats();
   const stats = { frames: 1 };
   reported.take(stats);

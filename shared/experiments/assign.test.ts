@@ -128,7 +128,7 @@ test('assign: no change of weights, allocation or pause moves a visitor who is a
   );
 });
 
-test('assign: the same question has the same answer, in every process', () => {
+test('assign: a visitor has the same variant, whatever the order of the variants', () => {
   assert(
     property(setting, visitorIds, (given, visitorId) => {
       const reversed = { ...given, variants: given.variants.toReversed() };

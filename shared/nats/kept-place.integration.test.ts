@@ -45,15 +45,6 @@ async function restartAll(): Promise<void> {
   await Promise.all(cluster.nodes.map((node) => node.start()));
 }
 
-test('kept place: only a consumer whose reader keeps its place is kept in memory', async () => {
-  const inMemory = async (consumer: DurableConsumer) => {
-    await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
-    return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
-  };
-  expect(await inMemory(consumerOfNumbers('kept', 'by-ids'))).toBe(true);
-  expect(await inMemory(consumerOfNumbers('unkept', 'nobody'))).toBe(false);
-});
-
 test('kept place: a reader goes on where it was after all nodes were killed at once', async () => {
   await put('alive', 0, 8);
   const reader = await openPullConsumer(connection, {

@@ -149,7 +149,7 @@ test.each([
   },
 );
 
-test('consumer: a paused one asks for nothing, a resumed one goes on', async () => {
+test('consumer: a paused one requests no messages, a resumed one continues', async () => {
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 1 });
   await put('1');
   await put('2');
@@ -166,7 +166,7 @@ test('consumer: a paused one asks for nothing, a resumed one goes on', async () 
   await pullConsumer.close();
 });
 
-test('consumer: a waiting reader is let go when it closes', async () => {
+test('consumer: a waiting reader gets an empty result when it closes', async () => {
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 1 });
   const waiting = pullConsumer.take(1);
   await pullConsumer.close();
@@ -187,7 +187,7 @@ test('consumer: a deleted consumer is created again and nothing is lost', async 
   await pullConsumer.close();
 });
 
-test('consumer: what an earlier reader had comes first and at once, in order, and it is given nothing any more', async () => {
+test('consumer: a new reader gets the unacknowledged messages of the earlier one first, in order, and the earlier one gets no more', async () => {
   const all = Array.from({ length: 12 }, (_, n) => String(n));
   for (const text of all) await put(text);
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
@@ -231,7 +231,7 @@ test('consumer: a reader that stands still, its request waiting at the server, k
   await own.close();
 });
 
-test('consumer: messages that went elsewhere are noticed, and come in order', async () => {
+test('consumer: a message that another client pulled is delivered again, in order', async () => {
   const { stream, name } = consumer;
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 2 });
   pullConsumer.pause();
@@ -247,7 +247,7 @@ test('consumer: messages that went elsewhere are noticed, and come in order', as
   await pullConsumer.close();
 });
 
-test('consumer: what is released comes again in order, what is in flight or done does not', async () => {
+test('consumer: released messages come again in order, those in flight or acknowledged do not', async () => {
   const all = Array.from({ length: 8 }, (_, n) => String(n));
   for (const text of all) await put(text);
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 3 });
@@ -278,7 +278,7 @@ test('consumer: what the reader before had finished is acknowledged and not hand
   await later.close();
 });
 
-test('consumer: a consumer of an earlier version is taken over in its place', async () => {
+test('consumer: a consumer of an earlier version is taken over at its position', async () => {
   for (let n = 0; n < 4; n += 1) await put(String(n));
   await connection[client].jsm.consumers.add(streams.events, {
     durable_name: consumer.name,

@@ -92,7 +92,7 @@ test.each([
   expect(connectFailure(error)?.message).toMatch(told);
 });
 
-test('database: a failure that is not of connecting is none of ours', () => {
+test('database: a failure that is not one of connecting is left as it is', () => {
   expect(connectFailure(failed('duplicate key', '23505'))).toBeUndefined();
 });
 

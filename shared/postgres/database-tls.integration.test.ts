@@ -87,7 +87,7 @@ async function askStorage(access: DatabaseAccess): Promise<boolean | undefined> 
   }
 }
 
-test('database: encrypted both ways of reaching it, with a certificate of our own', async () => {
+test('database: the pool and the ORM connect encrypted, with a client certificate', async () => {
   expect(await askPool(withTls(client))).toBe(true);
   expect(await askStorage(withTls(client))).toBe(true);
   expect(await askPool({ databaseUrl: server.url, databaseTls: { verify: 'nothing', ...client } })).toBe(true);

@@ -99,7 +99,7 @@ describe('consent mode', () => {
 });
 
 describe('dispatch plan', () => {
-  test('send: an event no rule speaks against', () => {
+  test('send: an event that no rule stops is sent', () => {
     expect(decide({})).toEqual({ kind: 'send' });
   });
 
@@ -204,7 +204,7 @@ describe('dispatch plan', () => {
     expect(rows.map(([modification]) => modification)).toEqual(others);
   });
 
-  test('order: what comes first in the chain decides', () => {
+  test('order: of several rules that stop an event the first of the chain is named', () => {
     const all = {
       globalDispatchCenters: [center(['d1'])],
       mappings: [mapping({ action: 'stop' })],

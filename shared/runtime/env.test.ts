@@ -53,7 +53,7 @@ test.each([
   ['/run', 'KEY_FILE names /run, which is a folder'],
   ['/run/odd', 'KEY_FILE names /run/odd, which cannot be read'],
   ['/run/empty', 'KEY_FILE names /run/empty, which is empty'],
-])('env: of the file %s it is said what is wrong, and nothing else', (path, problem) => {
+])('env: what is wrong with the file %s is the only problem', (path, problem) => {
   expect(problemsOf(() => read({ KEY_FILE: path }))).toEqual([problem]);
 });
 

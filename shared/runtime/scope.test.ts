@@ -90,7 +90,7 @@ test('scope: past its deadline the process exits with 1', async () => {
   }
 });
 
-test('scope: a name is given once', () => {
+test('scope: a resource under a name that is open already is refused', () => {
   const { open } = create();
   open('log');
   expect(() => open('log')).toThrow('the resource log is opened twice');

@@ -84,7 +84,7 @@ test.each(statements)('twins: a statement that leaves the account out fails: %s'
   expect(rowCount).toBe(1);
 });
 
-test('twins: what a job of all accounts deletes is no fault', async () => {
+test('twins: a statement that deletes rows of all accounts by their age is no fault', async () => {
   await pool.query(`insert into violations
     values ('${account}', now() - interval '9 days', 'r', 'E', 's', '', 'Report', 'Info', 1, now(), now(), 'string')`);
   const { rowCount } = await pool.query(`delete from violations where hour < now() - interval '8 days'`);

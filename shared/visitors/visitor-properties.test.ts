@@ -125,7 +125,7 @@ test('merged properties: what was written later wins, custom properties one by o
   });
 });
 
-test('visitor properties: what lines have of a visitor is made once for each id', () => {
+test('visitor properties: the text of a visitor in lines is made once for each id', () => {
   const properties = new VisitorProperties({ city: 'Oslo' });
   const make = (id: string) => ({ id, before: '', behind: properties.text, bytes: 0, characters: 0 });
   const first = properties.lineOf('a', make);

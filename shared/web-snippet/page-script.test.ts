@@ -194,7 +194,7 @@ test.each([
   ['a consent cookie with other values', 'sluice_consent=%7B%22ads%22%3A%22no%22%7D'],
   ['an id cookie with a broken escape', 'sluice_visitor_id=%E0%A4'],
   ['an id cookie that is too long for an id', `sluice_visitor_id=${'x'.repeat(401)}`],
-])('page script: %s counts as none', async (_name, cookie) => {
+])('page script: %s is ignored', async (_name, cookie) => {
   const { call, names, sent, cookies } = openPage({ cookie });
   call('track', 'Seen', {});
   call('consent', { ads: true });

@@ -61,7 +61,7 @@ test('judge: an acknowledged event that never came is lost, and named', () => {
   });
 });
 
-test('judge: one destination that has it does not excuse the other', () => {
+test('judge: an event that reached one destination is still lost at the other', () => {
   const ledger = ledgerOf(1, 1);
   const { destinations } = judge(evidence(ledger, [], { arrivals: { one: [arrival('1/1')], other: [] } }));
   expect(destinations).toMatchObject({ one: { lost: 0 }, other: { lost: 1 } });
@@ -155,7 +155,7 @@ test('judge: an event from before the fault that is answered only after it says 
   expect(verdict).toMatchObject({ firstAcknowledgementMs: 22, firstDeliveryMs: Number.NaN, delayMs: { p99: 0 } });
 });
 
-test('judge: no recovery is no figure, and not nought', () => {
+test('judge: without a recovery its figures are NaN and not 0', () => {
   const verdict = judge(evidence(ledgerOf(1, 1), [arrival('1/1')], { overMs: 50 }));
   expect(verdict).toMatchObject({
     firstAcknowledgementMs: Number.NaN,

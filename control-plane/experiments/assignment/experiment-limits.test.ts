@@ -43,7 +43,7 @@ test('experiment limits: a page that alone takes too much is refused, and what w
   expect(limits.refused).toMatchObject({ work: 1, page: 1 });
 });
 
-test('experiment limits: a failure of the look itself goes through as it is', () => {
+test('experiment limits: an error of the limited work is thrown unchanged', () => {
   const failure = new Error('a bug');
   const look = () =>
     createExperimentLimits(rates).look('a', 0, () => {

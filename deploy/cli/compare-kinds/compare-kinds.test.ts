@@ -203,7 +203,7 @@ test('vendor events: each is sent as the reference of its platform has it', asyn
   expect(shown.join('')).toBe('');
 });
 
-test('example: says what it differs in', async () => {
+test('example: the difference of its one line that differs is shown', async () => {
   const lines = await read(createReadStream(join(import.meta.dirname, 'example.jsonl')) as AsyncIterable<Buffer>);
   const shown = lines.map((line) =>
     'problem' in line

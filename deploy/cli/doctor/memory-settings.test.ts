@@ -18,7 +18,7 @@ test('memory of services: follows what bounds it', () => {
   expect(sumOf(usual, 'pipeline', 8) - one).toBeCloseTo((4 * 8_000_000 * 13) / mebibyte);
 });
 
-test('memory of services: those that do not run here are none', () => {
+test('memory of services: a service that does not run here has 0 processes', () => {
   const here = serviceMemory(usual, { heapBytes, partitions: 4 }, { gateways: 4, pipelines: 0, controlPlanes: 1 });
   expect(here.map(({ of, processes }) => [of, processes])).toEqual([
     ['gateway', 4],

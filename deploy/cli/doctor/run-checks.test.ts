@@ -34,7 +34,7 @@ test('doctor: a check that never ends, and one that throws, are findings', async
   expect(findings[1]?.detail).toBe('why');
 });
 
-test('doctor: what is shown says what to do, and the exit code how it is', () => {
+test('doctor: each finding is shown with its advice, and the exit code is that of the worst level', () => {
   const text = showFindings([good, poor]);
   expect(text).toMatch(/warn {2}b +so so\n +→ do this/);
   expect(text).toMatch(/1 ok, 1 to look at, 0 broken/);

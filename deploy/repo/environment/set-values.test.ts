@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { services, tools } from './environment-page.ts';
 
-// Helm's values, Compose and the units set variables of their own. Each is one a program knows, and where its value is
-// not the program's default a comment there says why: else the two drift apart without a reason.
+// Helm's values, Compose and the units set variables of their own. Where a value is not the program's default a comment
+// there says why: else the two drift apart without a reason.
 
 type SetValue = { readonly file: string; readonly name: string; readonly value: string; readonly isExplained: boolean };
 
@@ -55,19 +55,9 @@ function defaultOf(variable: object): string | undefined {
   return Array.isArray(variable.default) ? variable.default.join(',') : String(variable.default);
 }
 
-// Of the images that Compose runs beside ours.
-const foreign = /^(?:POSTGRES|GF|PG)_|^NATS_STORE_BYTES_MAX$|^NODE_ENV$/;
-
-test('set values: every variable that Helm, Compose or a unit sets is known to a program', () => {
+test('set values: where a value is not the default, a comment there says why', () => {
   expect(new Set(set.map(({ file }) => file)).size).toBeGreaterThan(4);
   expect(set.length).toBeGreaterThan(40);
-  // A secret's variable may name a file instead.
-  const isKnown = (name: string): boolean => defaults.has(name) || defaults.has(name.replace(/_FILE$/, ''));
-  const unknown = set.filter(({ name }) => !foreign.test(name) && !isKnown(name));
-  expect(unknown).toEqual([]);
-});
-
-test('set values: where a value is not the default, a comment there says why', () => {
   const differing = set.filter(({ name, value }) => {
     const usual = defaults.get(name);
     return usual !== undefined && usual !== value;

@@ -181,7 +181,7 @@ test('order over retries: down: the breaker opens over many frames, and every vi
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: dead letter: the first one becomes one, and the next goes', async () => {
+test('order over retries: dead letter: where the first event becomes one, the next are sent', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
   await rig.start({ retryWindowMs: 1_500 });
   await rig.send(events('a', 0, 1, 2));
@@ -191,7 +191,7 @@ test('order over retries: dead letter: the first one becomes one, and the next g
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: window: that of an event that waits begins with its own first attempt', async () => {
+test('order over retries: window: the retry window of a waiting event begins with its own first attempt', async () => {
   let failures = 2;
   sink.answer(({ body }) => (has(body, 'a:000') || failures-- > 0 ? 503 : 200));
   await rig.start({ retryWindowMs: 1_500 });
@@ -200,7 +200,7 @@ test('order over retries: window: that of an event that waits begins with its ow
   expect((await rig.deadLetters()).map((letter) => letter.event.event.id)).toEqual(['a:000']);
 });
 
-test('order over retries: rules: a first one that is stopped while it waits lets the next go', async () => {
+test('order over retries: rules: a waiting first event that a new rule stops lets the next go', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? 503 : 200));
   await rig.start();
   await rig.send([{ ...event('a', 0), name: 'Bad' }, event('a', 1)]);
@@ -215,7 +215,7 @@ test('order over retries: rules: a first one that is stopped while it waits lets
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: order none: the others go on, and the one that failed comes after them', async () => {
+test('order over retries: order none: later events are sent at once, and the failed one after them', async () => {
   publishDestination({ order: 'none' });
   sink.answer(() => (sink.requests.length === 1 ? 503 : 200));
   const dispatcher = await rig.start();
@@ -242,7 +242,7 @@ test('order over retries: order changes: to none releases parked events, and bac
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: limit: as many visitors wait as may, then no fresh events are taken until there is room', async () => {
+test('order over retries: limit: at visitorsMax waiting visitors no fresh events are taken until there is room', async () => {
   let isDown = true;
   sink.answer(({ body }) => (isDown && idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
   const order = { ...defaultSettings.order, visitorsMax: 4 };
@@ -260,7 +260,7 @@ test('order over retries: limit: as many visitors wait as may, then no fresh eve
   await rig.retryLogIsEmpty();
 });
 
-test('order over retries: limit: one visitor parks no more than may be parked', async () => {
+test('order over retries: limit: one visitor parks no more events than the limit', async () => {
   let isDown = true;
   sink.answer(({ body }) => (isDown && has(body, 'a:000') ? 503 : 200));
   const order = { ...defaultSettings.order, eventsMax: 10 };

@@ -170,7 +170,7 @@ test('outcome recorder: writes what became of an event at each destination', asy
   );
 });
 
-test('outcome recorder: the newest stays, in whatever order and from whatever recorder they come', async () => {
+test('outcome recorder: the newest outcome stays, in any order and from any recorder', async () => {
   await addEvents(['e1', 'e2']);
   const [first, second] = [start(), start()];
   first.record(outcomeOf('e1', { outcome: 'retrying', reason: 'http_503', attempts: 1, atMs: nowMs }));
@@ -186,7 +186,7 @@ test('outcome recorder: the newest stays, in whatever order and from whatever re
   ]);
 });
 
-test('outcome recorder: an outcome that is there before its event waits for it', async () => {
+test('outcome recorder: an outcome that comes before its event waits for it', async () => {
   const recorder = start();
   recorder.record(outcomeOf('later'));
   await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ waiting: 1, recorded: 0 }), within);
@@ -201,7 +201,7 @@ test('outcome recorder: an outcome of an event that is not in the view is droppe
   expect(await written()).toEqual([]);
 });
 
-test('outcome recorder: over its bound the oldest go, counted', async () => {
+test('outcome recorder: over its bound the oldest outcomes are dropped and counted', async () => {
   const ids = Array.from({ length: 50 }, (_, n) => `e${String(n).padStart(2, '0')}`);
   await addEvents(ids);
   const recorder = start({ waitingMax: 20 });
@@ -211,7 +211,7 @@ test('outcome recorder: over its bound the oldest go, counted', async () => {
   expect((await written()).map((row) => (row as unknown[])[0])).toEqual(ids.slice(-20));
 });
 
-test('outcome recorder: a destination over its rate gets a sample', async () => {
+test('outcome recorder: a destination over its rate has a sample recorded', async () => {
   const recorder = start({ perSecondMax: 1, burstMax: 100, flushEveryMs: 60_000 });
   for (let n = 0; n < 5_000; n += 1) recorder.record(outcomeOf(`e${n}`));
   const { dropped_sampled, waiting } = recorder.stats();
@@ -220,7 +220,7 @@ test('outcome recorder: a destination over its rate gets a sample', async () => 
   expect(dropped_sampled).toBe(5_000 - waiting);
 });
 
-test('outcome recorder: many destinations together get a sample of the same events', async () => {
+test('outcome recorder: over the rate of a thread the sample has the same events for all destinations', async () => {
   const recorder = start({ ofThread: { perSecondMax: 1, burstMax: 64 }, flushEveryMs: 60_000 });
   const noted = new Map<string, number>();
   for (let event = 0; event < 500; event += 1) {
@@ -238,7 +238,7 @@ test('outcome recorder: many destinations together get a sample of the same even
   expect([...noted.values()].filter((outcomes) => outcomes === 10).length).toBeGreaterThan(3);
 });
 
-test('outcome recorder: one the database does not take does not take the others with it', async () => {
+test('outcome recorder: an outcome that the database refuses does not prevent the others', async () => {
   await addEvents(['e1', 'e2']);
   const recorder = start();
   recorder.record(outcomeOf('e1'));
@@ -280,7 +280,7 @@ test('outcome recorder: close writes waiting outcomes', async () => {
   expect(recorder.stats()).toMatchObject({ recorded: 1, waiting: 0 });
 });
 
-test('outcomes: leave with their event', async () => {
+test('outcome recorder: outcomes are deleted with their event', async () => {
   await addEvents(['e1']);
   const recorder = start();
   recorder.record(outcomeOf('e1'));

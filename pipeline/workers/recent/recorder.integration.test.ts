@@ -40,7 +40,7 @@ const claim = (userId: string, externalIds: readonly string[] = []): VisitorClai
   anonymousId: undefined,
 });
 
-test('recorder: an event is in the view with all it says', async () => {
+test('recorder: an event is in the view with all its fields', async () => {
   const event = resolvedEvent(account, { id: 'e1', event: 'Order', test: true, version_number: 3 });
   await rig.send(account, [event]);
   const recorder = await rig.start();
@@ -111,7 +111,7 @@ test('recorder: the same id in two accounts is two events', async () => {
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['same']), within);
 });
 
-test('recorder: what cannot be read or stored is left out alone', async () => {
+test('recorder: an event that cannot be read or stored is left out, and the others of its frame are recorded', async () => {
   const lines = [
     encodeResolved(resolvedEvent(account, { id: 'a' })),
     'no json at all',
@@ -200,7 +200,7 @@ test('recorder: what a crash kept out of the view comes into it with the next st
   expect(fourth.stats()['recent_caught_up_frames']).toBe(0);
 });
 
-test('recorder: a start looks at no more of the log than it may', async () => {
+test('recorder: a start reads at most caughtUpFramesMax frames of the log', async () => {
   const [older, newer] = [names(20, 'a'), names(5, 'b')];
   for (const id of [...older, ...newer]) await rig.send(account, [resolvedEvent(account, { id })]);
   await rig.pool.query('delete from recent_places');

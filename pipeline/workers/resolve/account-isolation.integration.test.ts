@@ -198,7 +198,7 @@ test('resolver: the queue of an account is taken over by the next resolver, in o
     await last.stop(5_000);
   }));
 
-test('resolver: one account alone has no queue, which would not help', () =>
+test('resolver: the events of an only account are not moved to a queue', () =>
   withRig(async (rig) => {
     const only = randomUUID();
     const opened = createLatch();
@@ -212,7 +212,7 @@ test('resolver: one account alone has no queue, which would not help', () =>
     await resolver.stop(5_000);
   }));
 
-test('resolver: an event at whose visitor the database fails is a dead letter in the end, and no other account waits', () =>
+test('resolver: an event whose visitor the database cannot write becomes a dead letter, and no other account waits', () =>
   withRig(async (rig) => {
     const [bad, fine] = [randomUUID(), randomUUID()];
     const pool = createVisitorPool({
@@ -291,7 +291,7 @@ test('resolver: while no statement of any account is done in time nothing become
     }
   }));
 
-test('resolver: what fails with an error of its own is found in a part of many accounts, once', () =>
+test('resolver: one failing event in a batch of many accounts is found, and it alone becomes a dead letter', () =>
   withRig(async (rig) => {
     const accounts = Array.from({ length: 30 }, () => randomUUID());
     const [bad = ''] = accounts;

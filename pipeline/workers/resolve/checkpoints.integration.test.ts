@@ -120,7 +120,7 @@ test('checkpoints: a log without any is read whole once, and has them from then 
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
   }));
 
-test('checkpoints: a start on EVENTS that was emptied, by whatever removes there, still knows every event', () =>
+test('checkpoints: a start after EVENTS was purged still knows every event', () =>
   withRig(async (rig) => {
     await sendEach(rig, 0, 10);
     await resolve(rig, 10);
@@ -129,7 +129,7 @@ test('checkpoints: a start on EVENTS that was emptied, by whatever removes there
     expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 0, duplicates: 20 });
   }));
 
-test('checkpoints: those that cannot be removed keep no resolver from starting, and are followed by none', async () => {
+test('checkpoints: where old ones cannot be removed a resolver starts all the same, and the next start reads those written after them', async () => {
   const withoutRemoval = testUsersConfig()
     .split('\n')
     .filter((line) => !/STREAM\.(MSG\.DELETE|PURGE)\.DEDUPLICATION/.test(line))
@@ -238,7 +238,7 @@ test('checkpoints: ids that the window has left behind are removed with their ch
     expect(await countCheckpoints(rig)).toBeLessThan(90);
   }));
 
-test('checkpoints: a log that takes none holds up neither a start nor an event', () =>
+test('checkpoints: without their stream neither a start nor an event is delayed', () =>
   withRig(async (rig) => {
     const { jsm } = rig.connection[client];
     const { config } = await jsm.streams.info(streams.deduplication);

@@ -151,7 +151,7 @@ test('resolver: writes an event with its visitor to the log of its account', () 
     });
   }));
 
-test('resolver: each frame names the one before it, so that who was not given that one notices', () =>
+test('resolver: each frame names the sequence of the one before it', () =>
   withRig(async (rig) => {
     for (const id of ['a', 'b', 'c']) await rig.send(0, [track(id)]);
     const resolver = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
@@ -247,7 +247,7 @@ test('resolver: an account that sends little is found after a flood of another o
     );
   }));
 
-test('resolver: whose visitors are known does not wait for the transactions of others, and each keeps its order', () =>
+test('resolver: an account whose visitors are known does not wait for the transactions of others, and each keeps its order', () =>
   withRig(async (rig) => {
     const [quiet, others] = [randomUUID(), Array.from({ length: 5 }, () => randomUUID())];
     const rounds = 20;
@@ -288,7 +288,7 @@ test('resolver: whose visitors are known does not wait for the transactions of o
     expect(resolver.stats()).toMatchObject({ duplicates: 0, visitors_created: 2 + others.length * 7 });
   }));
 
-test('resolver: drops what the live version does not let through, but no test event', () =>
+test('resolver: events that the live version does not allow are dropped, test events are not', () =>
   withRig(async (rig) => {
     const plan: ResolvePlan = {
       versionNumber: 7,
@@ -453,7 +453,7 @@ test('resolver: stops in time when the database never comes, and leaves its fram
     expect(idsOf(await rig.written())).toEqual(['a']);
   }));
 
-test('resolver: a log that is full holds it up, and loses nothing', () =>
+test('resolver: while the log is full events wait, and then all are resolved in order', () =>
   withRig(async (rig) => {
     const { jsm } = rig.connection[client];
     const { config } = await jsm.streams.info(streams.events);

@@ -46,7 +46,7 @@ test('violations: an account with many groups has the rest counted by rule, and 
   expect(violations.take()).toHaveLength(501);
 });
 
-test('violations: what has no place is refused until those before it were taken', () => {
+test('violations: beyond 5,000 groups a new one is refused until the recorded ones are taken', () => {
   const violations = new Violations();
   for (let n = 0; n < 5_000; n += 1) violations.note(violated({ account: `a${n}` }));
   expect(violations.note(violated({ account: 'late' }))).toBe(false);

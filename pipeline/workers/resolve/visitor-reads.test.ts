@@ -42,7 +42,7 @@ test('visitor reads: a property whose name has dots is read under any of the nam
 });
 
 test.each(['{{visitor}}', '{{ visitor.custom_properties }}', '$visitor.custom_properties', 'visitor'])(
-  'visitor reads: %s is all of it',
+  'visitor reads: %s reads the whole visitor',
   (text) => {
     expect(readsOf({ mappings: [{ mappings: [{ property: 'a', map: text }] }] }).isAll).toBe(true);
   },

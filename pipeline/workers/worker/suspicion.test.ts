@@ -25,7 +25,7 @@ test('suspicion: one death sets nothing aside, and one about no frames says noth
   });
 });
 
-test('suspicion: the logs are kept apart: a sequence of one says nothing of that sequence in the other', () => {
+test('suspicion: a sequence of one log says nothing of the same sequence in the other', () => {
   const first = suspectAfterDeath(noSuspicion, { retry: { from: 4, to: 9 } });
   expect(first).toEqual({ log: none, retry: { watched: { from: 4, to: 9 }, quarantined: [] } });
   expect(suspectAfterDeath(first, { log: { from: 7, to: 7 } })).toEqual({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
-test('turns: others go first once enough was done, and a turn begins', async () => {
+test('turns: after enough work other callbacks of the event loop run first, and each turn is reported', async () => {
   let begun = 0;
   const turns = new Turns(() => void (begun += 1));
   const happened: string[] = [];
@@ -19,7 +19,7 @@ test('turns: others go first once enough was done, and a turn begins', async () 
   expect(begun).toBe(waits);
 });
 
-test('turns: who shares them waits for a turn that others may have first', async () => {
+test('turns: work over its budget waits for a shared turn', async () => {
   const waiting: (() => void)[] = [];
   const turns = new Turns(
     () => undefined,

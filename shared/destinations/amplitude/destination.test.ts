@@ -116,13 +116,6 @@ describe('Amplitude', () => {
     ]);
   });
 
-  it('request: one larger than a megabyte is not sent', () => {
-    const event_properties = { text: 'x'.repeat(400_000) };
-    const large = ['a', 'b', 'c'].map((id) => ({ resolved: sampleEvent({ id, event_properties }) }));
-    expect(() => amplitude.prepare(key).buildRequest(large, 0)).toThrow('too large');
-    expect(amplitude.prepare(key).buildRequest(large.slice(0, 2), 0).body?.length).toBeGreaterThan(800_000);
-  });
-
   it('answer: other statuses speak for themselves', () => {
     expect(amplitude.prepare(key).readAnswer?.(answer(429, { code: 429 }), [track])).toBeUndefined();
     expect(amplitude.prepare(key).readAnswer?.(answer(200, { code: 200 }), [track])).toBeUndefined();

@@ -53,7 +53,7 @@ test('Attentive: other events are custom, without what names and keys may not ha
   expect(requestOf(attentive, [sampleShopper({ properties: { value: 5 } })]).url).toMatch(/\/events\/custom$/);
 });
 
-test('Attentive: variants, where goods have them', () => {
+test('Attentive: the variant of a product is sent beside its id', () => {
   const products = [{ product_id: 'p', variant_id: 'v', price: 1 }];
   expect(bodyOf(attentive, [sampleShopper({ properties: { products } })])).toMatchObject({
     items: [{ productId: 'p', productVariantId: 'v', price: [{ value: 1 }] }],

@@ -60,7 +60,7 @@ describe('AWSSNS', () => {
     expect(kinds(answer(done('e0'), '').slice(0, 150))).toEqual(['retry', 'retry', 'retry']);
   });
 
-  it('answer: an error of the whole request', () => {
+  it('answer: an error of the whole request is a retry, a pause, or left to the status', () => {
     const error = (code: string): string =>
       `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>…</Message></Error></ErrorResponse>`;
     expect(read(400, error('Throttling'))?.[0]).toEqual({ kind: 'retry', reason: 'Throttling', isThrottled: true });

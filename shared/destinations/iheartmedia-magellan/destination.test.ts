@@ -40,7 +40,7 @@ test('Magellan AI: a lead may be worth nothing, a purchase not', () => {
   );
 });
 
-test('Magellan AI: unknown visitors and other events', () => {
+test('Magellan AI: an unknown visitor is unfit, an event without a name of its own is skipped, and a short pixel token is refused', () => {
   expect(() => requestOf(iHeartMediaMagellan, [sampleStranger()])).toThrow('an IPv4 address');
   const prepared = iHeartMediaMagellan.prepare(iHeartMediaMagellan.exampleSettings);
   expect(prepared.accepts?.(sampleShopper({ event: 'Quiz Done' }))).toBe(false);

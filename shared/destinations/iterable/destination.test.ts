@@ -84,13 +84,6 @@ describe('Iterable', () => {
     expect(bodyOf([order(own)])).toMatchObject({ events: [{ eventName: 'Order Completed' }] });
   });
 
-  it('request: one larger than four megabytes is not sent', () => {
-    const event_properties = { text: 'x'.repeat(900_000) };
-    const large = Array.from({ length: 5 }, (_, i) => ({ resolved: sampleEvent({ id: `l${i}`, event_properties }) }));
-    expect(() => bodyOf(large)).toThrow('too large');
-    expect(bodyOf(large.slice(0, 4)).events).toHaveLength(4);
-  });
-
   it('identify: updates users, in a request of its own', () => {
     const prepared = iterable.prepare(key);
     expect(prepared.groupOf?.(identify)).not.toBe(prepared.groupOf?.(track));

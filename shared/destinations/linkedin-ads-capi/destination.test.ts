@@ -93,7 +93,7 @@ describe('LinkedInAdsCAPI', () => {
     expect(() => linkedinAdsCapi.prepare({ ...settings, apiVersion: 'x' })).toThrow('settings.apiVersion');
   });
 
-  it('answer: element by element', () => {
+  it('answer: each event has the outcome of its element', () => {
     const elements = [{ status: 201 }, { status: 400 }, { status: 429 }];
     expect(kinds(200, { elements })).toEqual(['delivered', 'reject', 'retry']);
     expect(kinds(200, { elements: [{ status: 201 }] })).toBeUndefined();

@@ -100,7 +100,7 @@ describe('Pinterest', () => {
     expect(() => pinterest.prepare({ ...settings, ownEvents: 'Level Completed' })).toThrow('settings.ownEvents ');
   });
 
-  it('person: a third gender, and codes of digits only', () => {
+  it('person: any other gender is sent as n, and a postal code with letters is left out', () => {
     const told = (visitor: Readonly<Record<string, unknown>>): unknown =>
       sent(sampleShopper({ visitor })).body.data[0]?.['user_data'];
     expect(told({ gender: 'non-binary', zip: '10001-1234' })).toMatchObject({

@@ -46,7 +46,7 @@ test('Roku: test mode has an address of its own', () => {
   expect(requestOf(rokuCapi, [sampleShopper()], { testMode: true }).url).toMatch(/\/v1\/test_events$/);
 });
 
-test('Roku: its own names only, an unknown visitor is unfit, and a request has a megabyte', () => {
+test('Roku: only its own event names are accepted, an unknown visitor is unfit, and a request over a megabyte is refused', () => {
   const accepts = (event: string) => rokuCapi.prepare(rokuCapi.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Page Viewed', 'Donate', 'Quiz Done'].map(accepts)).toEqual([true, true, false]);
   expect(() => requestOf(rokuCapi, [sampleStranger()])).toThrow('no identifier');

@@ -49,6 +49,6 @@ test.each([
   expect(bodyOf(theTradeDesk, [sampleShopper({ event })])).toMatchObject({ data: [{ event_name }] });
 });
 
-test('The Trade Desk: nothing to match is unfit', () => {
+test('The Trade Desk: an event of an unknown visitor is unfit', () => {
   expect(() => requestOf(theTradeDesk, [sampleStranger()])).toThrow('The Trade Desk needs a device id');
 });

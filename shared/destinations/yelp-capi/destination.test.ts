@@ -50,7 +50,7 @@ test.each([
   expect(bodyOf(yelpCapi, [sampleShopper({ event })])).toMatchObject({ events: [{ event_name }] });
 });
 
-test('Yelp: test mode, action source, unknown visitor, no name', () => {
+test('Yelp: test mode and action source are sent; an unknown visitor and an event without a name are refused', () => {
   expect(bodyOf(yelpCapi, [sampleShopper()], { testMode: true, actionSource: 'app' })).toMatchObject({
     test_event: true,
     events: [{ action_source: 'app' }],

@@ -54,7 +54,7 @@ test('Zendesk: an anonymous visitor has a profile of its own, and no user', () =
   expect(() => requestOf(zendesk, [sampleStranger('$identify')])).toThrow('Zendesk needs an external id');
 });
 
-test('Zendesk: names and settings it does not take', () => {
+test('Zendesk: an event name, a source and a subdomain that Zendesk does not accept are refused', () => {
   expect(() => requestOf(zendesk, [sampleShopper({ event: '!?' })])).toThrow('no name that Zendesk accepts');
   const prepare = (more: object) => () => zendesk.prepare({ ...zendesk.exampleSettings, ...more });
   expect(prepare({ source: 'Zendesk' })).toThrow('settings.source');

@@ -57,7 +57,7 @@ describe('ZohoCRM', () => {
     expect(() => bodyOf(sampleStranger('$identify'))).toThrow('find the record by: Email');
   });
 
-  it('answer: each record by its code', () => {
+  it('answer: each record has the outcome of its code', () => {
     const data = [{ code: 'SUCCESS' }, { code: 'MANDATORY_NOT_FOUND', message: 'person' }, { code: 'INTERNAL_ERROR' }];
     const events = data.map(() => identify);
     const answer = { status: 207, headers: {}, body: JSON.stringify({ data }) };

@@ -164,7 +164,7 @@ test('token: a service account signs its identity and scope', async () => {
   expect(claims.iat).toBeLessThanOrEqual(nowMs / 1_000);
 });
 
-test('shared: one of several processes requests, and the stored token is sealed', async () => {
+test('token: one of several processes requests it, and it is stored sealed', async () => {
   const given = giveTokens();
   const grant = refreshGrant();
   const results = await Promise.all([newSource(), newSource(), newSource()].map((source) => source.get(grant, plain)));
@@ -178,7 +178,7 @@ test('shared: one of several processes requests, and the stored token is sealed'
   for (const value of values) expect(value).toMatch(/^enc:v1:[\w-]+\.[\w-]+$/);
 });
 
-test('ends: a token is replaced before it expires, and no request waits for that', async () => {
+test('token: is replaced before it expires, and no request waits for that', async () => {
   const given = giveTokens();
   const source = newSource();
   const grant = refreshGrant();
@@ -216,7 +216,7 @@ test.each([
   expect(JSON.stringify(result)).not.toContain('owner');
 });
 
-test('refused: the platform is asked again after a minute, and not by every event', async () => {
+test('refused token: the platform is asked again after a minute, not for every event', async () => {
   let asked = 0;
   platform.answer(() => {
     asked += 1;
@@ -232,7 +232,7 @@ test('refused: the platform is asked again after a minute, and not by every even
   expect(await source.get(grant, plain)).toMatchObject({ kind: 'token' });
 });
 
-test('asked: a process that waits for one that died requests the token itself after a while', async () => {
+test('token: a process that waits for a process that died requests it itself after a while', async () => {
   const grant = refreshGrant();
   platform.answer(() => 'hang');
   const dying = newSource().get(grant, plain);
@@ -260,7 +260,7 @@ test('sender: adds the token, and replaces one that the platform does not take',
   expect(await sender.send(without)).toMatchObject({ answer: { status: 401 } });
 });
 
-test('sender: without a token nothing is sent, and it is worth another try', async () => {
+test('sender: without a token nothing is sent, and the failure is not permanent', async () => {
   platform.answer(() => ({ status: 400, body: '{"error":"invalid_grant"}' }));
   const before = platform.requests.length;
   const result = await withOAuth(plain, newSource()).send(requestOf(refreshGrant()));

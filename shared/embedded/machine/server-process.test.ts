@@ -25,7 +25,7 @@ test('log file: the tail holds the last lines of this start only', async () => {
   expect(tail.at(-1)).toBe('line 29');
 });
 
-test('log file: a large one is put aside once', async () => {
+test('log file: a large one is renamed to .1, and an empty one takes its place', async () => {
   await writeFile(path, Buffer.alloc(9 * 1024 * 1024));
   await (await openLogFile(path)).close();
   expect((await stat(path)).size).toBe(0);

@@ -7,7 +7,7 @@ import { findPostmaster, isPostmasterOf, parsePostmasterPid, parsePostmasterStat
 
 const pidFile = '4711\n/data/cluster\n1763700000\n5432\n\n127.0.0.1\n  1234 5\nready   \n';
 
-test('postmaster: its file tells process and status', () => {
+test('postmaster: process id and status are read from its pid file', () => {
   expect(parsePostmasterPid(pidFile)).toBe(4711);
   expect(parsePostmasterPid('-4711\n')).toBe(4711);
   expect(parsePostmasterStatus(pidFile)).toBe('ready');

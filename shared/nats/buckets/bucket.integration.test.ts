@@ -100,7 +100,7 @@ test('bucket: entries disappear after their time to live', async () => {
   await expect.poll(() => short.get('gone'), { timeout: 45_000 }).toBeUndefined();
 });
 
-test('bucket: opened with another limit it has that limit, and what it held', async () => {
+test('bucket: opened again with a larger limit it has that limit and keeps its entries', async () => {
   await bucket.put('a', bytes('kept'));
   const larger = { name: `TEST_${nth}`, replicas: 1, bytesMax: 32 * 1024 * 1024 };
   const again = await openBucket(connection, larger);
@@ -116,7 +116,7 @@ test('bucket: is read from its leader, never from a replica that may lag', async
   expect(await bucket.get('b')).toBeUndefined();
 });
 
-test('bucket: one that may give up its oldest takes everything, also one that was made before it might', async () => {
+test('bucket: one that may discard its oldest entries accepts all, also one that was created without that', async () => {
   const settings = { name: `TEST_${nth}`, replicas: 1, bytesMax: 64 * 1024 };
   const strict = await openBucket(connection, settings);
   const fill = async (into: Bucket, prefix: string): Promise<void> => {

@@ -46,7 +46,7 @@ const claims = async (waitMs?: number): Promise<boolean> => {
 };
 const foreign = { nonce: 'another', machine: 'pid:[1]', startedAt: 'boot:1', pid: process.pid };
 
-test('instance claim: of two that start as one at the same time one is refused, in words', async () => {
+test('instance claim: of two processes that claim one id at the same time one is refused, and the error names the holder', async () => {
   const both = await Promise.allSettled([claimInstanceId(bucket, name), claimInstanceId(bucket, name)]);
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   await expect(claimInstanceId(bucket, name)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ test('instance claim: of two that start as one at the same time one is refused, 
   await claimInstanceId(bucket, { ...name, kind: 'gateway' });
 });
 
-test('instance claim: an id given back is free', async () => {
+test('instance claim: an id that was released is free', async () => {
   const holder = await claimInstanceId(bucket, name);
   const lease = holdProcessLease(bucket, { ...name, holder }, () => undefined);
   lease.report(7);
@@ -67,7 +67,7 @@ test('instance claim: an id given back is free', async () => {
   expect(await claims()).toBe(true);
 });
 
-test('instance claim: of a process of this machine that was killed it is free at once', async () => {
+test('instance claim: the id of a process that was killed on this machine is free at once', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
   onTestFinished(() => void child.kill('SIGKILL'));
   await claimInstanceId(bucket, name);
@@ -79,14 +79,14 @@ test('instance claim: of a process of this machine that was killed it is free at
   expect(await claims(600_000)).toBe(true);
 });
 
-test('instance claim: an id of a process whose number another one has since is free at once', async () => {
+test('instance claim: an id is free at once where another process has the process id of its holder', async () => {
   await claimInstanceId(bucket, name);
   const { holder } = await entryOf();
   await rewrite({ startedAt: `${holder?.startedAt?.split(':')[0]}:1` });
   expect(await claims(600_000)).toBe(true);
 });
 
-test('instance claim: of another machine it is held while it is renewed, and free once it is not', async () => {
+test('instance claim: the id of a process on another machine is held while it is renewed, and free after', async () => {
   await claimInstanceId(bucket, name);
   await rewrite(foreign);
   const state = { isRenewed: true };
@@ -99,12 +99,12 @@ test('instance claim: of another machine it is held while it is renewed, and fre
   expect(await claims(300)).toBe(true);
 });
 
-test('instance claim: an entry of a build that does not name its holder is waited for', async () => {
+test('instance claim: an entry of a build that names no holder is free after its wait', async () => {
   await bucket.put(key(), Buffer.from(JSON.stringify({ ...name, startedAt: '', revision: 1 })));
   expect(await claims(300)).toBe(true);
 });
 
-test('instance claim: one that was held for dead learns that its id was taken', async () => {
+test('instance claim: a process notices that another one took its id', async () => {
   const holder = await claimInstanceId(bucket, name);
   let taken = 0;
   let looks = 0;

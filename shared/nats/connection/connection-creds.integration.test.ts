@@ -60,7 +60,7 @@ const creds = [
   '',
 ].join('\n');
 
-test('login: a credentials file of an account', async () => {
+test('login: a credentials file is accepted, and without it the error names NATS_CREDS', async () => {
   const server = await startTestNats({ furtherConfig: config });
   const access = logAccess({ NATS_URL: server.url, NATS_CREDS: creds });
   try {

@@ -125,7 +125,7 @@ const cutOff =
     await truncate(file, (await stat(file)).size - bytes);
   };
 
-test('losses of the log: losses: a frame that the server skips, since it is damaged, is noticed and kept for the doctor', () =>
+test('losses of the log: a damaged frame that the server skips is counted by its reader and recorded for the doctor', () =>
   withLog(async ({ connection, store, reader, restart }) => {
     const before = await store(20);
     const [quick, slow] = [await reader('quick'), await reader('slow')];
@@ -145,7 +145,7 @@ test('losses of the log: losses: a frame that the server skips, since it is dama
     });
   }));
 
-test('losses of the log: losses: of a log that lost its end the server says so, and everything stored later reaches every reader', () =>
+test('losses of the log: a log that lost its end is reported by the server, and everything stored later reaches every reader', () =>
   withLog(async ({ connection, store, reader, restart }) => {
     const before = await store(30);
     const [ahead, behind] = [await reader('ahead'), await reader('behind')];
@@ -163,7 +163,7 @@ test('losses of the log: losses: of a log that lost its end the server says so, 
     for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
   }));
 
-test('losses of the log: losses: a frame that is only late is none', () =>
+test('losses of the log: a frame that is only late is not counted', () =>
   withLog(async ({ store, reader, restart }) => {
     await store(5);
     const one = await reader('one');

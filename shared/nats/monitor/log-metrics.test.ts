@@ -25,7 +25,7 @@ async function shown(known: readonly LogServer[], server: { version: string; nam
   return page.text();
 }
 
-test('log metrics: what holds of each nats-server', async () => {
+test('log metrics: each nats-server has its checks and limits', async () => {
   const text = await shown(servers, { version: '2.15.1', name: 'nats-1' });
   for (const [server, holds] of Object.entries({ 'nats-1': 1, 'nats-2': 0 })) {
     for (const check of ['version', 'health', 'limit_given', 'limit_enough', 'cluster_tls']) {
@@ -49,7 +49,7 @@ test('log metrics: without a monitor port the version of the server we talk to i
   expect(text).not.toContain('check="health"');
 });
 
-test('log servers: what they complain of is one line', () => {
+test('log servers: the complaint names the server with its problem, and servers without one have none', () => {
   expect(complaintsOf(servers)).toBe('nats-2: no space left on device');
   expect(complaintsOf(servers.slice(0, 1))).toBeUndefined();
 });

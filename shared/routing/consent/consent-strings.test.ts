@@ -100,7 +100,7 @@ test.each([
   expect(isUsPrivacyOptOut(text)).toBe(isOptOut);
 });
 
-test('consent strings: OneTrust, Cookiebot and Didomi', () => {
+test('consent strings: categories of OneTrust, Cookiebot and Didomi are allowed, denied or unknown', () => {
   const optanon =
     'isGpcEnabled=0&datestamp=Fri+Nov+27+2026&version=202309.1.0&groups=C0001%3A1%2CC0002%3A0%2CC0004%3A1&geolocation=AT%3B9';
   expect(['C0001', 'c0002', 'C0003'].map(readOneTrust(optanon))).toEqual([true, false, undefined]);

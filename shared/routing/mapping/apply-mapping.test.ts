@@ -254,7 +254,7 @@ describe('mappings: others', () => {
     expect(sent('omit', row('total', '1'))).toEqual({ total: '1' });
   });
 
-  test('a word that this build does not know is no rule', () => {
+  test('others: a value that this build does not know is refused', () => {
     expect(() => sent('some', row('total', '1'))).toThrow('others must be omit or keep');
   });
 

@@ -11,18 +11,18 @@ const both: LaneChoice = {
 };
 const retriedOnly = { ...both, isFreshReady: false };
 
-test('next lane: one lane: is the one that goes', () => {
+test('next lane: the only lane with events is chosen', () => {
   expect(nextLane({ ...both, isRetriedReady: false })).toBe('fresh');
   expect(nextLane(retriedOnly)).toBe('retried');
   expect(nextLane({ ...retriedOnly, isRetriedReady: false })).toBeUndefined();
 });
 
-test('next lane: both: retried events get a share', () => {
+test('next lane: both: retried events have a part of the requests in flight', () => {
   expect(nextLane(both)).toBe('retried');
   expect(nextLane({ ...both, retriedInFlight: 0.25 })).toBe('fresh');
 });
 
-test('next lane: both: one request at a time is not for retried events alone', () => {
+test('next lane: both: with one request at a time fresh events have their turn', () => {
   let freshSinceRetried = 3;
   const lanes = Array.from({ length: 8 }, () => {
     const lane = nextLane({ ...both, freshSinceRetried });

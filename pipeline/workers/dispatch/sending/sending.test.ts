@@ -43,7 +43,7 @@ function fill(sending: Sending, prepared: OfferedDestination): number {
   return added;
 }
 
-test('sending: wants the events of the next request, and those of the one behind it when that is sent', () => {
+test('sending: asks for the events of one request at a time, until all requests are in flight', () => {
   const sending = open(2);
   const prepared = destination();
   expect(fill(sending, prepared)).toBe(3);
@@ -53,12 +53,12 @@ test('sending: wants the events of the next request, and those of the one behind
   expect(fill(sending, prepared)).toBe(0);
 });
 
-test('sending: of events that travel in groups it wants as many as all requests may take', () => {
+test('sending: for a destination with groups it asks for the events of all requests at once', () => {
   const sending = open(2);
   expect(fill(sending, destination({ groupOf: () => 'one' }))).toBe(6);
 });
 
-test('sending: what finds out whether a destination is back takes one event', () => {
+test('sending: a probe takes one event, and no other request is sent beside it', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const sending = open(64);
@@ -83,7 +83,7 @@ test('sending: what finds out whether a destination is back takes one event', ()
   }
 });
 
-test('sending: a platform with a rate limit gets its next request when that allows it, and is asked for then', () => {
+test('sending: with a rate limit the next request is sent when the limit allows it, and that time is known', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const sending = open(64);

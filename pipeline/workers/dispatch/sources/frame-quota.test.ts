@@ -28,7 +28,7 @@ test('frame quota: of many dispatchers each holds an equal part, and fetches one
   expect(first?.bytesMax).toBe(16 * mebibyte);
 });
 
-test('frame quota: who has left leaves once', () => {
+test('frame quota: a dispatcher that leaves twice is counted once', () => {
   const quotas = new FrameQuotas(16 * mebibyte);
   const [one, other] = [quotas.join(each), quotas.join(each)];
   other.leave();
