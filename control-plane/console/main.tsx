@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { createBrowserRouter, RouterProvider } from 'react-router';
 import { RequestError } from './api/request.ts';
 import { Console } from './console.tsx';
+import { BrokenPage } from './shell/broken-page.tsx';
 import './design/design.css';
 
 const client = new QueryClient({
@@ -17,7 +18,7 @@ const client = new QueryClient({
 });
 
 // Only a data router can block leaving a page.
-const router = createBrowserRouter([{ path: '*', element: <Console /> }]);
+const router = createBrowserRouter([{ path: '*', element: <Console />, errorElement: <BrokenPage /> }]);
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no place for the console');

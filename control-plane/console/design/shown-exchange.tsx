@@ -15,6 +15,17 @@ export function ErrorLine({ error }: { readonly error: PlatformError }): ReactEl
   );
 }
 
+/** Whether a reason says no more than the line of its error does: `status 400`. */
+export function isStatusOnly({
+  reason,
+  error,
+}: {
+  readonly reason: string;
+  readonly error: PlatformError | null;
+}): boolean {
+  return error !== null && reason === `status ${error.status}`;
+}
+
 /** A failed request and the platform's answer; secrets are masked. */
 export function ExchangeView({ exchange: { request, answer } }: { readonly exchange: Exchange }): ReactElement {
   return (

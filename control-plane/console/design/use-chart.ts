@@ -34,6 +34,9 @@ export function useChart(wanted: ChartWanted): RefObject<HTMLDivElement | null> 
   return place;
 }
 
+/** For a time of day with AM or PM, and a gap to the next. */
+const timeWidthPx = 72;
+
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
@@ -60,6 +63,8 @@ function optionsFor(element: HTMLElement, { heightPx, stepS, showValue, series }
   return {
     width: element.clientWidth,
     height: heightPx,
+    // Half of the last time of day is right of its line.
+    padding: [null, timeWidthPx / 2, null, null],
     legend: { show: false },
     cursor: { show: false },
     scales: {
@@ -67,7 +72,7 @@ function optionsFor(element: HTMLElement, { heightPx, stepS, showValue, series }
       x: { range: (_chart, low, high) => [low, high + stepS] },
     },
     axes: [
-      { ...axis, values: (_chart, times) => showTimes(times) },
+      { ...axis, space: timeWidthPx, values: (_chart, times) => showTimes(times) },
       { ...axis, size: 76, values: (_chart, values) => values.map(showValue) },
     ],
     series: [

@@ -5,7 +5,7 @@ import type { DeadLetterDetail } from '../api/types.ts';
 import { Waiting } from '../design/feedback.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card, Page } from '../design/page.tsx';
-import { ErrorLine, ExchangeView } from '../design/shown-exchange.tsx';
+import { ErrorLine, ExchangeView, isStatusOnly } from '../design/shown-exchange.tsx';
 import { Ago } from '../design/time.tsx';
 import { RetryButton } from './retry-button.tsx';
 
@@ -48,8 +48,12 @@ function Facts({ letter }: { readonly letter: DeadLetterDetail }): ReactElement 
   const { event, reason, error, attempts, firstAttemptAt, lastAttemptAt } = letter;
   return (
     <dl className="facts">
-      <dt>Reason</dt>
-      <dd dir="auto">{reason}</dd>
+      {isStatusOnly(letter) ? null : (
+        <>
+          <dt>Reason</dt>
+          <dd dir="auto">{reason}</dd>
+        </>
+      )}
       {error === null ? null : (
         <>
           <dt>Platform response</dt>

@@ -10,7 +10,7 @@ import { Waiting } from '../design/feedback.tsx';
 import { Field } from '../design/field.tsx';
 import { OlderThanField, timeBefore } from '../design/older-than.tsx';
 import { Card, Empty } from '../design/page.tsx';
-import { ErrorLine } from '../design/shown-exchange.tsx';
+import { ErrorLine, isStatusOnly } from '../design/shown-exchange.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { ChosenLetters } from './chosen-letters.tsx';
@@ -100,11 +100,15 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
                 cell: (letter) => (
                   <div className="stack tight">
                     <button type="button" className="plain" onClick={() => choose('reason', letter.reason)}>
-                      <span className="clip" dir="auto">
-                        {letter.reason}
-                      </span>
+                      {letter.error !== null && isStatusOnly(letter) ? (
+                        <ErrorLine error={letter.error} />
+                      ) : (
+                        <span className="clip" dir="auto">
+                          {letter.reason}
+                        </span>
+                      )}
                     </button>
-                    {letter.error === null ? null : <ErrorLine error={letter.error} />}
+                    {letter.error === null || isStatusOnly(letter) ? null : <ErrorLine error={letter.error} />}
                   </div>
                 ),
               },

@@ -13,6 +13,7 @@ import { EventOutcome } from './event-outcome.tsx';
 import { visitorName } from './event-table.tsx';
 import { ConsentAnswers } from './consent-answers.tsx';
 import { PlanState } from './outcomes.tsx';
+import { useSourceNames } from './use-source-names.ts';
 import { WayState } from './way-state.tsx';
 
 /** One event and its delivery: received, resolved, decided, attempted. */
@@ -49,6 +50,7 @@ export function EventPage(): ReactElement {
 }
 
 function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
+  const sourceName = useSourceNames();
   const ways = useLiveWays(event);
   const nameOf = (id: string): string =>
     ways.data?.ways.find(({ destinationId }) => destinationId === id)?.name ??
@@ -65,7 +67,10 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
           <div className="stack tight">
             <At at={event.receivedAt} />
             <span>
-              from <Link to={`/sources/${event.sourceId}`}>its source</Link>
+              from{' '}
+              <Link dir="auto" to={`/sources/${event.sourceId}`}>
+                {sourceName(event.sourceId)}
+              </Link>
               {event.test ? ', with its test key' : ''}
             </span>
           </div>

@@ -11,6 +11,8 @@ type EventTableProps = {
   readonly events: readonly RecentEvent[];
   readonly nameOf: (sourceId: string) => string;
   readonly isLive?: boolean;
+  /** The destination that the list is filtered by. */
+  readonly destinationId?: string;
   /** Selects rows, if an action on them is possible. */
   readonly choice?: EventChoice | undefined;
   /** Called when the last events are near the screen. */
@@ -20,7 +22,14 @@ type EventTableProps = {
 export type EventChoice = { readonly chosen: ReadonlySet<string>; toggle(id: string): void };
 
 /** Events with their outcomes, source and visitor. */
-export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: EventTableProps): ReactElement {
+export function EventTable({
+  events,
+  nameOf,
+  isLive = false,
+  destinationId,
+  choice,
+  onEnd,
+}: EventTableProps): ReactElement {
   const destinationName = useDestinationNames();
   if (events.length === 0) {
     return (
@@ -50,7 +59,10 @@ export function EventTable({ events, nameOf, isLive = false, choice, onEnd }: Ev
             </Link>
           ),
         },
-        { title: 'Outcome', cell: (event) => <Outcomes event={event} destinationName={destinationName} /> },
+        {
+          title: 'Outcome',
+          cell: (event) => <Outcomes event={event} destinationName={destinationName} filteredId={destinationId} />,
+        },
         { title: 'Received', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
         {
           title: 'Source',

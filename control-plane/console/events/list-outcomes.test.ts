@@ -6,12 +6,13 @@ const at = (destinationId: string, outcome: 'delivered' | 'retrying' | 'rejected
   outcome,
 });
 
-test('outcomes of a row: two at most, the worst first, then the number of the others', () => {
+test('outcomes of a row: two at most, that of the filtered destination first, then the worst, then the number of the others', () => {
   const [meta, slack, ga4] = [at('meta', 'delivered'), at('slack', 'retrying'), at('ga4', 'rejected')];
   expect(listOutcomes([meta, slack])).toEqual({ listed: [slack, meta], more: 0 });
   expect(listOutcomes([at('x', 'stopped'), meta, slack, ga4, at('y', 'stopped')])).toEqual({
     listed: [ga4, slack],
     more: 3,
   });
+  expect(listOutcomes([meta, ga4, slack], 'meta')).toEqual({ listed: [meta, ga4], more: 1 });
   expect(listOutcomes([])).toEqual({ listed: [], more: 0 });
 });

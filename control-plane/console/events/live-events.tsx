@@ -45,7 +45,7 @@ export function LiveEvents({ filters, nameOf }: ListProps): ReactElement {
             <Loading />
           ) : null
         ) : (
-          <EventTable events={shown} nameOf={nameOf} isLive />
+          <EventTable events={shown} nameOf={nameOf} destinationId={filters.destinationId} isLive />
         )}
       </Card>
       {shown?.length === 0 ? <PastEvents filters={filters} nameOf={nameOf} /> : null}

@@ -35,14 +35,16 @@ type OutcomesProps = {
   readonly event: RecentEvent;
   /** Undefined for a destination whose name is not known. */
   readonly destinationName: (id: string) => string | undefined;
+  /** The destination that the list is filtered by: its outcome comes first. */
+  readonly filteredId?: string | undefined;
 };
 
 /** The outcomes of an event at its destinations, the worst first. */
-export function Outcomes({ event, destinationName }: OutcomesProps): ReactElement {
+export function Outcomes({ event, destinationName, filteredId }: OutcomesProps): ReactElement {
   if (event.test) return <State tone="off">Test: never sent</State>;
   const { plan } = event;
   if (plan?.outcome === 'quarantined' || plan?.outcome === 'dropped') return <PlanState outcome={plan.outcome} />;
-  const { listed, more } = listOutcomes(event.outcomes);
+  const { listed, more } = listOutcomes(event.outcomes, filteredId);
   if (listed.length === 0) return <State tone="off">Not sent yet</State>;
   return (
     <span className="row">

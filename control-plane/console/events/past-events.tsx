@@ -84,6 +84,7 @@ export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
         <EventTable
           events={events.entities}
           nameOf={nameOf}
+          destinationId={filters.destinationId}
           choice={mayRetry ? retry : undefined}
           onEnd={() => {
             if (events.hasNextPage && !events.isFetchingNextPage) void events.fetchNextPage();

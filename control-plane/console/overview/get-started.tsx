@@ -19,7 +19,7 @@ export function GetStarted({ activity }: { readonly activity: Activity }): React
   if (next === undefined) return null;
   return (
     <Card title="Get started" aside={<span className="hint">{steps.filter(({ isDone }) => isDone).length} of 4</span>}>
-      <ol className="steps">
+      <ol className="first-steps">
         {steps.map((step) => (
           <li key={step.title} aria-current={step === next ? 'step' : undefined}>
             <div>

@@ -223,6 +223,21 @@ test('console: a key signs this browser in, over reloads and in new tabs, until 
   expect(await showsText(tab, 'API key')).toBe(true);
 });
 
+test('console: a page that cannot be loaded, as after an upgrade, says so, and is there after a reload', async () => {
+  // Its complaints are what this test is about.
+  const upgraded = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, memory: signedIn });
+  await upgraded.page.goto('/');
+  await waitForText(upgraded.page, 'Events in');
+  await upgraded.page.route('**/assets/audit-page-*.js', (route) => route.fulfill({ status: 404 }));
+  await upgraded.page.getByRole('link', { name: 'Audit' }).click();
+  await waitForText(upgraded.page, 'This page could not be loaded');
+  expect(await findBarriers(upgraded.page)).toEqual([]);
+  await upgraded.page.unroute('**/assets/audit-page-*.js');
+  await upgraded.page.getByRole('button', { name: 'Reload' }).click();
+  await waitForText(upgraded.page, 'Who changed, published or read what');
+  await upgraded.close();
+});
+
 test('console: what a key may not do is not offered, and a page that needs more says which scope is missing', async () => {
   await signOut();
   const { key } = await account.client.api('POST', 'keys', { name: 'looks only', scopes: ['destination:list'] });
@@ -291,6 +306,16 @@ test('overview: problems come first, and new events show by themselves', async (
   await page.getByRole('link', { name: '7 days' }).click();
   await waitForText(page, 'The last 7 days');
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
+});
+
+test('overview: a destination that answers 503 has batches retrying, and one that delivers has none', async () => {
+  await open('/', 'Batches retrying');
+  const retrying = async (name: string): Promise<number> => {
+    const cell = page.locator('tr', { hasText: name }).locator('td[data-title="Batches retrying"]');
+    return Number(await cell.textContent());
+  };
+  await expect.poll(() => retrying('Loyalty programme')).toBeGreaterThan(0);
+  expect(await retrying('Demo sink')).toBe(0);
 });
 
 test('overview: what it reads stays small, and names kinds as people do', async () => {
@@ -533,6 +558,7 @@ test('events: come by themselves, are filtered, and one shows its way and what w
   await expect.poll(() => page.getByRole('link', { name: 'Seen Live' }).count()).toBe(0);
   await page.getByRole('link', { name: 'Signed Up' }).first().click();
   await waitForText(page, 'A mapping stops it.');
+  await waitForText(page, 'Demo source');
   await press('Show the request');
   await waitForText(page, 'idempotency-key');
 });
