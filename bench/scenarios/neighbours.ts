@@ -22,8 +22,8 @@ type Measured = {
 const busyBatchesPerS = 10;
 const busyRows = 500;
 /**
- * Factor on the warm-up of other loads, since code is compiled slowly at this low rate. With a factor of two the first
- * slice, which is alone, had two or three times the p99 of the later ones, which made every attack look better.
+ * Factor on the warm-up of other loads, since code is compiled slowly at this low rate. With a factor of two, the first
+ * slice, which has no attack, had two or three times the p99 of later ones, so that attacks looked harmless.
  */
 const warmUpShare = 5;
 /** Minimum lengths for the bars, which judge the median: with fewer slices, a p99 varies by half between runs. */

@@ -160,12 +160,12 @@ const top = Type.Optional(
     minimum: 1,
     maximum: 100,
     description:
-      'The most problems, destinations (the most urgent first) and sources (the busiest first) to return. Default: all ' +
-      'of them: with thousands of destinations that is megabytes.',
+      'Maximum number of problems, of destinations (the most urgent first) and of sources (the busiest first). Default: ' +
+      'no maximum; with thousands of destinations the reply has megabytes.',
   }),
 );
 
-/** The account, the range, and the most entries of an overview. */
+/** Account, range, and maximum number of entries of an overview. */
 export type ActivityKey = ActivityQuery & { readonly accountId: string };
 
 export const activityFeeds = defineService<PolledFeeds<ActivityKey, unknown>>('activity feeds');

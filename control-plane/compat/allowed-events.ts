@@ -29,11 +29,11 @@ const whole = Type.Object({
   ...listed.properties,
   lastTriggeredAt: nullable({
     ...instant,
-    description: 'The newest of its events in the recent-events view; null where none is in there any more.',
+    description: 'Time of its newest event in the recent-events view; null if the view has none.',
   }),
   lastDispatchedAt: nullable({
     ...instant,
-    description: 'The newest delivery to one of its destinations, of the events in that view.',
+    description: 'Time of the newest delivery of these events to one of its destinations.',
   }),
 });
 

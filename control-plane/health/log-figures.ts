@@ -87,7 +87,7 @@ async function findUnsentSince(connection: LogConnection, destinationId: string)
 /** Whether a message contains no event, only a note about some. */
 const isNote = (subject: string): boolean => subject.endsWith(`.${settledNoteTier}`);
 
-/** What is tried again was resolved after it was received, however long ago its first attempt was. */
+/** When the oldest event of a message was received. Retried events keep their time of receipt. */
 function oldestReceivedMs(message: StoredMessage | undefined): number | undefined {
   if (message === undefined) return undefined;
   try {

@@ -99,7 +99,7 @@ const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 /** Wider scopes and other names that include a scope. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
-  // The platform library asks for keys with the scope it has. A principal that may rotate a key is shown the new one anyway.
+  // `source:view`: the platform library reads keys with it. `source:update`: a rotation returns the new key anyway.
   'source:tokens': ['source:view', 'source:update'],
   'version:create': ['version:publish'],
   ...Object.fromEntries(

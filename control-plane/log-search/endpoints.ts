@@ -26,8 +26,8 @@ const destination = Type.Object({
   }),
   basis: Type.Enum(['recorded', 'log', 'rules'], {
     description:
-      'recorded: as it was reported at the time. log: found among retries, dead letters or waiting events. rules: the log has it ' +
-      'no longer, and the live rules decide whether it was sent.',
+      'recorded: reported by the dispatcher. log: found among retries, dead letters or waiting events. rules: neither of these; ' +
+      'the live rules decide whether it was sent.',
   }),
   reason: nullable(Type.String()),
   attempts: nullable(Type.Integer({ minimum: 0 })),

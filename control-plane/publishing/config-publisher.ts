@@ -39,7 +39,7 @@ const pollAgainMs = 1_000;
 // With more, it is the log that fails and not an account.
 const failuresPerRoundMax = 3;
 const reconcileEveryMs = 30_000;
-/** An account waits this long after each push, however small: every follower works through it. */
+/** Pause of an account after each push, however small, since every follower has to apply it. */
 const pauseMinMs = 100;
 
 export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPublisher {

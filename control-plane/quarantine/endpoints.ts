@@ -46,8 +46,8 @@ const entry = Type.Object({
   sourceId: Type.String(),
   receivedAt: instant,
   quarantinedAt: instant,
-  rules: Type.Array(Type.String(), { description: 'Rules that it breaks; the first one holds it.' }),
-  releases: Type.Integer({ minimum: 0, description: 'How often it was released before, and held again.' }),
+  rules: Type.Array(Type.String(), { description: 'Rules that it breaks; the first one quarantines it.' }),
+  releases: Type.Integer({ minimum: 0, description: 'How often it was released and quarantined again.' }),
 });
 
 const pagination = Type.Object({ nextCursor: nullable(Type.String()), hasMore: Type.Boolean() });

@@ -33,7 +33,7 @@ export type Resealed = SealedOtherwise & { readonly unopened: number };
 
 export type ResealOptions = {
   readonly storage: Storage;
-  /** Seals with the key that is to stay, and opens with the one that is to go. */
+  /** Seals with the new key, and can also open values that the old key sealed. */
   readonly secretBox: SecretBox;
   /** The same for secrets that gateways open; undefined leaves these as they are. */
   readonly sourceSecrets: SecretBox | undefined;

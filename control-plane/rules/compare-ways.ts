@@ -30,7 +30,7 @@ export type DestinationImpact = {
   readonly samples: readonly Sample[];
 };
 
-/** Samples of a destination, of different event names first. */
+/** Maximum number of samples of a destination. Samples with different event names come first. */
 const samplesMax = 3;
 
 const accountWide = ['allowedEvents', 'externalAllowedEventData', 'consentSettings', 'globalDispatchCenters'] as const;

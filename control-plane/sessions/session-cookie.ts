@@ -22,8 +22,9 @@ export type Session = Static<typeof session>;
 export const sessionCookie = 'sluice_session';
 
 /**
- * Names the account a request with a cookie is for. It is also what another site cannot send: a header of one's own
- * needs permission from here (CORS), which no site gets. A cookie without it counts for nothing.
+ * Names the account of a request with a cookie; without it the cookie is ignored. It also protects against requests
+ * from other sites: browsers send such a header across sites only with permission (CORS), which the control plane never
+ * gives.
  */
 export const accountHeader = 'x-sluice-account';
 

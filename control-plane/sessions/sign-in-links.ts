@@ -4,7 +4,7 @@ import { randomText } from '../store/text.ts';
 import type { Holder } from './live-sessions.ts';
 
 const codeChars = 43;
-/** Links of one key or user that were not used yet. Beyond, those that end first no longer work. */
+/** Maximum number of unused links of one key or user. Beyond it, the links that expire first stop working. */
 const linksOfHolderMax = 10;
 
 /** How long a sign-in link is valid, and an invitation, which waits in a mailbox. */

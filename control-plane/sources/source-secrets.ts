@@ -6,22 +6,22 @@ import { defineService } from '../api/services.ts';
 import { badRequest } from '../api/api-error.ts';
 import { secretMask } from '../../shared/contracts/config/secrets.ts';
 
-/** The boxes of SECRETS_KEY and SOURCE_SECRETS_KEY; of the second this control plane may have none. */
+/** The boxes of SECRETS_KEY and SOURCE_SECRETS_KEY; a control plane may lack the second. */
 export type SourceBoxes = { readonly secretBox: SecretBox; readonly sourceSecrets: SecretBox | undefined };
 
-/** Seals what gateways open; undefined where no key is set for it. */
+/** Seals the secrets that gateways open; undefined if SOURCE_SECRETS_KEY is not set. */
 export const sourceSecrets = defineService<SecretBox | undefined>('source secrets');
 
 type Sealer = { seal(plain: string): string; open(sealed: string): string };
 
-/** Seals and opens the secrets of one source, by their fields; undefined where there is no key for one. */
+/** Seals and opens the secrets of one source, by field; undefined for a field without a key. */
 export type SourceSealers = Readonly<Record<SecretField, Sealer | undefined>>;
 
 type SecretField = keyof typeof secretCharactersMax;
 
 const secretFields: readonly SecretField[] = ['signingSecret', 'accessToken'];
 
-/** Secrets for gateways have a key of their own; the token is for the pipeline, which has the other key. */
+/** Gateways open the signing secret, with SOURCE_SECRETS_KEY; the pipeline opens the token, with SECRETS_KEY. */
 export function sourceSealers(
   { secretBox, sourceSecrets }: SourceBoxes,
   accountId: string,

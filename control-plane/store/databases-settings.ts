@@ -4,7 +4,7 @@ import { count, flag } from '../../shared/runtime/variables.ts';
 /** Connections for the configuration. */
 export const databaseConnections = {
   CONTROL_PLANE_DATABASE_CONNECTIONS_MAX: count(
-    'Connections to PostgreSQL for the configuration, half of them for one account at a time. Four more are for looking up API keys, four for visitors and recent events, four for assignments to experiments',
+    'Connections to PostgreSQL for the configuration; one account uses at most half of them at a time. In addition there are four for API keys, four for visitors and recent events, and four for assignments to experiments',
     10,
     { minimum: 2 },
   ),

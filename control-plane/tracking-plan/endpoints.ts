@@ -70,11 +70,13 @@ const listViolations = defineEndpoint({
     ),
     from: Type.Optional(Type.String({ format: 'date-time', description: 'From the hour of this time on; needs to.' })),
     to: Type.Optional(Type.String({ format: 'date-time', description: 'Up to this time; needs from.' })),
-    event: text('Of events of exactly this name.'),
-    rule: text('Of this rule.'),
-    sourceId: text('Of events of this source.'),
-    severity: Type.Optional(Type.Enum([...planSeverities], { description: 'Of rules of this severity.' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: groupsMax, default: 200, description: 'Groups.' })),
+    event: text('Only events with exactly this name.'),
+    rule: text('Only this rule.'),
+    sourceId: text('Only events of this source.'),
+    severity: Type.Optional(Type.Enum([...planSeverities], { description: 'Only rules of this severity.' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: groupsMax, default: 200, description: 'Maximum number of groups.' }),
+    ),
   }),
   reply: Type.Object({
     from: instant,

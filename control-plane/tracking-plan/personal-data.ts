@@ -50,7 +50,7 @@ export async function findPersonalData(
   return rows[0];
 }
 
-/** Says of a property that it is not personal, or takes that back. Returns whether it is there. */
+/** Marks a property as not personal, or removes the mark if `by` is undefined. Returns whether the property exists. */
 export async function dismissPersonalData(
   db: Queryable,
   accountId: string,

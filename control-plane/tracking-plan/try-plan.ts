@@ -84,7 +84,7 @@ function isAboutVisitor(property: string): boolean {
   try {
     return compilePlanPath(property, 'property').root === 'visitor';
   } catch (error) {
-    // What cannot be compiled is the plan's own matter.
+    // Compiling the plan reports this problem.
     if (error instanceof PlanError) return false;
     throw error;
   }

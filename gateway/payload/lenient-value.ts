@@ -6,8 +6,8 @@ import { cleanJson } from '../../shared/visitors/clean-json.ts';
 const firstNonAscii = 0x80;
 
 /**
- * A value of a body that was scanned, from a sender that does not correct what is refused: bare `NaN` and `Infinity` are
- * read as null; null characters, and keys that would reach a prototype, are left out. Undefined where it is no JSON.
+ * Reads a value of a scanned body leniently, since its sender does not correct refused data: bare `NaN` and `Infinity`
+ * become null; null characters, and keys that would reach a prototype, are removed. Undefined if it is not JSON.
  */
 export function readLenientValue(
   bytes: Buffer,

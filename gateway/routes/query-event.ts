@@ -19,7 +19,7 @@ const consentCharactersMax = 8_192;
 const valueCharactersMax = 2000;
 const parametersMax = 100;
 
-/** The token of payloads that are made here: it never reaches the log, the check only wants one. */
+/** Token of payloads that the gateway creates. Their check requires a token; it never reaches the log. */
 export const madeToken = '*';
 
 export type QueryEvent = {

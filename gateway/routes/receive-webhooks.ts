@@ -49,7 +49,7 @@ export class Webhooks {
     // Before any work on the body.
     if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
     const started = this.#inflater.inflate({
-      // The bytes handed over are gone when this returns.
+      // Copied: the engine reuses the bytes of `body` after this call.
       compressed: Buffer.from(body),
       address: admission.addressOf(exchange),
       done: (result) => {

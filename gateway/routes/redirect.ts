@@ -20,9 +20,9 @@ export type RedirectParts = {
 };
 
 /**
- * `GET /redirect/{code}`: a short link. The code is the id or a key of a RedirectSource, and the way leads to that
- * source's own redirectUrl only. A person who follows a link gets there even while the log stores nothing, the source sends
- * more than it may, or the query is no event: the event is then lost, and counted as such.
+ * `GET /redirect/{code}`: a short link. The code is the id or a key of a RedirectSource; the only target is that
+ * source's redirectUrl. The redirect also works while the log stores nothing, for a source over its limits and for a
+ * query that is not a valid event; the event is then lost, and counted as lost.
  */
 export function createRedirectRoute({ admission, sources, intake, events, isSecure }: RedirectParts): GetRoute {
   return {
@@ -51,7 +51,7 @@ export function createRedirectRoute({ admission, sources, intake, events, isSecu
   };
 }
 
-/** The answer to a source that sends too much, or whose account has too many waiting events. */
+/** Status for a source over its limits, or whose account has too many waiting events. */
 const tooManyCode = 429;
 
 const description: object = {

@@ -8,10 +8,10 @@ export const signatureAgeMsMax = 300_000;
 export type WebhookSettings = {
   /** Events of one request. */
   readonly eventsMax: number;
-  /** Object keys of a request with several. */
+  /** Object keys of a request with several events. */
   readonly arrayKeysMax: number;
   readonly signatureAgeMsMax: number;
   readonly multipartInFlightMax: number;
-  /** The size of a decompressed body. */
+  /** Limits of decompression, except the size of the result. */
   readonly gzip: Omit<InflateSettings, 'bytesMax'>;
 };

@@ -173,7 +173,7 @@ export const pipelineMetrics = {
   poolCompleted: counter('sluice_pool_completed_tasks_total', 'Hosts that ended'),
   poolUtilization: gauge(
     'sluice_pool_utilization_ratio',
-    'Share of its time the pool has run hosts that ended, which is all piscina counts: 0 as long as none has; see sluice_thread_busy_ratio',
+    'Utilization as piscina counts it, from hosts that have ended: 0 until one has. For running hosts see sluice_thread_busy_ratio',
   ),
   cacheLookups: counter(
     'sluice_visitor_cache_lookups_total',

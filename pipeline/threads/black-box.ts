@@ -20,7 +20,7 @@ const cellsOf = { log: 1, retry: 4 } as const;
 const cellsMax = 7;
 
 export function createBlackBox(memory = new SharedArrayBuffer(cellsMax * Float64Array.BYTES_PER_ELEMENT)): BlackBox {
-  // The mark stands first.
+  // The mark is in the first cell.
   const cells = new Float64Array(memory);
   const note = (at: number, range: FrameRange | undefined): void => {
     cells[at] = range?.from ?? 0;

@@ -18,7 +18,7 @@ export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
   allowed: fromEnv(
     {
       EGRESS_ALLOW: ranges(
-        'CIDR ranges, comma separated, that destinations may be in although they are not public; `10.0.0.5/32:8080` and `[fd00::5/128]:8080` open one port only. The same for the pipeline and the control plane',
+        'CIDR ranges, comma separated, of addresses that destinations may use although they are not public; `10.0.0.5/32:8080` and `[fd00::5/128]:8080` allow one port only. Set the same for pipelines and control planes',
       ),
     },
     (env) => readRanges(env.EGRESS_ALLOW) ?? [],
@@ -27,7 +27,7 @@ export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
   denied: fromEnv(
     {
       EGRESS_DENY: ranges(
-        'CIDR ranges, comma separated, that no destination may be in, those of EGRESS_ALLOW included: where the services, the log and PostgreSQL are; with a port, as there, that port only. The same for the pipeline and the control plane',
+        'CIDR ranges, comma separated, of addresses that no destination may use, even if EGRESS_ALLOW contains them: those of the services, the log and PostgreSQL. A range with a port denies that port only. Set the same for pipelines and control planes',
       ),
     },
     (env) => readRanges(env.EGRESS_DENY) ?? [],

@@ -53,10 +53,13 @@ const variables = {
   DATABASE_URL: databaseAddress(),
   DATABASE_USER: optionalText('Replaces the user in DATABASE_URL'),
   DATABASE_PASSWORD: optionalSecret('Replaces the password in DATABASE_URL'),
-  DATABASE_CA: optionalText("Certificates of the authorities that signed the server's, in PEM. Asks for verify-full", {
-    pattern: certificate,
-  }),
-  DATABASE_CERT: optionalText("This client's own certificate, in PEM", { pattern: certificate, needs: 'DATABASE_KEY' }),
+  DATABASE_CA: optionalText(
+    "Certificates of the authorities that signed the server's certificate, in PEM. Without sslmode, turns verify-full on",
+    {
+      pattern: certificate,
+    },
+  ),
+  DATABASE_CERT: optionalText("This client's certificate, in PEM", { pattern: certificate, needs: 'DATABASE_KEY' }),
   DATABASE_KEY: optionalSecret('The key of DATABASE_CERT, in PEM', {
     pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----',
     needs: 'DATABASE_CERT',

@@ -71,7 +71,7 @@ export const { variables: servingEnv, read: readDrainOptions } = defineSettings(
   /** How long idle connections may stay open. */
   idleMs: fromEnv({
     SHUTDOWN_IDLE_MS: count(
-      'How long after that idle connections may stay open. Both end within SHUTDOWN_DEADLINE_MS',
+      'How long idle connections may stay open after SHUTDOWN_ACCEPT_MS. SHUTDOWN_DEADLINE_MS limits both',
       2_000,
       { unit: 'ms', minimum: 0 },
     ),

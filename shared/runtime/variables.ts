@@ -67,7 +67,7 @@ export const text = (meaning: string, rules: TextRules = {}): TString =>
 export const optionalText = (meaning: string, rules: TextRules = {}): TOptional<TString> =>
   Type.Optional(text(meaning, rules));
 
-/** Text that belongs into a file only its service may read: `NAME_FILE`. */
+/** Secret text. It should come from a file that only the service can read: `NAME_FILE`. */
 export const secret = (meaning: string, rules: TextRules = {}): TString =>
   Type.String({ minLength: 1, ...rules, description: meaning, isSecret: true });
 

@@ -18,26 +18,29 @@ export type HeldMessages = {
 };
 
 /**
- * Stands between clients and a nats-server, and stops chosen messages on their way there. While one is held, everything else
- * goes on: an effect that has to wait for it and does not is seen among those that `passed`, and by a successor.
+ * A proxy between clients and a nats-server that stops chosen messages of the clients. While a message is held, all
+ * others pass: an effect that should have waited for it is then among those that `passed`, and a successor sees it.
  */
 export type LogGate = {
   /** The server's address through the gate, with the login of the address it was opened with. */
   readonly url: string;
-  /** What the server was given, oldest first. */
+  /** Messages that reached the server, oldest first. */
   readonly passed: readonly GatedMessage[];
-  /** Sequences of the messages of a stream that were acknowledged, in the order of that. */
+  /** Sequences of a stream's acknowledged messages, in the order of the acknowledgements. */
   acknowledged(stream: string): number[];
-  /** Holds what is published to a subject (wildcards allowed) from now on; `text` is a part of its headers or its payload. */
+  /**
+   * Holds messages published to a subject (wildcards allowed) from now on; `text` is contained in their headers or
+   * payload.
+   */
   hold(subject: string, text?: string): HeldMessages;
-  /** As `hold`, and answers as a stream does that is full: what is refused never arrives. */
+  /** Drops such messages and answers as a full stream does. */
   refuse(subject: string, text?: string): HeldMessages;
   /**
-   * Lets nothing through, as while a process stands still; returns what lets all of it through again. `of: 'answers'` only
-   * keeps from clients what the server sends.
+   * Holds all traffic, as while a process stands still; returns a function that lets it pass again. `of: 'answers'`
+   * holds only the traffic from the server.
    */
   standStill(of?: Stillness): () => void;
-  /** Ends every connection, as a kill does. What is held never arrives. */
+  /** Ends every connection, as a kill does. Held messages are lost. */
   cut(): void;
   close(): Promise<void>;
 };
@@ -46,13 +49,13 @@ type StoppedMessage = {
   readonly message: GatedMessage;
   readonly connection: GatedConnection;
   readonly bytes: Buffer;
-  /** Where its answer goes. */
+  /** Subject of its answer. */
   readonly reply: string;
 };
 
 type Rule = { readonly subject: string; readonly text: string; take(stopped: StoppedMessage): void };
 
-/** As nats-server answers where `discard: new` meets a limit. */
+/** The answer of nats-server at a limit with `discard: new`. */
 const fullAnswer = JSON.stringify({
   type: 'io.nats.jetstream.api.v1.pub_ack',
   error: { code: 503, err_code: 10077, description: 'maximum bytes exceeded' },
@@ -156,7 +159,7 @@ class GatedConnection {
       'data',
       splitNatsStream((operation) => this.#fromClient(operation)),
     );
-    // Split as well: an answer of the gate goes between two messages.
+    // Split too, so that the gate's own answers go between two messages.
     server.on(
       'data',
       splitNatsStream(({ bytes }) => client.write(bytes)),

@@ -13,12 +13,12 @@ export type OlderNatsServer = {
   readonly version: string;
 };
 
-/** The suite whose nats-server is 2.10, the version that logs were made with before. */
+/** The suite with nats-server 2.10, an earlier version from which logs may come. */
 const suite = 'trixie';
 const fetchDeadlineMs = 180_000;
 const versionTimeoutMs = 10_000;
 
-/** nats-server 2.10, to make data folders with that a newer one takes over. Throws where it cannot be fetched. */
+/** nats-server 2.10, to create data folders for tests of an upgrade. Throws if it cannot be fetched. */
 export async function fetchOlderNatsServer(): Promise<OlderNatsServer> {
   const cached = join(defaultEmbeddedCacheDir(), `nats-server-${suite}-${process.platform}-${process.arch}`);
   if (!(await isThere(cached))) await fetchInto(cached);

@@ -165,7 +165,7 @@ export async function selectVisitorChanges(
   };
 }
 
-/** A change of all visitors is stored as a change of no particular one. */
+/** A change of all visitors; stored as a row without ids. */
 export const allVisitors: VisitorChange = { accountId: '', id: '', version: Number.MAX_SAFE_INTEGER };
 
 function readChanges({ account_ids, ids, versions }: ChangesRecord): VisitorChange[] {
@@ -175,8 +175,8 @@ function readChanges({ account_ids, ids, versions }: ChangesRecord): VisitorChan
 }
 
 /**
- * Deletes changes known to every reader that had seen all transactions before `snapshot`, and changes of future
- * transactions, which were restored from another server.
+ * Deletes changes from before `snapshot`, which every reader has seen, and changes with transaction ids of the future,
+ * which were restored from another server.
  */
 export async function deleteVisitorChanges(db: Queryable, snapshot: string): Promise<void> {
   await db.query(

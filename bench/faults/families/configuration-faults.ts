@@ -69,7 +69,7 @@ export const sourceKeyRotated = defineFault({
   harms: ['configuration', 'control-plane'],
   async run({ stack }) {
     const id = await untilAnswered(() => sourceIdOf(stack.control));
-    // Repeated if the answer was lost: unknown keys would reject every visitor.
+    // If the answer is lost, rotates again: without the new key all further requests would be rejected.
     const { token } = await untilAnswered(() => stack.control.call('POST', `sources/${id}/tokens/rotate`));
     if (typeof token !== 'string') throw new Error('rotating the source keys: the answer has no token');
     stack.token = token;

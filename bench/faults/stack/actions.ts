@@ -27,7 +27,7 @@ const settleMs = 200;
 /** Runs a function while processes are stopped with no system call in flight; they stay stopped afterwards. */
 export async function onceStill(parts: readonly Part[], work: () => Promise<void>): Promise<void> {
   await Promise.all(parts.map((part) => part.signalFamily('SIGSTOP')));
-  // Their pending system calls end first.
+  // Gives pending system calls of the processes time to end.
   await sleep(settleMs);
   await work();
 }

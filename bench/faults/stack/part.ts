@@ -58,7 +58,7 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
       try {
         process.kill(child, which);
       } catch {
-        // It has just ended by itself.
+        // The child has already ended.
       }
     }
   };

@@ -29,6 +29,6 @@ export function findKinds<Kind extends NamedKind>(kinds: readonly Kind[], search
   });
 }
 
-/** In lower case; an id is cut where a capital or a number begins. */
+/** The words of a text, in lower case. A capital letter or a number begins a new word. */
 const wordsOf = (text: string): readonly string[] =>
   text.match(/\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}]+|\p{Lu}+(?!\p{Ll})|\p{N}+/gu)?.map((word) => word.toLowerCase()) ?? [];

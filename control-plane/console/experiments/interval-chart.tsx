@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { showShare } from '../design/numbers.ts';
 import type { Results } from './experiment.ts';
 
-/** A round step of which about this many make the axis. */
+/** About how many steps the axis has. */
 const stepsWanted = 5;
 
 /** The rate of each variant with its interval, on one axis. The table below has the numbers. */
@@ -63,7 +63,7 @@ export function IntervalChart({ results: { variants } }: { readonly results: Res
   );
 }
 
-/** 1, 2 or 5 times a power of ten, the next at or above. */
+/** The smallest step that is at least `least` and is 1, 2 or 5 times a power of ten. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   const factor = [1, 2, 5, 10].find((one) => one * power >= least * 0.999) ?? 10;

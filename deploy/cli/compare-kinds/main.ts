@@ -22,7 +22,12 @@ const program = new Command('compare-kinds')
   )
   .argument('<file>', 'one JSON a line: {kind, settings?, person?, before?, event, expected, at?}; - is standard input')
   .option('--only-expected', 'do not report members that are sent here and were not recorded')
-  .option('--ignore <path>', 'a member that is not compared, without indexes: data[].event_id; repeatable', addTo, [])
+  .option(
+    '--ignore <path>',
+    'do not compare this member; repeatable. Write lists without indexes: data[].event_id',
+    addTo,
+    [],
+  )
   .option('--json', 'for programs: one JSON a line, the summary last')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
   .action((file: string, options: Options) =>

@@ -47,7 +47,7 @@ export async function makeLocalStage(
       return {
         async stop() {
           await server.stop();
-          // Outside the folder if the server's account may not enter it.
+          // The data are outside `folder` if the server's account may not enter it.
           await rm(server.home, { recursive: true, force: true });
         },
       };

@@ -49,9 +49,9 @@ export class UnreadableMessage {
 export type PlainBatch = {
   /** The body with an empty array for its messages; empty where the body is an array itself. */
   readonly top: JsonObject;
-  /** Whether something in it had to be repaired. */
+  /** Whether any of it had to be repaired. */
   readonly mended: boolean;
-  /** Plain messages and unreadable ones, and of all others their values. */
+  /** One item for each message: a plain or unreadable message as such, any other as its value. */
   readonly messages: readonly unknown[];
 };
 

@@ -163,7 +163,7 @@ function decideAnswer(query: URLSearchParams, { names, enabled, values, details 
   return { ...features, ...(version === 3 ? values : details) };
 }
 
-/** Features that Sluice does not have, as their lists. */
+/** Addresses of features that Sluice does not have, with their empty lists. */
 const emptyLists = {
   '/api/surveys': { surveys: [] },
   '/api/early_access_features': { earlyAccessFeatures: [] },

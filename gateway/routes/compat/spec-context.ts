@@ -39,8 +39,8 @@ const pageNames: ReadonlyMap<string, string> = new Map([
 /**
  * The context of a message (segment.com/docs/connections/spec/common#context,
  * rudderstack.com/docs/event-spec/standard-events/common-fields#contextual-fields) as context of an event: page,
- * campaign, device and the like under our names, the end user's address and User-Agent as such, and what has no name
- * here under the one it came with. Traits are the caller's to read.
+ * campaign, device and similar members under our names, the end user's address and User-Agent apart, and all others
+ * under their own names. The caller reads the traits.
  */
 export function translateContext(context: JsonObject): TranslatedContext {
   const defaultProperties: Record<string, unknown> = {};

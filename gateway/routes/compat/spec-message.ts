@@ -123,12 +123,12 @@ function timeOf(message: JsonObject, batch: JsonObject, arrival: Arrival): Messa
   return messageTime(originalTimestamp ?? timestamp ?? batch['originalTimestamp'], sentAt ?? batch['sentAt'], arrival);
 }
 
-/** What a call says for itself. */
+/** The fields that depend on the call. */
 type OwnFields = {
   readonly event?: string;
   readonly eventProperties?: JsonObject;
   readonly userProperties?: JsonObject;
-  /** Where they are not the message's. */
+  /** Ids that replace the message's own. */
   readonly ids?: { readonly userId: string; readonly externalId: string };
 };
 
@@ -145,7 +145,7 @@ function personOf(
 ): JsonObject | undefined {
   const given = call === 'alias' ? noMembers : objectOf(context['traits']);
   const own = call === 'alias' || call === 'group' ? noMembers : objectOf(message['traits']);
-  // The own ones stand first: of two names for one trait the first counts.
+  // The message's own traits come first: if a trait has two names, the first one counts.
   const properties = userPropertiesOf(mergeMembers(own, given, own));
   if (consent === undefined) return Object.keys(properties).length === 0 ? undefined : properties;
   return { consent, ...properties };

@@ -43,24 +43,24 @@ export type Dialect = {
   readonly takesListsAndForms?: true;
   /** The sender's clock from the query of a request, in ms since the epoch. */
   sentAtOf?(query: string): number | undefined;
-  /** The messages of a body; undefined where it has none that can be found. */
+  /** The messages of a body; undefined if it has none. */
   messagesOf(body: JsonObject): readonly unknown[] | undefined;
-  /** Says what to do about one of them; `body` is what it came in. */
+  /** Translates a message of `body`. */
   translate(message: JsonObject, body: JsonObject, arrival: Arrival): Translation;
-  /** Writes most messages of a batch without parsing them. Where there is none all are parsed. */
+  /** Writes most messages of a batch without parsing them. If absent, all are parsed. */
   readonly writePlain?: WritePlain;
 };
 
-/** What plain messages are written from. */
+/** Input for writing plain messages. */
 export type PlainSource = {
   readonly bytes: Buffer;
   readonly index: MemberIndex;
-  /** What the request says beside its messages. */
+  /** The request without its messages. */
   readonly body: JsonObject;
   readonly arrival: Arrival;
   /** The head of its event: the range of written bytes before the id, and the bytes after it. */
   readonly head: { readonly start: number; readonly end: number; readonly behindId: Uint8Array };
-  /** The context that was written last, for messages with the same. */
+  /** The last written context, which messages with the same context reuse. */
   readonly context: WrittenContext;
 };
 

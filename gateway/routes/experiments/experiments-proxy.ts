@@ -15,12 +15,12 @@ export type ExperimentsProxyOptions = {
   readonly clientAddress: ClientAddress;
 };
 
-/** What the control plane reads, in bytes. */
+/** The control plane's limit of a body. */
 const bodyBytesMax = 64 * 1024;
 
 /**
  * `POST /api/v1/experiments/assignments/{experiment_key}` and `POST /api/v1/experiments/personalization`: the control
- * plane's experiments under the ingest address. Nothing of what is asked is looked at here.
+ * plane's experiments under the ingest address. The gateway forwards requests without reading them.
  */
 export function createExperimentsRoutes({
   controlPlane,

@@ -34,7 +34,7 @@ export function createResolveLag({ bucket, instanceId, hoursKept }: ResolveLagOp
   };
 }
 
-/** The record with one more look; the same record where that adds nothing. Pure. */
+/** Adds a measured lag to the record; returns the same record if it changes nothing. Pure. */
 export function withLag(
   record: LagRecord,
   lagMs: number,

@@ -33,7 +33,7 @@ export type ReplayContext = ReplayNotesOptions & {
   readonly erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>;
   /** The parts in which it reads and writes. */
   readonly turns: Turns;
-  /** The process ends. */
+  /** Aborted when the process ends. */
   readonly signal: AbortSignal;
 };
 
@@ -193,8 +193,8 @@ type ReadEvent = {
 type ReplayedEvent = ReadEvent & { readonly seq: number };
 
 /**
- * Frames of a replay before the destination at a time: the retry log is for the retries of all. A frame is what its
- * destination's thread reads in one go, while others wait.
+ * Maximum number of a replay's frames in the retry log, which all destinations share. The destination's thread reads
+ * one frame at a time, while its other actors wait.
  */
 export const framesWaitingMax = 64;
 const frameBytesMax = 64 * 1024;
@@ -204,9 +204,9 @@ const roomEveryMinMs = 100;
 const roomEveryMaxMs = 2_000;
 
 /**
- * Puts events before the dispatcher of a destination, in the retry log, as far as there is room. A frame that is put
- * there again is known by what is in it: by its place in the replay it would be taken for another one, should part of
- * what it held be gone meanwhile.
+ * Puts events into the retry log for the dispatcher of a destination, and waits while there is no room. A frame's
+ * message id is a digest of its events, so that a repeated frame is a duplicate. Its number in the replay would not do:
+ * after events were removed, the same number stands for other events.
  */
 export async function queueEvents(
   { connection, turns, signal }: Working,

@@ -178,7 +178,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
   };
 }
 
-/** A reader that only counts is not waited for where it is late. */
+/** Retention does not wait for a reader that only counts: its skipped frames count as acknowledged. */
 function behind(
   consumer: ConsumerProgress,
   passOvers: readonly PassOver[],

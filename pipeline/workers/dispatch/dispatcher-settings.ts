@@ -10,7 +10,7 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 
 const retryBytes = {
   DISPATCH_RETRY_BYTES_MAX: count(
-    'Bytes one destination may have in the retry log, parked events included; less where its account has many destinations, which divide its share (LOG_ACCOUNT_SHARE_PERCENT) equally, or where the log is over 70 % full. With half of it the destination takes no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
+    'Bytes one destination may have in the retry log, parked events included; less where its account has many destinations, which divide its share (LOG_ACCOUNT_SHARE_PERCENT) equally, or where the log is over 70 % full. Once half of it is used, the destination gets no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
     128 * mebibyte,
     size,
   ),

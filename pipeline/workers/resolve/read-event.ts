@@ -82,7 +82,7 @@ function readIntegrations(given: unknown): Integrations | undefined {
     .filter(([name]) => name !== '__proto__')
     .map(([name, value]) => [name, value !== false] as const);
   const { All: all } = given;
-  // True for some destinations excludes none where all others are allowed too.
+  // Naming destinations as true has no effect if all others are allowed too.
   const keeps = all === false || said.some(([, wanted]) => !wanted);
   return keeps ? Object.fromEntries(said) : undefined;
 }

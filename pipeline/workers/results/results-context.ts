@@ -44,15 +44,15 @@ export type ResultsContext = {
   readonly counts: ResultsCounts;
   /** Aborted when counting has to end at once. */
   readonly signal: AbortSignal;
-  /** What is counted now. */
+  /** The experiments to count at present. */
   plan(): ResultsPlan | undefined;
-  /** Notes that it is the actor's turn, which each piece of its work begins with: see the thread's black box. */
+  /** Records in the thread's black box that a turn of this actor begins. Called before each piece of work. */
   beginTurn(frames?: FramesAtWork): void;
-  /** What is suspected of its frames since an earlier actor died with its thread. */
+  /** Frames that are suspects since a thread died that worked on them. */
   readonly suspicion: Suspicion;
 };
 
-/** The account's place in the log of its resolved events. */
+/** The consumer of the account's resolved events. */
 export function accountConsumer(
   { accountId, settings }: Pick<ResultsContext, 'accountId' | 'settings'>,
   startFrom: StartFrom,

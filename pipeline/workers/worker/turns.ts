@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 /** The work of one turn, in characters read or written, some nanoseconds each: about a millisecond. */
 const turnUnitsMax = 128 * 1_024;
 
-/** Cost of reading or writing an event beside its characters, in the same units. */
+/** Cost of reading or writing an event in addition to its characters, in the same units. */
 export const eventUnits = 512;
 
 /**
@@ -16,8 +16,8 @@ export class Turns {
   #spent = 0;
 
   /**
-   * `begin` is called at the beginning of each turn but the first. `waitTurn` resolves when that is; the next round by
-   * default.
+   * `begin` is called at the beginning of each turn except the first. `waitTurn` resolves when the next turn may begin;
+   * by default in the next round of the event loop.
    */
   constructor(begin: () => void, waitTurn: () => Promise<void> = () => setImmediate()) {
     this.#begin = begin;

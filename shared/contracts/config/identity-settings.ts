@@ -48,10 +48,10 @@ export const identitySettings = Type.Object(
       maxItems: identifierKinds.length,
       uniqueItems: true,
       description:
-        'Which kind of identifier decides whose an event is where its identifiers belong to several visitors, the first one first. ' +
-        'externalId must come before userId, since several people use one device. Where email decides, the event is of the visitor ' +
-        'that has the address: the device is signed in as that visitor, and an externalId that no visitor has becomes its own if the ' +
-        'key is of a server. Nothing is merged, and an externalId of another visitor is left out. Default: externalId, userId, email.',
+        'The order in which kinds of identifiers decide whose an event is, if its identifiers belong to several visitors. ' +
+        'externalId must come before userId, since several people may use one device. If email decides, the event belongs to the ' +
+        'visitor with the address, and the device is signed in as that visitor. With the key of a server the visitor also gets the ' +
+        'externalId, unless another visitor has it. No visitors are merged. Default: externalId, userId, email.',
     }),
     blockedValues: Type.Array(Type.String({ minLength: 1, maxLength: blockedCharactersMax }), {
       maxItems: blockedValuesMax,

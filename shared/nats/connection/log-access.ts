@@ -44,7 +44,7 @@ const variables = {
     alternatives,
   }),
   NATS_INBOX_PREFIX: optionalText(
-    'What the subjects of replies begin with: what the user may subscribe to. `_INBOX.` and NATS_USER where there is one, else `_INBOX`',
+    'Prefix of the subjects for replies, to which the user must be allowed to subscribe. Default: `_INBOX.` and NATS_USER, or `_INBOX` without NATS_USER',
     { pattern: '^[A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*$' },
   ),
 };

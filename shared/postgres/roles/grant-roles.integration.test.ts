@@ -103,7 +103,7 @@ test('roles: an account that may not create roles gets an error with advice', as
   const roles = [{ service: 'pipeline', name: 'a_new_role', password: 'password' }] as const;
   const failed = migrate(urls.controlPlane, undefined, migrationList, roles);
   await expect(failed).rejects.toThrow(RoleError);
-  await expect(failed).rejects.toThrow(/Make the role a_new_role by hand/);
+  await expect(failed).rejects.toThrow(/Create the role a_new_role by hand/);
   const owner = [{ service: 'pipeline', name: new URL(database.url).username, password: 'password' }] as const;
   await expect(migrate(database.url, undefined, migrationList, owner)).rejects.toThrow(/Migrate as the owner/);
 });

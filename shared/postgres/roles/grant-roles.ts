@@ -32,8 +32,8 @@ export async function grantRoles(client: pg.Client, roles: readonly RoleLogin[])
   if (own !== undefined && toMake === undefined) return [];
   if (own !== undefined) {
     throw new RoleError(
-      `giving roles their rights: ${own.name} is both the role of a service and the user in DATABASE_URL, as whom tables ` +
-        'are made. Migrate as the owner of the tables',
+      `granting rights to roles: ${own.name} is the role of a service and also the user in DATABASE_URL, who creates tables. ` +
+        'Migrate as the owner of the tables',
     );
   }
   await client.query('begin');
@@ -108,10 +108,10 @@ function explained(error: unknown, role: RoleLogin | undefined): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code !== insufficientPrivilege) return error;
   const made =
-    role === undefined ? '' : `Make the role ${role.name} by hand and leave its password out here, or migrate`;
+    role === undefined ? '' : `Create the role ${role.name} by hand and do not set its password here, or migrate`;
   return new RoleError(
-    `giving roles their rights: ${error instanceof Error ? error.message : ''}. ${made || 'Migrate'} as the owner of the ` +
-      'tables, with CREATEROLE where roles are to be made',
+    `granting rights to roles: ${error instanceof Error ? error.message : ''}. ${made || 'Migrate'} as the owner of the ` +
+      'tables, with CREATEROLE if roles have to be created',
     { cause: error },
   );
 }

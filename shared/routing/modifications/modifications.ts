@@ -73,9 +73,9 @@ export type ModificationName = keyof typeof modifications;
 export const modificationNames = Object.keys(modifications) as readonly ModificationName[];
 
 /**
- * The function of a modification; none (null) is None. The salt, a destination's own, is put before the text of every
- * hash and of what is derived from one. Throws PlanError naming the field where there is no such modification, or where it
- * is Encrypted and there is no key to encrypt for.
+ * The function of a modification; null or undefined means None. Every hash, and every value derived from one, is of the
+ * destination's salt and the text. Throws PlanError with the field for an unknown name, and for Encrypted without a
+ * key.
  */
 export function compileModification(
   name: unknown,

@@ -106,7 +106,7 @@ export class StepTable {
     return changed > Math.max(changedMin, this.#cells / 4);
   }
 
-  /** All counts are about to be written: returns a function that takes this back. */
+  /** Marks all counts as stored. Returns a function that reverts this if the write fails. */
   markStored(): () => void {
     const changed = this.#all().filter(({ isChanged }) => isChanged);
     const wasMoved = this.#isMoved;

@@ -56,7 +56,7 @@ export class RequestGate {
     return this.#isAccessRefused;
   }
 
-  /** Probes a destination that refused its key now, since it may have another by now. */
+  /** Lets a destination that refused its key be probed at once, since the key may have changed. */
   askAgain(): void {
     if (this.#isAccessRefused && this.#breaker.kind === 'open')
       this.#breaker = { ...this.#breaker, untilMs: -Infinity };

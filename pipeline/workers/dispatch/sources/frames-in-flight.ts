@@ -90,8 +90,8 @@ export class FramesInFlight {
   }
 
   /**
-   * The suspects if the thread died now: the only frame in flight, or the range of sequences of several, since which of
-   * them it is only matters once one was alone when a thread died. Undefined for none.
+   * The suspects if the thread died now: the only frame in flight, or the range of sequences of several. A range is
+   * enough, since only a frame that was alone is ever quarantined. Undefined without frames.
    */
   get atWork(): FramesAtWork | undefined {
     const [only, another] = this.#frames;
