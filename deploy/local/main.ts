@@ -15,6 +15,9 @@ new Command('npm start')
   )
   .parse();
 
+// The stack outlives whoever reads what is printed here, and still stops in good order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 const progress = createProgress((text) => process.stdout.write(text));
 const stops: (() => Promise<void>)[] = [];
 let stopping: Promise<void> | undefined;

@@ -1,4 +1,7 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 import { readProblem } from './service-process.ts';
 
 test.each([
@@ -13,4 +16,21 @@ test.each([
   ['', undefined],
 ])('service log: %s shows as %s', (line, shown) => {
   expect(readProblem(line)).toBe(shown);
+});
+
+test.each(['SIGTERM', 'disconnect'])('service: ends by %s, also where nobody reads its log any more', async (by) => {
+  const service = fork(compiledPath(new URL('deploy/local/sink/main.ts', topFolder)), [], {
+    env: { ...process.env, SINK_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const ended = once(service, 'exit');
+  try {
+    await expect.poll(() => String(service.stdout?.read() ?? '')).toContain('sink listening');
+    service.stdout?.destroy();
+    if (by === 'SIGTERM') service.kill('SIGTERM');
+    else service.disconnect();
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    service.kill('SIGKILL');
+  }
 });

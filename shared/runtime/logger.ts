@@ -5,11 +5,12 @@ export type { Logger } from 'pino';
 
 /**
  * JSON lines on stdout, readable ones on a terminal. A line is a constant message plus fields: ids, sizes and codes,
- * never the content of an event.
+ * never the content of an event. A line is written before the call returns: none is lost at an exit, and a process
+ * whose stdout nobody reads any more can end (what pino writes later it repeats for ever on a closed pipe).
  */
 export function createLogger(component: string, level: string): Logger {
   const options = { base: { component }, level, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!process.stdout.isTTY) return pino(options);
+  if (!process.stdout.isTTY) return pino(options, pino.destination({ dest: 1, sync: true }));
   return pino({
     ...options,
     transport: { target: 'pino-pretty', options: { ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' } },
