@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { attacks, controls } from '../neighbours/attacks/registry.ts';
 import { chooseAttacks } from './neighbours.ts';
 
-test('attacks: all of them after what they are compared with where none is named, and those that are, in their order', () => {
+test('attacks: without names all follow their controls; named ones alone keep the order of the list', () => {
   expect(chooseAttacks([])).toEqual([...controls, ...attacks]);
   expect(chooseAttacks(['slow-uploads', 'merges']).map(({ name }) => name)).toEqual(['merges', 'slow-uploads']);
 });

@@ -33,6 +33,6 @@ test('chooseValue: a single round recommends nothing', () => {
   expect(chooseValue('1', once, 0.05)).toBe('1');
 });
 
-test('chooseValue: without a trial what is in use stays', () => {
+test('chooseValue: without a trial the value in use stays', () => {
   expect(chooseValue('2', [], 0.05)).toBe('2');
 });

@@ -143,8 +143,9 @@ test.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const))(
 );
 
 test('destination secrets: sealed at rest, masked on read, untouched when the mask comes back', async () => {
+  const account = await plane.newAccount();
   const secret = JSON.stringify({ 'X-Token': 'very-secret-canary' });
-  const created = await client.post('/destinations', {
+  const created = await account.post('/destinations', {
     type: 'HTTPDestination',
     settings: { ...settings, headers: secret },
   });
@@ -156,17 +157,17 @@ test('destination secrets: sealed at rest, masked on read, untouched when the ma
   const before = await stored();
   expect(before).not.toContain('canary');
   const path = `/destinations/${created.body.id}`;
-  const back = await client.patch(path, created.body);
+  const back = await account.patch(path, created.body);
   expect(back.status).toBe(200);
   expect(back.body).toEqual(created.body);
   expect(await stored()).toBe(before);
   // The same secret again is no change either.
-  expect((await client.patch(path, { settings: { headers: secret } })).body.updatedAt).toBeNull();
-  const changed = await client.patch(path, { settings: { headers: JSON.stringify({ 'X-Token': 'other-canary' }) } });
+  expect((await account.patch(path, { settings: { headers: secret } })).body.updatedAt).toBeNull();
+  const changed = await account.patch(path, { settings: { headers: JSON.stringify({ 'X-Token': 'other-canary' }) } });
   expect(changed.body.settings.headers).toBe('********');
   expect(await stored()).not.toBe(before);
-  const version = await client.publish();
-  const snapshot = await client.get(`/versions/${version.id}/snapshot`);
+  const version = await account.publish();
+  const snapshot = await account.get(`/versions/${version.id}/snapshot`);
   expect(JSON.stringify(snapshot.body)).not.toMatch(/canary|enc:v1/);
 });
 

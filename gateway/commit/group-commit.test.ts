@@ -87,7 +87,7 @@ test('group commit: a partition has one frame in flight, and the next holds all 
   expect(rig.published[1]?.ids).toEqual(['b', 'c']);
 });
 
-test('group commit: over all partitions no more are in flight than allowed, and the oldest goes first', async () => {
+test('group commit: over all partitions no more than framesInFlightMax are in flight, and the oldest goes first', async () => {
   const rig = createRig({ framesInFlightMax: 1 });
   rig.add(3, 'a');
   await rig.turn();
@@ -103,7 +103,7 @@ test('group commit: over all partitions no more are in flight than allowed, and 
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b'], ['c']]);
 });
 
-test('group commit: beside a frame in flight only one that has waited is sent', async () => {
+test('group commit: beside a frame in flight another is sent only after frameLingerMs', async () => {
   const rig = createRig({ frameLingerMs: 20 });
   rig.add(0, 'a');
   await rig.turn();
@@ -140,7 +140,7 @@ test('group commit: rounds keep apart, and what comes meanwhile travels with the
   expect(rig.published.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c']]);
 });
 
-test('group commit: a round that is large waits no longer, and the next one keeps its distance from it', async () => {
+test('group commit: a round of roundBytes waits no longer, and the next one keeps its distance from it', async () => {
   const rig = createRig({ roundMs: 10, roundBytes: 200, frameBytesMax: 4096 });
   rig.add(0, 'a');
   await rig.turn();

@@ -8,11 +8,11 @@ const report = (accounts: [string, number][], resolve?: { ageMs: number; ageMaxM
   ...(resolve === undefined ? {} : { resolve }),
 });
 
-test('held back: no account where no event waits too long, at any rate', () => {
+test('held back: no account is, without a report of long waits, however much it has waiting', () => {
   expect(heldBack([], new Map([['a', 1e6]])).size).toBe(0);
 });
 
-test('held back: accounts pipelines name, each by its longest wait', () => {
+test('held back: the accounts that pipelines report, each with its longest wait', () => {
   const held = heldBack([report([['a', 100]]), report([['a', 300], ['b', 200]])], new Map([['c', 1e6]])); // prettier-ignore
   expect([...held]).toEqual([
     ['a', 300],
@@ -20,7 +20,7 @@ test('held back: accounts pipelines name, each by its longest wait', () => {
   ]);
 });
 
-test('held back: where the resolver is late, the account that has much in INGEST and not the one that has little', () => {
+test('held back: where the resolver is late, an account with much in INGEST is, and one with little is not', () => {
   const waiting = new Map([
     ['quiet', 10],
     ['loud', 10_000],

@@ -3,7 +3,7 @@ import { createRevisionGauge } from './revision-gauge.ts';
 
 const change = (revision: number): { revision: number; upTo: number } => ({ revision, upTo: revision });
 
-test('revision gauge: goes up to the first revision that is not applied yet', () => {
+test('revision gauge: is the last revision before the first one that is not applied', () => {
   const gauge = createRevisionGauge(() => undefined);
   const reading = gauge.begin();
   for (const revision of [3, 5, 8]) reading.seen(change(revision));
@@ -15,7 +15,7 @@ test('revision gauge: goes up to the first revision that is not applied yet', ()
   expect(gauge.current).toBe(8);
 });
 
-test('revision gauge: reading the same CONFIG again takes nothing back', () => {
+test('revision gauge: does not fall while the same CONFIG is read again', () => {
   const changes: number[] = [];
   const gauge = createRevisionGauge((revision) => changes.push(revision));
   const first = gauge.begin();

@@ -213,7 +213,7 @@ test('personalization: of two with one property a test wins, then the greater id
   expect(accumulateProperties(plan, 'v', assignments, undefined)).toEqual({ a: 'e5', b: 'e5', c: 'e9' });
 });
 
-test('personalization: says whose properties they are, in the order in which a later one wins, also where they are none', () => {
+test('personalization: names the variants that apply, without properties too, in the order in which a later one wins', () => {
   const plan = planForTests(
     { id: 'e5', variants: variants({}) },
     { id: 'e9', type: 'personalization', variants: variants({ a: 'e9' }) },

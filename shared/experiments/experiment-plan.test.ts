@@ -25,7 +25,7 @@ test('plan: experiments that were started are found by their key, drafts are not
   expect(plan.byKey.get('third')?.rollout?.id).toBe('new');
 });
 
-test('plan: settings that take experiments off leave none, and their token good', () => {
+test('plan: disabled settings leave no experiment, and their token stays valid', () => {
   const token = `exp_${'a'.repeat(32)}`;
   const off = { experimentSettings: [{ id: 'settings', isEnabled: false, token }] };
   const plan = compileExperimentPlan(configForTests([{ id: 'e' }], off));
@@ -107,7 +107,7 @@ test('eligibility: every rule must hold for the search, or else for the query of
   expect(isEligible(readPage({ url: 'https://example.com/', search: '?a=1&b=2' }))).toBe(true);
 });
 
-test('eligibility: what the caller does not tell is not asked', () => {
+test('eligibility: patterns and rules about what the caller does not send are not checked', () => {
   const isEligible = compileEligibility(['/pricing'], [rule('a', '1')]);
   expect(isEligible(readPage(undefined))).toBe(true);
   expect(isEligible(readPage({ search: '?a=1' }))).toBe(true);

@@ -125,7 +125,7 @@ test('validation: once an experiment has started its variants stay and its contr
   expect(checkVariantChange(experiment(), other, { ...other, isControl: true })).toEqual([]);
 });
 
-test('validation: settings hold a token of the service’s making, and domains', () => {
+test('validation: settings have a generated token, and domains without a scheme', () => {
   const { token } = generateExperimentSettings((length) => 'a'.repeat(length));
   expect(token).toMatch(/^exp_a{32}$/);
   expect(checkExperimentSettings({ name: null, isEnabled: true, token, whitelistDomains: null })).toEqual([]);

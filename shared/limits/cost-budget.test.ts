@@ -21,7 +21,7 @@ test('cost budget: an account that is alone never waits', () => {
   }
 });
 
-test('cost budget: without a clock of its owner it has one', async () => {
+test('cost budget: works by its own clock where none is given', async () => {
   const budget = new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
   await expect
     .poll(() => {

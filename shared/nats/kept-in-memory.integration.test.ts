@@ -57,7 +57,7 @@ async function leaveFinished(consumer: DurableConsumer, takes: number, acks: num
   return finished;
 }
 
-test('kept in memory: only of a reader that restores its position or recognises what comes again', async () => {
+test('kept in memory: a consumer is, only where its reader restores its position or recognises repeated messages', async () => {
   const inMemory = async (consumer: DurableConsumer) => {
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
     return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
@@ -67,7 +67,7 @@ test('kept in memory: only of a reader that restores its position or recognises 
   expect(await inMemory(consumerOfNumbers('nobody', 'nobody'))).toBe(false);
 });
 
-test('kept in memory: a reader that lives on gets what it gave back before what is newer, and nothing it finished', async () => {
+test('kept in memory: after a restart of the server a reader gets released messages before newer ones, and no finished one', async () => {
   await put('alive', 0, 8);
   const troubles: ConsumerTrouble[] = [];
   const reader = await openPullConsumer(connection, {
@@ -86,7 +86,7 @@ test('kept in memory: a reader that lives on gets what it gave back before what 
   await reader.close();
 });
 
-test('kept in memory: a reader that was given nothing since it began is given nothing it had finished before', async () => {
+test('kept in memory: after a restart a reader that had received nothing gets no message that was finished before it', async () => {
   await put('idle', 0, 5);
   const consumer = consumerOfNumbers('idle', 'by-reader');
   await leaveFinished(consumer, 5, 5);
@@ -126,7 +126,7 @@ test('kept in memory: a consumer that is gone is made where its reader is known 
   await next.close();
 });
 
-test('kept in memory: a reader that had nothing yet is followed by one that gets all there is', async () => {
+test('kept in memory: where the earlier reader had received nothing, the next one gets every message', async () => {
   const consumer = consumerOfNumbers('unbegun', 'by-reader');
   const finished = await leaveFinished(consumer, 0, 0);
   await put('unbegun', 0, 3);

@@ -33,7 +33,7 @@ test('allowed events: entries that cannot be read allow nothing, where there are
   expect(compileAllowedEvents([], true)('$identify')).toBe(true);
 });
 
-test('allowed events: a name goes on at all where it goes to a destination, or to none yet', () => {
+test('allowed events: a listed name passes, whether or not a destination receives it', () => {
   const isAllowed = compileAllowedEvents(published, true);
   expect(['sign UP', 'PURCHASE', 'Unknown', '$identify'].map(isAllowed)).toEqual([true, true, false, true]);
 });

@@ -110,7 +110,7 @@ test('erase visitor: who comes back is new, keeps nothing, and late events do no
   }
 });
 
-test('erase visitor: a cache that missed the erasure takes the visitor that came back for another one', async () => {
+test('erase visitor: a cache that missed the erasure does not mistake the new visitor of the same id for the erased one', async () => {
   const account = randomUUID();
   const claim = { userId: 'u' };
   const [stale, other] = [createVisitorStore(pool), createVisitorStore(pool)];
@@ -264,7 +264,7 @@ test('erase visitor: concurrent writers bring back nothing that was erased, and 
   }
 });
 
-test('erase visitor: one that is done between two looks of a writer is seen by the writer', async () => {
+test('erase visitor: an erasure between two queries of a writer is seen by the writer', async () => {
   const own = openTestPool(database.url, 3);
   try {
     const account = randomUUID();
@@ -289,7 +289,7 @@ test('erase visitor: one that is done between two looks of a writer is seen by t
   }
 });
 
-test('erase visitor: until it is committed it is announced for a time ahead, then for its own', async () => {
+test('erase visitor: before the commit an erasure is announced for a later time, and after it for its own', async () => {
   const account = randomUUID();
   await createVisitorStore(pool).resolve([touch(account, { claim: { userId: 'u' } })]);
   const announced: (AnnouncedErasure & { readonly aheadMs: number; readonly rows: number })[] = [];
@@ -337,7 +337,7 @@ test('erase visitor: where the clock of the services was set back, what was rece
   }
 });
 
-test('erase visitor: one that cannot be announced is not done', async () => {
+test('erase visitor: an erasure that cannot be announced erases nothing', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { claim: ann, given: [named] })]);

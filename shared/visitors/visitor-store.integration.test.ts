@@ -93,7 +93,7 @@ test('visitor store: what changes nothing writes nothing', async () => {
   expect(await store.find(account, { externalId: 'x' })).toEqual(before);
 });
 
-test('visitor store: who is looked up and has nothing to write is known, whatever the others wait for', async () => {
+test('visitor store: a visitor with nothing to write is known at the look-up, while the others of the batch wait', async () => {
   const [known, other] = [randomUUID(), randomUUID()];
   const store = createVisitorStore(pool);
   await store.resolve([touch(known, { userId: 'u' }, { city: 'Oslo' })]);
@@ -117,7 +117,7 @@ test('visitor store: who is looked up and has nothing to write is known, whateve
   expect((await store.lookUp(touches.slice(2))).outcomes.map(idOf)).toEqual([idOf(written.outcomes[1])]);
 });
 
-test('visitor store: however many write, who looks up finds a connection', async () => {
+test('visitor store: a look-up finds a connection while writers wait for a lock', async () => {
   const [known, other] = [randomUUID(), randomUUID()];
   const few = openTestPool(database.url, 2);
   const holder = await pool.connect();
@@ -235,7 +235,7 @@ test('visitor store: eight writers that merge crosswise end with one visitor and
   for (let n = 0; n < writers; n += 1) expect(found?.properties).toMatchObject({ [`own${n}`]: n, [`merged${n}`]: n });
 });
 
-test('visitor store: who signed in last on a device is known in every store, and read again by none that has it', async () => {
+test('visitor store: the last sign-in on a device is known in every store, and not read again by one that has it', async () => {
   const account = randomUUID();
   const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
   const signIn = (externalId: string) =>
@@ -366,7 +366,7 @@ const statementsOf = (spied: { readonly mock: { readonly calls: readonly unknown
     typeof query === 'object' && query !== null && 'name' in query ? query.name : query,
   );
 
-test('visitor store: of visitors that are known nothing is asked but what was changed', async () => {
+test('visitor store: for known visitors the only query is for changes', async () => {
   const account = randomUUID();
   const own = openTestPool(database.url, 2);
   try {
@@ -468,7 +468,7 @@ test.each(['the store that cleared it', 'another store'])(
   },
 );
 
-test('visitor store: visitors that are gone, one or all of them, are not remembered', async () => {
+test('visitor store: visitors that were deleted, one or all of them, are created again', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const touches = [touch(account, { userId: 'u' }), touch(account, { userId: 'w' })];

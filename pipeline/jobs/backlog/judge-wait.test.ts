@@ -10,7 +10,7 @@ const judge = (ages: readonly (number | undefined)[]): (WaitJudgement | undefine
 };
 const kinds = (...ages: (number | undefined)[]) => judge(ages).map((one) => one?.kind);
 
-test('judge wait: who kept up is late once the oldest waits too long, and in time as soon as it does not', () => {
+test('judge wait: a reader is late once its oldest event waits too long, and in time as soon as it does not', () => {
   expect(kinds(0, 100, 101, 300, 101, 100)).toEqual(['in time', 'in time', 'late', 'late', 'late', 'in time']);
 });
 

@@ -183,7 +183,7 @@ test('consent: a purpose that a later version disables is not asked for any more
   expect(sink.taken()).toEqual(['ann:0', 'ann:1']);
 });
 
-test('consent: while withdrawals are not known nothing is sent, and everything once they are', async () => {
+test('consent: nothing is sent until withdrawals are known, and then everything is', async () => {
   await rig.connection[client].jsm.streams.delete(streams.withdrawals);
   await until('it is not known', () => !rig.erasures.isCurrent);
   const dispatcher = await rig.start();

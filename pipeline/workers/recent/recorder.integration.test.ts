@@ -128,7 +128,7 @@ test('recorder: an event that cannot be read or stored is left out, and the othe
   expect(recorder.stats()).toMatchObject({ recent_recorded: 3, recent_unreadable: 1, recent_refused: 2 });
 });
 
-test('recorder: an account that floods gets a sample, the others and test events all of theirs', async () => {
+test('recorder: of an account over its rate a sample is recorded, and all of the others and of test events', async () => {
   const other = randomUUID();
   const flood = names(3_000).map((id) => resolvedEvent(account, { id }));
   const tests = names(10, 't').map((id) => resolvedEvent(account, { id, test: true }));
@@ -146,7 +146,7 @@ test('recorder: an account that floods gets a sample, the others and test events
   expect(recorder.stats()['recent_skipped_sampled']).toBe(3_000 - kept);
 });
 
-test('recorder: while the database is away what comes waits', async () => {
+test('recorder: while the database is away events wait, and all are recorded once it is back', async () => {
   const admin = new pg.Client({ connectionString: rig.databaseUrl.replace(/\/[^/]+$/, '/postgres') });
   const database = new URL(rig.databaseUrl).pathname.slice(1);
   await admin.connect();
@@ -164,7 +164,7 @@ test('recorder: while the database is away what comes waits', async () => {
   expect(recorder.stats()).toMatchObject({ recent_skipped_behind: 0, recent_recorded: 50 });
 });
 
-test('recorder: where the database takes less than comes it leaves events out, and goes on with the newest', async () => {
+test('recorder: over its bound of waiting bytes events are skipped and counted, and later ones are recorded', async () => {
   const recorder = await rig.start({ waitingBytesMax: 4_096 });
   await rig.pool.query('alter table recent_events rename to recent_events_away');
   try {
@@ -181,7 +181,7 @@ test('recorder: where the database takes less than comes it leaves events out, a
   expect(recorded + skipped).toBe(61);
 });
 
-test('recorder: what a crash kept out of the view comes into it with the next start, and nothing else again', async () => {
+test('recorder: a start after a crash records the events that were not written, and no other again', async () => {
   const first = await rig.start();
   await rig.send(account, [resolvedEvent(account, { id: 'written' })]);
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['written']), within);
@@ -281,7 +281,7 @@ test('trim: of several partitions each trims what it adds to by number, and the 
   );
 });
 
-test('recorder: partitions share what the view takes of an account', async () => {
+test('recorder: the partitions share the rate of an account', async () => {
   const flood = names(3_000).map((id) => resolvedEvent(account, { id }));
   const recorder = await rig.start({ perSecondMax: 2_000, burstMax: 100 }, { partition: 0, partitions: 1_000 });
   for (let start = 0; start < flood.length; start += 500) await rig.send(account, flood.slice(start, start + 500));
@@ -339,7 +339,7 @@ test('trim: events leave at their age, in every account', async () => {
   await vi.waitFor(async () => expect([await idsOf(other), await idsOf(account)]).toEqual([[], ['new']]), within);
 });
 
-test('recorder: a stop without delay ends it at once, while the database is away', async () => {
+test('recorder: an abort ends it while the database is away, and the next start records the event', async () => {
   await rig.pool.query('alter table recent_events rename to recent_events_away');
   try {
     const recorder = await rig.start();

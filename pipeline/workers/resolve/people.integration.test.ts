@@ -50,7 +50,7 @@ const identify = (source: string, body: TestEvent['body']): TestEvent => ({ sour
 const track = (source: string, body: TestEvent['body']): TestEvent => ({ source, body: { event: 'E', ...body } });
 const visitorsOf = (written: readonly ResolvedEvent[]) => written.map(({ visitor }) => visitor);
 
-test('people: two who share a browser stay two, and nothing of one leaves with the other', async () => {
+test('people: two people who share a browser stay two, and no event of one carries data of the other', async () => {
   const { written, find, stats } = await resolve([
     track(web, { userId: 'browser-1' }),
     identify(web, {

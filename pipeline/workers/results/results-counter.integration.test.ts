@@ -37,7 +37,7 @@ function of(accountId: string) {
   };
 }
 
-test('results: each visitor counts once, and converts only behind the first exposure', async () => {
+test('results: each visitor counts once, and only a conversion after the first exposure counts', async () => {
   const account = randomUUID();
   const { shown, bought, other } = of(account);
   for (const id of ['twice', 'never', 'early', 'late']) await rig.assign(account, id, 'a');
@@ -91,7 +91,7 @@ test('order of effects: a frame is acknowledged only once what it counts is stor
   expect(await rig.results(account)).toEqual([{ variantId: 'a', visitors: 1, conversions: 0 }]);
 });
 
-test('results: neither test events nor rollouts nor what names no experiment count', async () => {
+test('results: test events, rollouts and exposures without a valid experiment do not count', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);
   await rig.assign(account, 'tester', 'a');
@@ -146,7 +146,7 @@ test('results: visitors that become one count once, with their first variant', a
   await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 1 }]);
 });
 
-test('results: visitors that were merged one into the other count once, also what the last of them does', async () => {
+test('results: a chain of merged visitors counts once, with the conversion of the last', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);
   await rig.assign(account, 'first', 'b');
@@ -179,7 +179,7 @@ test('results: nothing is kept of an erased visitor that was received before, an
   await expect.poll(() => rig.results(account), slow).toEqual(both);
 });
 
-test('results: while the database takes nothing the log holds what comes, also over a restart', async () => {
+test('results: while the database is away frames stay in the log, over a restart as well', async () => {
   const account = randomUUID();
   const { shown } = of(account);
   const first = await rig.start(account);

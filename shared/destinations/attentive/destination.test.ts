@@ -38,7 +38,7 @@ test.each([
   });
 });
 
-test('Attentive: other events are custom, without what names and keys may not have', () => {
+test('Attentive: other events are custom, without characters that names and keys may not have', () => {
   const properties = { 'a{b}': 1, '""': 2, none: null };
   const event = sampleShopper({ event: 'Quiz (Done), "Tea"', properties });
   expect(requestOf(attentive, [event]).url).toBe('https://api.attentivemobile.com/v1/events/custom');

@@ -43,7 +43,7 @@ test('Impact: a conversion as a form, its goods by their place', () => {
   });
 });
 
-test('Impact: without click and customer nothing can be attributed', () => {
+test('Impact: an event without click id and customer is unfit', () => {
   expect(() => requestOf(impact, [sampleStranger()])).toThrow('no click id (irclickid)');
 });
 

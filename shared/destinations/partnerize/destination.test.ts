@@ -22,7 +22,7 @@ test('Partnerize: an order without goods is one item, without an id it goes by t
   );
 });
 
-test('Partnerize: no value breaks out of its part, and none is sent without a click', () => {
+test('Partnerize: values are escaped in the path, and an event without a click is unfit', () => {
   const properties = { clickref: 'c', order_id: 'a/b:c]?x=1#y', currency: 'USD', value: 1 };
   expect(requestOf(partnerize, [sampleShopper({ properties })]).url).toContain(
     '/conversionref:a%2Fb%3Ac%5D%3Fx%3D1%23y/',

@@ -21,7 +21,7 @@ test('Vibe: a purchase, its details as text', () => {
   });
 });
 
-test('Vibe: an amount in euros is not taken for dollars', () => {
+test('Vibe: an amount in euros is left out, since Vibe reads dollars', () => {
   expect(bodyOf(vibe, [sampleShopper()])).toMatchObject({ ed: '{"purchase_id":"A-1001"}' });
 });
 

@@ -33,7 +33,7 @@ describe('XAds', () => {
     });
   });
 
-  it('click: before all, and goods with their own names', () => {
+  it('click: the click id is the first identifier, and products are sent with their names', () => {
     const event = sampleShopper({ context: { current_url: 'https://shop.example.com/?twclid=23op' } });
     const body = JSON.parse(prepared.buildRequest([event], nowMs).body ?? '') as { conversions: unknown[] };
     expect(body.conversions[0]).toMatchObject({

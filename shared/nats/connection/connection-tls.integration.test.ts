@@ -95,7 +95,7 @@ test('tls: an invalid certificate is reported with its variable', async () => {
   await expect(reaches({ url, tls: { ca: authority.ca, ...broken } })).rejects.toThrow(/NATS_KEY cannot be used/);
 });
 
-test('login: user and password are accepted, as variables and in the address', async () => {
+test('login: user and password are accepted, as variables and in the address, and wrong ones are refused', async () => {
   const url = await startWith('authorization { user: "sluice", password: "p@ss:word" }');
   const login = (password: string): LogAccess => ({ url, login: { kind: 'password', user: 'sluice', password } });
   expect(await reaches(login('p@ss:word'))).toBe(true);
@@ -108,7 +108,7 @@ test('login: user and password are accepted, as variables and in the address', a
   }
 });
 
-test('login: a token is accepted, as variable and in the address', async () => {
+test('login: a token is accepted, as variable and in the address, and a wrong one is refused', async () => {
   const url = await startWith('authorization { token: "t0ken" }');
   expect(await reaches({ url, login: { kind: 'token', token: 't0ken' } })).toBe(true);
   expect(await reaches({ url: url.replace('nats://', 'nats://t0ken@') })).toBe(true);

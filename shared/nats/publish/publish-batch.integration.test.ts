@@ -118,7 +118,7 @@ describe.each([1, 3])('publish batch, %i servers', (servers) => {
   });
 });
 
-test('publish batch: more than the server takes at a time, in one batch or in batches, are refused and not stored', async () => {
+test('publish batch: too many messages in one batch, or too many open batches, are refused and nothing is stored', async () => {
   const connection = await openOne();
   const tooMany = messages('a', batchMessagesMax + 1, 1);
   await expect(publishBatch(connection, tooMany, timeoutMs)).rejects.toBeInstanceOf(PublishError);
@@ -143,7 +143,7 @@ test('publish batch: a stream that is full takes none of it', async () => {
   expect(await stored(connection)).toEqual([]);
 });
 
-test('publish batch: what a kill left of one is all of it or nothing', async () => {
+test('publish batch: after a kill of the server each batch is stored whole or not at all', async () => {
   const storeDir = await createNatsFolder();
   let server: NatsServer = await startTestNats({ storeDir });
   cleanUps.push(() => server.stop());

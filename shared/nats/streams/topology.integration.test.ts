@@ -87,7 +87,7 @@ describe('one server', () => {
     expect((await connection[client].jsm.streams.info(streams.events)).state.consumer_count).toBe(1_100);
   });
 
-  test('topology: dead letters grow old, also in a log from before they did, and those of ingest refuse nothing', async () => {
+  test('topology: dead letters have a maximal age, in an existing log as well, and those of ingest discard the oldest', async () => {
     await connection[client].jsm.streams.add({ name: streams.deadLetters, subjects: ['dead.*'], max_bytes: bytesMax });
     await ensureTopology(connection, settings);
     expect((await configOf(streams.deadLetters)).max_age).toBe(settings.deadLetterAgeMs * 1e6);
@@ -118,7 +118,7 @@ describe('three servers', () => {
     await Promise.all(nodes.map((node) => node.stop()));
   });
 
-  test('topology: copies become more, and never fewer by a start', async () => {
+  test('topology: a start adds replicas and never removes any', async () => {
     await refuseFewerCopies(connection, 1);
     await ensureTopology(connection, settings);
     await refuseFewerCopies(connection, 3);

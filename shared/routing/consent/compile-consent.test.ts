@@ -118,7 +118,7 @@ describe('consent', () => {
     expect(decided({ name: ' Advertising ' }, { own: { advertising: false } })).toBe('denied by event');
   });
 
-  test('limited use: not where a destination does not say that it allows it: it is denied by what came first', () => {
+  test('limited use: a destination that does not allow it is denied, by the first answer that denies', () => {
     const settings = [setting({ signals: { gpc: 'always' } })];
     const { event, visitor } = sampleEvent({ consent: { $gpc: true, advertising: false } });
     const now = { lastWords: () => undefined, onUnreadable: () => undefined, regionOf: () => unknownRegion };

@@ -138,21 +138,19 @@ const mutated = fc
   .record({ text: fc.constantFrom(...valid), at: fc.nat(200), cut: fc.nat(8), put: fc.string({ maxLength: 8 }) })
   .map(({ text, at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut));
 
-test.each(Object.entries(readers))(
-  'consent strings: property: %s answers or throws an error, whatever the text',
-  (_name, read) => {
-    fc.assert(
-      fc.property(fc.oneof(mutated, fc.string(), fc.base64String()), (text) => {
-        try {
-          read(text);
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-        }
-      }),
-      { numRuns: 300 },
-    );
-  },
-);
+test.each(Object.entries(readers))('consent strings: property: %s answers or refuses any text', (_name, read) => {
+  fc.assert(
+    fc.property(fc.oneof(mutated, fc.string(), fc.base64String()), (text) => {
+      try {
+        read(text);
+      } catch (error) {
+        // A TypeError would be a reader that looks into what is not there.
+        expect(error).not.toBeInstanceOf(TypeError);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test.each(Object.entries(readers))(
   'consent strings: %s refuses what is huge or nests deep without working on it',

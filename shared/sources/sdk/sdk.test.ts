@@ -38,7 +38,7 @@ test('times: what is read is a number, whatever comes', () => {
   );
 });
 
-test('paths: members, elements, and the first element that fits', () => {
+test('paths: read members, elements by number, and the first element with a value; others are undefined', () => {
   const body = {
     a: {
       b: [
@@ -113,7 +113,7 @@ test.each<[label: string, value: unknown, email: string | undefined, traits: obj
   expect(readFormPerson([{ label, value }])).toEqual({ email, traits });
 });
 
-test('signatures: two texts are the same where they are', () => {
+test('signatures: isSame says what === says', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (one, other) => {
       expect(isSame(one, other)).toBe(one === other);

@@ -29,7 +29,7 @@ test('visitor lanes: batch: takes following events of its visitors along, in ord
   expect(lanes.take('fresh', upTo(3)).map(({ n }) => n)).toEqual([4]);
 });
 
-test('visitor lanes: groups: a batch takes one, from visitors further back too, and skips the others', () => {
+test('visitor lanes: groups: a batch takes events of one group, from later visitors too, and skips the others', () => {
   const lanes = new VisitorLanes<Item>();
   for (const [n, letters] of ['aab', 'b', 'a', 'cb', 'a'].entries()) {
     for (const group of letters) lanes.add({ ...item(`v${n}`, n), group });
@@ -42,7 +42,7 @@ test('visitor lanes: groups: a batch takes one, from visitors further back too, 
   expect(groups(lanes.take('fresh', upTo(3)))).toBe('');
 });
 
-test('visitor lanes: remove: what is left goes on', () => {
+test('visitor lanes: remove: removed items are returned, and the rest of a visitor is taken in order', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3, 4]) lanes.add(item('a', n));
   lanes.add(item('b', 5));
@@ -53,7 +53,7 @@ test('visitor lanes: remove: what is left goes on', () => {
   expect(lanes.size).toBe(2);
 });
 
-test('visitor lanes: turns: what leaves lets what is behind it go, and nothing is taken past what stays', () => {
+test('visitor lanes: turns: a leaving item lets the next of its visitor go, and a staying one keeps it back', () => {
   const lanes = new VisitorLanes<Item>();
   for (const n of [1, 2, 3]) lanes.add({ ...item('a', n), bytes: 10 });
   lanes.add(item('b', 4));

@@ -27,7 +27,7 @@ test('waiting visitors: follower: does not go before the log has it', () => {
   expect(ids(waiting.release('v', 9))).toBe('b');
 });
 
-test('waiting visitors: follower that the log is not given after all: those behind it go, and its visitor waits no more without any', () => {
+test('waiting visitors: follower that is not stored in the log after all: later ones go, and a visitor without any waits no more', () => {
   const waiting = new WaitingVisitors();
   const a = waiting.park('v', 'a', parkedAs);
   const b = waiting.park('v', 'b', parkedAs, { seq: 1, index: 0 });
