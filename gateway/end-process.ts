@@ -1,17 +1,17 @@
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
 
-/** What one step of closing may take, in ms. */
+/** Timeout of one step of closing, in ms. */
 export const stepMs = 400;
 
-/** A gateway whose connection is closed for good can accept nothing: it ends, and its supervisor restarts it. */
+/** Ends the gateway, which its supervisor restarts: once its connection is closed for good it can accept nothing. */
 export async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');
   await endProcess('log closed', scope);
 }
 
-/** Ends in good order, with 1: the supervisor restarts it. */
+/** Shuts down and exits with 1, so that the supervisor restarts the process. */
 export async function endProcess(reason: string, scope: Scope): Promise<never> {
   await scope.end(reason);
   process.exit(1);

@@ -12,7 +12,7 @@ import { createStoreFrame } from './commit/store-frame.ts';
 import { gatewayMetrics } from './status/metrics.ts';
 import type { OpenedLog } from './open-log.ts';
 
-/** What stores events, and what its metrics and the canary read. */
+/** The group commit, with the parts that metrics and the canary read. */
 export type OpenedCommit = {
   readonly commit: GroupCommit;
   readonly committing: ReturnType<typeof readCommitSettings>;
@@ -30,7 +30,7 @@ export function openCommit(
   scope: Scope,
 ): OpenedCommit {
   const { messageBytesMax } = connection;
-  // Frames of an earlier life of this instance must never pass for repeats of this one's.
+  // Random, so that frames of an earlier process with this instance id are never taken for repeats.
   const writerId = `${instance.instanceId}-${randomBytes(6).toString('hex')}`;
   const committing = readCommitSettings(env, { partitions, replicas: env.LOG_REPLICAS, messageBytesMax });
   const publishTimes = new BucketCounts(gatewayMetrics.publishDuration.bounds);

@@ -36,7 +36,7 @@ export async function openLog(env: GatewayEnv, instanceId: string, logger: Logge
   const connection = scope.use('log', await connectLog({ ...logAccess(env), name: instanceId }), (log) =>
     log.close(stepMs),
   );
-  // The check runs beside the start, which does not wait for its code either.
+  // Not awaited: neither the check nor its code delays the start.
   void import('../shared/doctor/check-at-start.ts').then(({ checkAtStart }) =>
     checkAtStart({ connection, monitorUrls: env.NATS_MONITOR_URL, logger }),
   );

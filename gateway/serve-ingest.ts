@@ -31,7 +31,7 @@ export type IngestParts = {
   readonly logger: Logger;
 };
 
-/** What answers requests, for metrics and readiness. */
+/** The parts of the server that metrics and readiness read. */
 export type ServedIngest = Pick<MetricsSources, 'routes' | 'requests' | 'compatCounts' | 'limits'> & {
   readonly server: Server;
   readonly canary: Canary;

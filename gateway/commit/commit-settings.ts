@@ -5,7 +5,7 @@ import { count, derivedCount } from '../../shared/runtime/variables.ts';
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
-/** nats-server counts the headers of a message (its id, and what came before it) as part of its size. */
+/** nats-server counts the headers of a message (its id and its predecessor) as part of its size. */
 const headerBytesMax = 512;
 /** A larger single event has a frame to itself. */
 const frameBytesMax = 512 * kibibyte;
@@ -16,8 +16,8 @@ const rounds = {
 } as const;
 
 /**
- * Least time between two small rounds of frames where this process waits for a processor for more than half of the time in
- * which it could run: a frame that goes sooner only waits elsewhere.
+ * Minimum time between two small rounds of frames while this process waits for a processor for more than half of its
+ * runnable time: a frame that is sent sooner would only wait elsewhere.
  */
 const crowdedRoundMs = 25;
 
@@ -30,7 +30,7 @@ export const requestDeadline = {
 };
 
 const settings = defineSettings({
-  /** How long a frame grows while another one is in flight before it is sent beside it. */
+  /** How long a frame may grow while another one is in flight; then it is sent too. */
   frameLingerMs: 5,
   roundMs: fromEnv({
     FRAME_ROUND_MS: derivedCount(
@@ -75,7 +75,7 @@ export function readCommitSettings(
     ...others,
     partitions,
     frameBytesMax: Math.min(frameBytesMax, messageBytesMax - headerBytesMax),
-    /** With this much to send a round does not wait, with half of it half as long. */
+    /** A round of this size is sent at once, one of half the size after half the wait. */
     roundBytes: round.bytes,
     rounds: { usualMs: roundMs, crowdedMs: roundMs === 0 ? 0 : Math.max(roundMs, crowdedRoundMs) },
   };

@@ -2,33 +2,34 @@ import { cpuUseOf, ownTaskId } from '../../shared/runtime/cpu-use.ts';
 import type { CpuUse } from '../../shared/runtime/cpu-use.ts';
 
 export type CrowdPaceSettings = {
-  /** Time from the start of one to the start of the next while processors are free, in ms. */
+  /** Interval from start to start while processors are free, in ms. */
   readonly usualMs: number;
-  /** The same while this thread hardly gets one, in ms. */
+  /** Interval from start to start while this thread hardly gets a processor, in ms. */
   readonly crowdedMs: number;
 };
 
-/** Minimum distance between the starts of two tasks. */
+/** Minimum interval between the starts of two tasks. */
 export type Pace = {
-  /** Current time from the start of one to the start of the next, at a time of `performance.now()`, in ms. */
+  /** Current interval from start to start, in ms; `nowMs` is from `performance.now()`. */
   msAt(nowMs: number): number;
 };
 
 /** Minimum interval between two measurements, in ms. */
 const lookEveryMs = 500;
-/** Fraction of its runnable time that a thread waits for a processor before the distance grows. */
+/** The interval grows once a thread waits for a processor for more than this fraction of its runnable time. */
 const crowdedFrom = 0.45;
-/** Fraction at which the distance is longest. */
+/** Fraction at which the interval is longest. */
 const crowdedAt = 0.6;
-/** Weight of the last measurement against earlier ones: a single one is short and noisy. */
+/** Weight of the last measurement, which alone is short and noisy, against earlier ones. */
 const newestShare = 0.3;
 /** A thread that ran less than this between two measurements is no evidence about the processors. */
 const ranMsMin = 10;
 
 /**
- * Distance between tasks that cost a wake-up, a sync or a query however few events they handle. When all processors are
- * busy, an earlier start only moves the wait elsewhere and delays all other work. So the fraction of time in which this
- * thread was ready but had no processor decides. It measures when it is read: an idle process is not woken for it.
+ * Interval between tasks that cost a wake-up, a sync or a query however few events they handle. When all processors are
+ * busy, an earlier start only moves the wait elsewhere and delays all other work. So the interval depends on the
+ * fraction of time in which this thread was ready but had no processor. It is measured when it is read, so that an idle
+ * process is not woken.
  */
 export class CrowdPace implements Pace {
   readonly #settings: CrowdPaceSettings;
@@ -37,7 +38,7 @@ export class CrowdPace implements Pace {
   #lookedAtMs = performance.now();
   #waitShare = 0;
 
-  /** Of the thread that makes it. */
+  /** By default measures the thread that calls the constructor. */
   constructor(settings: CrowdPaceSettings, use: () => CpuUse = useOfOwnThread()) {
     this.#settings = settings;
     this.#use = use;

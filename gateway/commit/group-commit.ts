@@ -6,24 +6,23 @@ import type { LogGate } from './log-gate.ts';
 export type GroupCommitSettings = {
   readonly partitions: number;
   readonly frameBytesMax: number;
-  /** How long a frame grows while another one is in flight before it is sent beside it. */
+  /** How long a frame may grow while another one is in flight; then it is sent too. */
   readonly frameLingerMs: number;
-  /**
-   * A round this large is sent at once, as waiting gains nothing; one half as large waits half as long as an empty one
-   * would.
-   */
+  /** A round of this size is sent at once, one of half the size after half the wait. */
   readonly roundBytes: number;
   readonly framesInFlightMax: number;
   readonly queueEventsMax: number;
   readonly queueBytesMax: number;
-  /** From an event's arrival to its answer at the client; its outcome is decided by nine tenths of that. */
+  /**
+   * From an event's arrival to the answer at its client. The outcome is decided after nine tenths of it at the latest.
+   */
   readonly deadlineMs: number;
 };
 
 /** Stores one frame of a partition; must be decided by `deadlineAtMs` on the monotonic clock. Never throws. */
 export type StoreFrame = (partition: number, payload: Uint8Array, deadlineAtMs: number) => Promise<FrameOutcome>;
 
-/** Called for each account with the bytes of its events in a frame that the log has, or may have. */
+/** Called for each account with the bytes of its events in a frame that was stored, or may have been. */
 export type OnStored = (partition: number, accountId: string, bytes: number) => void;
 
 export type FrameStats = {
@@ -39,7 +38,10 @@ export type FrameStats = {
 };
 
 const expiryCheckMs = 50;
-/** Of the deadline. The rest is for a late event loop and for the way of the answer, as the client measures both. */
+/**
+ * Fraction of the deadline. The rest is for a late event loop and for sending the answer, since the client's clock
+ * includes both.
+ */
 const decidedShare = 0.9;
 const framesKept = 16;
 const frameBytesKept = 2 * 1024 ** 2;
@@ -114,7 +116,7 @@ export class GroupCommit {
     return this.#queuedBytes;
   }
 
-  /** Whether the log works and the queue has room for this; otherwise the request is to be refused at once. */
+  /** Whether the log works and the queue has room; if not, refuse the request. */
   hasRoom(events: number, bytes: number): boolean {
     return (
       this.#gate.open &&
@@ -123,7 +125,7 @@ export class GroupCommit {
     );
   }
 
-  /** Adds an event to its partition's next frame; its bytes are copied. The caller has asked `hasRoom`. */
+  /** Adds an event to its partition's next frame and copies its bytes. Call `hasRoom` first. */
   append(partition: number, head: string | Uint8Array, slice: EventSlice, waiter: FrameWaiter, tag: number): void {
     const lane = this.#lanes[partition];
     if (lane === undefined) throw new RangeError(`appending an event: there is no partition ${partition}`);
@@ -257,7 +259,7 @@ export class GroupCommit {
     this.stats.frameBytes += payload.length;
     this.stats.events += frame.writer.events;
     const outcome = await this.#store(lane.partition, payload, frame.openedAtMs + this.#decidedMs);
-    // A publish without an answer may be stored all the same.
+    // A publish without an answer may still be stored.
     if (outcome === 'stored' || outcome === 'timeout') {
       frame.eachAccount((accountId, bytes) => this.#onStored(lane.partition, accountId, bytes));
     }

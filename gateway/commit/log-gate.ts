@@ -1,7 +1,7 @@
 import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts';
 import type { FrameOutcome } from './frame.ts';
 
-/** How long a refusal of the log keeps the gateway from calling itself ready, in ms. */
+/** How long the gateway is not ready after the log refused a publish, in ms. */
 const refusalRememberedMs = 5_000;
 
 /**
@@ -33,7 +33,7 @@ export class LogGate {
     this.#refusal = undefined;
   }
 
-  /** The log answered another request than a publish. */
+  /** Call when the log answered a request other than a publish. */
   noteAlive(): void {
     this.#stalled = false;
   }

@@ -14,18 +14,18 @@ export type StoreFrameSettings = {
 };
 
 const unansweredMax = 2;
-/** Below this a publish is not even tried. */
+/** With less time than this a publish is not tried. */
 const tryMsMin = 20;
-/** Left of the deadline for everything but the publish, and the pause before another try. */
+/** Time kept free before the deadline for all work except the publish; also the pause before another try. */
 const reservedMs = 200;
 const pauses: Backoff = { firstMs: 100, longestMs: 100 };
-/** Left of the deadline when the last try has failed. */
+/** Time kept free before the deadline for the answer after the last try. */
 const answeringMs = 50;
 
 /**
- * Publishes frames to the log. A try that was not answered is repeated once under the same id, so a frame that did
- * arrive is not stored twice. While the log says that it has not decided on the first try, it is asked again until the
- * deadline: a replicated log that lost its quorum answers so, and takes the frame once it has a leader again.
+ * Publishes frames to the log. A try without an answer is repeated once with the same id, so that a frame is not stored
+ * twice. If the log answers that it has not decided yet, the publish is repeated until the deadline: a replicated log
+ * without a quorum answers so, and stores the frame once it has a leader again.
  */
 export function createStoreFrame(
   publisher: FramePublisher,

@@ -15,11 +15,11 @@ export type ExchangeOwner = {
   requestFailed(error: unknown): void;
 };
 
-/** The answers of a request with one event: once the log has it, and when the log does not take it. */
+/** The answers of a request with one event, by outcome. */
 export type StoredAnswers = {
   readonly stored: Reply;
   readonly lost: Reply;
-  /** The answer to a body that is no event. Default: a 400 that names the fault. */
+  /** Answer to a body that is not a valid event. Default: a 400 that names the fault. */
   readonly refused?: Reply;
 };
 
@@ -45,7 +45,7 @@ export class Exchange implements FrameWaiter {
   readonly #owner: ExchangeOwner;
   #response: HttpResponse | undefined;
 
-  /** Whether only the answer's head is asked for. */
+  /** Whether it is a HEAD request: the answer has no body. */
   headOnly = false;
   /** The client's address, cached on first use: reading it from the engine is a system call. */
   clientAddress: string | undefined;
@@ -76,7 +76,10 @@ export class Exchange implements FrameWaiter {
     this.#rewrite = rewrite;
   }
 
-  /** From now on it waits for the log to store its one event: calls `note`, if given, and `tally`, then answers. */
+  /**
+   * Makes the exchange wait until the log has stored its one event. Then counts in `tally`, calls `note` if given, and
+   * answers.
+   */
   answerWhenStored(tally: StoredTally, answers: StoredAnswers = usualAnswers, note?: { stored: boolean }): void {
     this.#note = note;
     this.#tally = tally;
@@ -135,14 +138,15 @@ export class Exchange implements FrameWaiter {
 
 const noAddress = new ArrayBuffer(0);
 
-/** Counted for requests whose client did not wait for the answer. */
+/** Status for counting requests whose client disconnected before the answer. */
 export const clientGone = 499;
 
-// One function for every answer: the engine wants a callback, and a closure a request would be garbage.
+// One callback for all answers, since a closure for each request would be garbage.
 let sending: { response: HttpResponse; reply: Reply; origin: string; headOnly: boolean; close: boolean };
 const writeAnswer = (): void => {
   const { response, reply, origin, headOnly, close } = sending;
-  // The engine closes a connection only after a length, which a 204 must not have: a 200 without content is equivalent.
+  // The engine closes a connection only after an answer with a length, which a 204 must not have. A 200 without content
+  // is equivalent.
   const bare = reply.code === 204 && !close;
   if (reply.code !== 200 && (reply.code !== 204 || bare)) response.writeStatus(reply.status);
   for (const [name, value] of reply.headers) response.writeHeader(name, value);
@@ -152,7 +156,7 @@ const writeAnswer = (): void => {
   else response.end(reply.body, close);
 };
 
-/** Origins that may be written back. */
+/** Origins that are safe to repeat in a header. */
 const plainOrigin = /^[!-~]{1,512}$/;
 
 /**

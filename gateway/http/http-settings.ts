@@ -23,7 +23,7 @@ const bodies = {
   ),
 };
 
-/** Where the gateway listens, and what clients may have there. */
+/** The address of the gateway, and the limits of its clients. */
 export const { variables: gatewayHttpEnv, read: readGatewayHttpSettings } = defineSettings({
   port: fromEnv({ GATEWAY_PORT: port('Port on which the gateway receives events', 8080) }),
   host: fromEnv({ GATEWAY_HOST: text('Address the gateway listens on', { default: '0.0.0.0' }) }),

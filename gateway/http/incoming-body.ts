@@ -40,7 +40,7 @@ export class IncomingBody {
     if (this.#refusal !== undefined && (expects || contentLength > drainBytesMax)) this.#refuseNow(this.#refusal);
   }
 
-  /** Takes the next piece. The engine takes its bytes back when this returns. */
+  /** Receives the next piece, whose bytes the engine reuses after this call. */
   take(chunk: ArrayBuffer, isLast: boolean): void {
     if (!this.#exchange.open) return;
     try {
@@ -86,7 +86,7 @@ export class IncomingBody {
 
   #finish(): void {
     const whole = this.#buffer?.subarray(0, this.#received) ?? Buffer.alloc(0);
-    // The route is done with the bytes, or has copied them, before anything else can ask for memory.
+    // By now the route has used or copied the bytes.
     this.drop();
     this.#hand(whole);
   }
@@ -109,7 +109,7 @@ export class IncomingBody {
 
 export type BodyBudgetOptions = {
   readonly bytesMax: number;
-  /** Part of it for bodies from one address. */
+  /** Limit of the bodies from one address. */
   readonly bytesOfAddressMax: number;
   addressOf(exchange: Exchange): string;
 };

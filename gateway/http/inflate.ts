@@ -12,7 +12,7 @@ export type InflateSettings = {
 export type Inflated =
   | { readonly kind: 'body'; readonly body: Buffer }
   | { readonly kind: 'too_large' }
-  /** Its beginning was rejected. */
+  /** `isWanted` rejected its beginning. */
   | { readonly kind: 'unwanted' }
   | { readonly kind: 'malformed' };
 
@@ -21,7 +21,7 @@ export type InflateOrder = {
   readonly compressed: Buffer;
   /** Address whose limit it counts against. */
   readonly address: string;
-  /** Decides on the beginning of a body; a rejected body is decompressed no further. The bytes are the body's own. */
+  /** Decides by the beginning of a body whether to decompress the rest. The bytes are those of the body, not a copy. */
   isWanted?(beginning: Buffer): boolean;
   /** Called asynchronously. */
   done(result: Inflated): void;

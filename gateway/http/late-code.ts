@@ -1,10 +1,13 @@
 import type { Exchange } from './exchange.ts';
 import { busy } from './reply.ts';
 
-/** Requests that wait while the code is loaded, which takes some hundredths of a second once in a process. */
+/**
+ * Maximum number of requests that wait while the code is loaded, which takes some hundredths of a second once in a
+ * process.
+ */
 const waitingMax = 32;
 
-/** A request that continues with the code, or is answered without it. */
+/** A request that waits for the code. */
 type Waiting = Pick<Exchange, 'send' | 'attempt' | 'fail'>;
 
 /**
@@ -28,7 +31,7 @@ export class LateCode<Code> {
     return this.#loaded !== undefined;
   }
 
-  /** Continues with the request at once where the code is loaded, else when it is; 503 while too many wait. */
+  /** Continues with the request once the code is loaded; answers 503 if too many requests wait for it. */
   use(exchange: Waiting, goOn: (code: Code) => void): void {
     if (this.#loaded !== undefined) return goOn(this.#loaded);
     if (this.#waiting >= waitingMax) return exchange.send(busy);

@@ -7,7 +7,7 @@ export type Reply = {
   readonly body: Uint8Array;
   /** Closes the connection after the answer. */
   readonly close: boolean;
-  /** The same for every page, so that caches may keep one copy of it. */
+  /** Equal for every page, so that caches may keep one copy. */
   readonly isForAll: boolean;
 };
 
@@ -65,7 +65,7 @@ export function failure(code: number, error: string, options: ReplyOptions = {})
   return jsonReply(code, { success: false, error }, options);
 }
 
-/** What a refusal says. */
+/** The problem that a refusal names. */
 export function problemOf({ body }: Reply): string {
   const { error } = JSON.parse(Buffer.from(body).toString('utf8')) as { readonly error?: string };
   return error ?? 'the event is not valid';
@@ -90,9 +90,9 @@ export const unsupportedType = failure(
   'the body must be JSON: content-type application/json, text/json, text/plain or one that ends in +json',
 );
 const unreadCoding = 'this content-encoding is not read here';
-/** Where gzip is accepted. The header names the accepted encodings (RFC 9110, 12.5.3). */
+/** For routes that accept gzip. The header names the accepted encodings (RFC 9110, 12.5.3). */
 export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['accept-encoding', 'gzip, identity']] });
-/** Where no compressed body is read. */
+/** For routes that accept no compressed body. */
 export const compressedBody = failure(415, unreadCoding, { headers: [['accept-encoding', 'identity']] });
 export const hostileFraming = failure(400, 'content-length or transfer-encoding is not acceptable', { close: true });
 // With `code` and `message`: some libraries that use a wrong address resend requests refused without them.
@@ -112,7 +112,7 @@ export const unavailable = jsonReply(
   { headers: retryAfter },
 );
 
-/** A source exceeds its rate limit; `waitMs` is the time until it may send again. */
+/** A source exceeds its rate limit, and may send again after `waitMs`. */
 export const tooMany = (what: 'events' | 'bytes', waitMs: number): Reply =>
   failure(429, `too many ${what} for this source; try again later`, {
     headers: [['retry-after', String(Math.ceil(waitMs / 1_000))]],
@@ -127,7 +127,7 @@ export const waitsTooLong = (ageMs: number): Reply =>
     headers: [['retry-after', String(Math.min(waitMaxS, Math.max(1, Math.ceil(ageMs / 1_000))))]],
   });
 
-/** Wait for an account whose events fill its quota of the log, in seconds: space is freed every few seconds. */
+/** Retry-After for an account whose events fill its quota of the log, in seconds. Space is freed every few seconds. */
 const roomAfterS = 5;
 
 /** The account's waiting events fill its quota of the log. */

@@ -17,7 +17,7 @@ export class RequestHead {
   cookie = '';
   /** Global Privacy Control. With several headers one `1` is enough; other values are ignored. */
   hasGpc = false;
-  /** All headers and the address of the request, where the route reads them. */
+  /** All headers and the address of the request, for routes that read them. */
   more: WholeHead | undefined = undefined;
   authorization = '';
   host = '';
@@ -39,7 +39,7 @@ export class RequestHead {
         break;
       case 'transfer-encoding':
         this.#encodings += 1;
-        // The engine takes any value that merely ends in or contains "chunked" as chunked.
+        // The engine treats any value that ends in or contains "chunked" as chunked.
         if (value.toLowerCase() !== 'chunked') this.hostile = true;
         break;
       case 'content-type':
@@ -131,11 +131,11 @@ export function readHead(request: HttpRequest, keepsAll?: true): RequestHead {
   return reading;
 }
 
-/** Whether the browser sees an https address: `tls` says that the gateway itself speaks TLS, else a proxy says so. */
+/** Whether the browser used https: the gateway itself speaks TLS (`tls`), or a proxy reports it. */
 export const isSecureRequest = ({ forwardedProto }: RequestHead, tls: boolean): boolean =>
   tls || forwardedProto.split(',', 1)[0]?.trim().toLowerCase() === 'https';
 
-/** The codings of a body that are read where gzip is. x-gzip is another name of gzip (RFC 9110, 8.4.1.3). */
+/** Names of the coding gzip. x-gzip is equivalent (RFC 9110, 8.4.1.3). */
 const gzipCodings = new Set(['gzip', 'x-gzip']);
 
 export const isGzipCoding = (contentEncoding: string): boolean => gzipCodings.has(contentEncoding.trim().toLowerCase());

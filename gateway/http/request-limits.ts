@@ -2,7 +2,7 @@ import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import type { Exchange } from './exchange.ts';
 
 export type RequestLimitsOptions = {
-  /** Requests of one address under way at a time; 0: any number. */
+  /** Requests of one address in flight; 0: no limit. */
   readonly ofAddressMax: number;
   addressOf(exchange: Exchange): string;
 };

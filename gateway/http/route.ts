@@ -11,13 +11,13 @@ export type OpenApiPart = {
 };
 
 type RouteBase = {
-  /** Stands in metrics as the request's route. */
+  /** The request's route in metrics. */
   readonly name: string;
   /** uWebSockets.js patterns; `:name` is one segment. A trailing slash is accepted as well. */
   readonly paths: readonly string[];
   /** Its part of the OpenAPI description of the ingest interface. */
   readonly openapi: OpenApiPart;
-  /** The document that describes it where that is not the one of the service's own interface. */
+  /** The document that describes it. Default: that of the service's own interface. */
   readonly document?: string;
 };
 
@@ -26,11 +26,14 @@ export type PostRoute = RouteBase & {
   /** Whether the query is passed on even if the path has no parameter. */
   readonly readsQuery?: true;
   readonly bodyBytesMax: number;
-  /** Reads headers beside those every route gets: see RequestHead.more. */
+  /** Reads further headers: see RequestHead.more. */
   readonly readsHeaders?: true;
   /** The answer to a request whose headers are refused. */
   refuse(exchange: Exchange): Reply | undefined;
-  /** `body` is gone when this returns. `parameter` is the path's segment, if it has one. */
+  /**
+   * Copy `body` if it is needed later: the engine reuses its bytes after this call. `parameter` is the path's segment,
+   * if it has one.
+   */
   accept(exchange: Exchange, body: Buffer, parameter: string, query: string): void;
 };
 

@@ -24,7 +24,7 @@ export type ServerOptions = {
   readonly tls: TlsFiles | undefined;
   readonly routes: readonly Route[];
   readonly budget: BodyBudget;
-  /** Clients' connections at a time. */
+  /** Maximum number of clients' connections. */
   readonly connectionsMax: number;
   readonly requestLimits: RequestLimits;
   /** Called for every request that ends; route is the index in `routes`, or their number for none of them. */
@@ -109,7 +109,7 @@ export async function startServer(uws: UwsModule, options: ServerOptions): Promi
 
 type FoundRoute = { readonly route: Route; readonly index: number };
 
-/** Routes by their paths, those with a parameter left out. */
+/** Routes by path, except paths with a parameter. */
 function pathsOf(routes: readonly Route[]): ReadonlyMap<string, FoundRoute> {
   return new Map(
     routes.flatMap((route, index) =>
@@ -164,7 +164,7 @@ class ServerState implements ExchangeOwner {
     const parameter = named ? (request.getParameter(0) ?? '') : '';
     const query = named || route.readsQuery ? queryOf(request) : '';
     const body = new IncomingBody(exchange, route, this.#options.budget, parameter, query);
-    // Without this the engine ends the process when the client goes away.
+    // Without a listener the engine ends the process when a client disconnects.
     response.onAborted(() => {
       body.drop();
       exchange.abort();
@@ -226,8 +226,8 @@ class ServerState implements ExchangeOwner {
 }
 
 /**
- * Answers later, not now, and closes the connection: until the answer the engine closes it when more bytes arrive. After an
- * immediate answer it would read the following bytes as the next request, which is the smuggled one.
+ * Answers later and then closes the connection. Until the answer, the engine closes it if more bytes arrive; after an
+ * immediate answer, it would read these bytes as the next request, which is the smuggled one.
  */
 function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply): void {
   response.onAborted(() => exchange.abort());
@@ -264,7 +264,7 @@ async function listen(
   return socket;
 }
 
-/** The engine's types do not say that an address without a `?` has none. */
+/** The engine returns undefined for an address without a `?`, although its types do not say so. */
 function queryOf(request: HttpRequest): string {
   const query: string | undefined = request.getQuery();
   return query ?? '';

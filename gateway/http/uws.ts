@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type * as Uws from 'uWebSockets.js';
 import { CannotStartError } from '../../shared/runtime/cannot-start.ts';
 
-// The types name the listen options in an enum of their own; the module has them at its top.
+// The types declare the listen options in an enum; the module exports them directly.
 export type UwsModule = typeof Uws & { readonly LIBUS_LISTEN_EXCLUSIVE_PORT: Uws.ListenOptions };
 
 export type LoadedUws = {
@@ -42,7 +42,7 @@ const buildScope = '@uwsjs';
  * of a file whose node_modules are to be used.
  */
 export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)): LoadedUws {
-  // The engine reads it once, while its native part loads, and takes 4 KiB without it.
+  // The engine reads it once, while its native part loads. Its default is 4 KiB.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headBytesMax);
   const causes: string[] = [];
   for (const { packageName } of enginePackages) {
@@ -68,13 +68,13 @@ export function glibcVersion(): string | undefined {
   return report.header?.glibcVersionRuntime;
 }
 
-/** The builds that a package's manifest names, and the builds in node_modules, beside it or below. */
+/** The builds that a package's manifest names, and those found in node_modules, beside the package or inside it. */
 function readPackage(
   require: NodeJS.Require,
   packageName: string,
 ): Pick<EnginePackage, 'builds'> & { readonly installed: readonly string[] } {
   try {
-    // It may be there without a build that loads; its main file is found all the same.
+    // Found even if no build of it loads.
     const folder = dirname(require.resolve(packageName));
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -122,17 +122,17 @@ function causeOf(error: unknown): string {
 type EnginePackage = {
   /** The oldest glibc its Linux builds load with; no manifest states it. */
   readonly glibcMin: string;
-  /** The builds there are of it, `linux-x64-24`: platform, architecture, major version of Node. */
+  /** Its builds, such as `linux-x64-24`: platform, architecture, major version of Node. */
   readonly builds: readonly string[];
 };
 
 /** Facts that decide which build runs. */
 export type Machine = {
-  /** As process.versions.node has it. */
+  /** Like process.versions.node. */
   readonly node: string;
   readonly platform: string;
   readonly arch: string;
-  /** Undefined where there is none: on musl, or on another system than Linux. */
+  /** Undefined on musl and on systems other than Linux. */
   readonly glibc: string | undefined;
 };
 

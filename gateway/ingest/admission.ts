@@ -10,7 +10,7 @@ import { count } from '../../shared/runtime/variables.ts';
 /** A request that was admitted. */
 export class Admitted {
   readonly source: PublishedSource;
-  /** Since the epoch. */
+  /** Ms since the epoch. */
   readonly atMs: number;
 
   constructor(source: PublishedSource, atMs: number) {
@@ -54,9 +54,9 @@ export class Admission {
     return signedOnly;
   }
 
-  /** The same for a route that checks the signature itself. */
+  /** As `admit`, for a route that checks the signature itself. */
   admitSigned(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
-    // Read once a request: clocks are not free.
+    // Once a request, since reading a clock takes time.
     const nowMs = Date.now();
     source.activity.lastTriggeredAtMs = nowMs;
     if (!this.#isAllowed(exchange, source)) {
@@ -119,7 +119,7 @@ export const { variables: admissionEnv, read: readAdmissionSettings } = defineSe
         { unit: 'bytes' },
       ),
     }),
-    /** Seconds of a rate that may be used at once. */
+    /** How many seconds of a rate may be used at once. */
     burstS: 2,
   },
   timeWindow: {

@@ -2,18 +2,21 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SourceFeed } from './follow-sources.ts';
 
 const pollMs = 100;
-/** A control plane publishes what gateways lack within this, in ms. */
+/** Time in which a control plane publishes the configuration that gateways lack, in ms. */
 const publishedWithinMs = 30_000;
 
-/** Gateways have no configuration: the process ends, and is started again until a control plane has published it. */
+/**
+ * No account has a configuration for gateways. The process ends and is restarted until a control plane has published
+ * one.
+ */
 export class NothingForGatewaysError extends Error {
   readonly code = 'nothing_for_gateways';
 }
 
 /**
- * Resolves once gateways have the configuration of every account that has published. While an upgrade rolls, the control
- * plane that publishes it may not have started, and without it every key is refused with 401. A few accounts that stay away
- * are no reason to wait for ever. Throws NothingForGatewaysError where all are missing by then.
+ * Resolves once gateways have the configuration of every account that has published. While an upgrade rolls, the
+ * control plane that publishes it may not have started, and without it every key is refused with 401. After a while it
+ * no longer waits for single accounts, but throws NothingForGatewaysError if all are missing.
  */
 export async function awaitAccounts(
   feed: Pick<SourceFeed, 'missing' | 'trusted'>,

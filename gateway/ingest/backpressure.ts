@@ -21,7 +21,7 @@ import type { IngestLook, ResolverProgress, WaitingBytes } from './waiting-bytes
 const lookEveryMs = 1_000;
 /** Without a successful check of INGEST for this long, the last known state refuses no account. */
 const unseenMaxMs = 30_000;
-/** It is checked sooner when this fraction of it was stored since. */
+/** INGEST is checked sooner once this fraction of its size was stored since the last check. */
 const grownFraction = 1 / 128;
 
 /** Refuses accounts whose events wait for too long, or use too much of INGEST. */
@@ -36,7 +36,7 @@ export type BackpressureOptions = {
   readonly bucket: Bucket;
   readonly connection: LogConnection;
   readonly intakes: () => Iterable<AccountIntake>;
-  /** What this gateway has stored. */
+  /** Bytes that this gateway has stored. */
   readonly waiting: WaitingBytes;
   /** Configured size of INGEST, used until the first check, in bytes. */
   readonly ingestBytesMax: number;
@@ -47,7 +47,7 @@ export type BackpressureOptions = {
 /** Follows these reports, and sets the answer for the sources of each refused account. */
 export async function followBackpressure(options: BackpressureOptions): Promise<Backpressure> {
   const { bucket, connection, intakes, waiting, ingestBytesMax, quotas, logger } = options;
-  /** Of INGEST, at the last check. */
+  /** Use of INGEST at the last check. */
   let seen = { bytes: 0, capacity: ingestBytesMax };
   let unseenSinceMs = Infinity;
   let looking: Promise<void> | undefined;
@@ -119,7 +119,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
       onError: (error) => logger.warn({ err: error }, 'following backpressure failed'),
     });
   } catch (error) {
-    // A server with the users of an earlier version: only the reports of pipelines cannot be read there.
+    // A server with the users of an earlier version does not permit reading the reports of pipelines.
     if (!isNotPermitted(error)) throw error;
     logger.warn({ err: error }, 'backpressure is not followed: the user in NATS_USER may not read the LEASES bucket');
   }
@@ -142,8 +142,8 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
 
 /**
  * The accounts to hold back, each with the wait of its oldest event, in ms. Pipelines name the accounts with a late
- * destination. Where the resolver is late the events of all accounts wait: the accounts with most in INGEST are held back,
- * until the others have at most half of it, or less the later the resolver is. Pure.
+ * destination. If the resolver is late, the events of all accounts wait: the accounts with the most bytes in INGEST are
+ * held back until the others have at most half of it, and less the later the resolver is. Pure.
  */
 export function heldBack(
   reports: readonly BackpressureReport[],

@@ -17,7 +17,7 @@ export function blankToken(body: Buffer, start: number, end: number, token: stri
 /** Overwrites a key wherever it is part of a string. */
 export function blankRepeats(body: Buffer, token: string): void {
   if (token.length < charactersMin) return;
-  // Bytes are found faster than characters.
+  // Searching for bytes is faster than for characters.
   const encoding = ascii.test(token) ? 'latin1' : 'utf8';
   let at = body.indexOf(token, 0, encoding);
   // A match that begins with a letter and is this long is no number, so it is inside a string.

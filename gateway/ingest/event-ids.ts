@@ -4,10 +4,10 @@ import { V7Generator } from 'uuidv7';
 /** Makes the ids of events that come without one; `atMs` since the epoch is the time they carry. */
 export type EventIds = (atMs: number) => string;
 
-/** Numbers drawn at a time: asking the system for them costs more than all the rest of an id. */
+/** Random numbers per request to the system, which costs more than the rest of an id. */
 const numbersDrawn = 1024;
 
-/** UUIDv7: they rise, also within one millisecond. */
+/** UUIDv7, ascending even within one millisecond. */
 export function createEventIds(): EventIds {
   const drawn = new Uint32Array(numbersDrawn);
   let used = numbersDrawn;
@@ -25,10 +25,10 @@ export function createEventIds(): EventIds {
 
 const digits = Buffer.from('0123456789abcdef');
 const spelled = Buffer.from('00000000-0000-0000-0000-000000000000');
-/** Where each byte stands in the text: two digits a byte, and hyphens after the 4th, 6th, 8th and 10th. */
+/** Position of each byte in the text: two digits a byte, and hyphens after the 4th, 6th, 8th and 10th byte. */
 const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-/** The text of an id in one piece; put together from parts it would be taken apart again wherever it is looked at. */
+/** Creates the text in one piece: a text joined from parts would have to be flattened at its first use. */
 function spell(bytes: Readonly<Uint8Array>): string {
   for (let i = 0; i < places.length; i += 1) {
     const byte = bytes[i] ?? 0;

@@ -20,7 +20,7 @@ export type SourceFeed = {
   readonly revision: number;
   /** Whether all that was published at the start has been read. */
   readonly ready: boolean;
-  /** As in ConfigFeed. */
+  /** See ConfigFeed. */
   readonly untrusted: number;
   readonly trusted: number;
   /** Accounts that have published and of which gateways have no configuration yet. */
@@ -67,7 +67,7 @@ export async function followSources(
       apply(change) {
         sources.apply(change);
         unreadable.note(change);
-        // A recreated bucket counts from 1 again.
+        // A recreated bucket starts at revision 1 again.
         revision = change.upTo;
         reportSoon();
       },

@@ -1,20 +1,20 @@
 import { fairLevel, isOverQuota } from '../../shared/limits/index.ts';
 import type { QuotaSettings } from '../../shared/limits/index.ts';
 
-/** What INGEST holds, in bytes. */
+/** Use of INGEST, in bytes. */
 export type IngestUse = {
   readonly used: number;
   readonly capacity: number;
-  /** The known bytes of accounts in INGEST. An account may have more: other gateways know of that. */
+  /** Known bytes of accounts in INGEST. An account may have more, which only other gateways know. */
   readonly byAccount: ReadonlyMap<string, number>;
 };
 
-/** An account with less than this part of INGEST is never refused for it. */
+/** An account that uses less than this part of INGEST is never refused. */
 const smallShare = 0.01;
 
 /**
- * The accounts that have more in INGEST than they may, among them those `refused` until they have clearly less. An
- * account has at most its quota, and where all together have more than `all`, those with most give way until it fits. Pure.
+ * Accounts over their quota in INGEST, or that make all accounts together exceed `all`: then those with the most bytes.
+ * An account in `refused` stays refused until it has clearly less. Pure.
  */
 export function overIngestQuota(
   { used, capacity, byAccount }: IngestUse,

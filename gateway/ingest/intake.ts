@@ -13,13 +13,13 @@ import type { Exchange } from '../http/exchange.ts';
 import { createEventIds } from './event-ids.ts';
 import type { EventIds } from './event-ids.ts';
 
-/** An event to be put into an envelope. `bot` is its score, where its source asks for one. */
+/** An event for an envelope. `bot`: its score, if its source asks for one. */
 export type AcceptedEvent = EnvelopeEnd & { readonly identity: EventIdentity };
 
 const userAgentCharactersMax = 1000;
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Puts accepted events into envelopes and on their way to the log. */
+/** Puts accepted events into envelopes and into frames for the log. */
 export class Intake {
   readonly #admission: Admission;
   readonly #commit: GroupCommit;
@@ -33,12 +33,12 @@ export class Intake {
     this.#partitions = partitions;
   }
 
-  /** Whether the log takes this much more now; to be asked before events are added. */
+  /** Whether the log accepts this much more now. Call it before events are added. */
   hasRoom(events: number, bytes: number): boolean {
     return this.#commit.hasRoom(events, bytes);
   }
 
-  /** The beginning of the envelopes of a request. `ctxJson` is the context that a batch has for all of its rows. */
+  /** The start of a request's envelopes. `ctxJson`: the context that a batch gives for all of its rows. */
   startOf(exchange: Exchange, { source, atMs }: Admitted, ctxJson?: string): string {
     const { userAgent, traceparent: trace } = exchange.head;
     return startHead(source.envelopePrefix, {
@@ -58,7 +58,7 @@ export class Intake {
     return seededPartitionOf(partitionSeed, whole, this.#partitions);
   }
 
-  /** The same for a plain row of a batch, whose texts stand in the body. */
+  /** As `partitionOf`, for a plain row of a batch, whose texts are in the body. */
   partitionOfRow({ partitionSeed }: PublishedSource, row: PlainRow, body: Buffer): number {
     const email = normalizeEmail(row.email);
     return email === undefined
@@ -66,12 +66,12 @@ export class Intake {
       : seededPartitionOf(partitionSeed, { email, distinctId: email }, this.#partitions);
   }
 
-  /** Adds an event under its head; its bytes are copied. `tag` comes back to the waiter with what became of it. */
+  /** Adds an event after its head and copies its bytes. The waiter gets `tag` back with the outcome. */
   append(partition: number, head: string | Uint8Array, slice: EventSlice, waiter: FrameWaiter, tag: number): void {
     this.#commit.append(partition, head, slice, waiter, tag);
   }
 
-  /** The bot score of an event, where its source asks for one. */
+  /** The bot score of an event, if its source asks for one. */
   botScoreOf(
     exchange: Exchange,
     source: PublishedSource,

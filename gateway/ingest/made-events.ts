@@ -16,7 +16,7 @@ import type { Intake } from './intake.ts';
 import { countInvalid } from './published-sources.ts';
 import type { EventTally } from './published-sources.ts';
 
-/** An event made from something else than a body of its own; its token is blank. */
+/** An event that did not come as a body of its own; its token is blank. */
 export type MadeEvent =
   | { readonly kind: 'track'; readonly payload: TrackPayload }
   | { readonly kind: 'identify'; readonly payload: IdentifyPayload & Pick<TrackPayload, 'distinctId'> };
@@ -24,8 +24,8 @@ export type MadeEvent =
 export type MadeLimits = { readonly timeWindow: TimeWindow; readonly bytesMax: number };
 
 /**
- * Takes in the events that were made from one request. The request is answered when all of them are stored; where one is
- * not, its sender sends all of them again, and those that were stored are known by their ids.
+ * Accepts the events made from one request. The request is answered once all are stored; if one is not, the sender
+ * repeats the request, and deduplication drops the stored events by their ids.
  */
 export class MadeEvents {
   readonly #intake: Intake;
@@ -59,7 +59,7 @@ export class MadeEvents {
     const start = this.#intake.startOf(exchange, admitted);
     events.forEach(({ kind, payload }, index) => {
       const slice = new EventSlice(bodies[index] ?? Buffer.alloc(0), source.accountId);
-      // The connection is a provider's: only the body shows whether the visitor is a bot.
+      // The client is a provider, so only the body shows whether the visitor is a bot.
       const said = payload.identityContext?.userAgent;
       const bot = said ? this.#intake.botScoreOf(exchange, source, slice) : undefined;
       const event = { kind, id: payload.distinctId ?? this.#intake.newEventId(atMs), identity: payload, bot };
@@ -67,7 +67,7 @@ export class MadeEvents {
     });
   }
 
-  /** An event's bytes, or the answer to a request with an event that cannot be one. */
+  /** An event's bytes, or the answer to a request with an invalid event. */
   #encode({ kind, payload }: MadeEvent, atMs: number) {
     const check = kind === 'track' ? trackPayload : identifyPayload;
     if (!check.Check(payload)) return invalid(describeProblem(check, payload));

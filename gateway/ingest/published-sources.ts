@@ -21,15 +21,15 @@ export type SourceRates = { readonly eventsPerS: number; readonly bytesPerS: num
 /** The collections that a gateway reads. */
 export type GatewayCollection = 'sources' | 'consentSettings' | 'replaySettings' | keyof TagCollections;
 
-/** What each key may send. */
+/** Rate limits of a key. */
 export type KeyLimits = { readonly events: RateLimit; readonly bytes: RateLimit };
 
 const tokenCharactersMax = 250;
 const unknownTokensMax = 10_000;
 
 /**
- * The sources that accept events now, by key: the enabled ones of each account's published version. Keys are published as
- * hashes; a valid key that was seen is stored as it is, so a request costs one look-up.
+ * The sources that accept events now, by key: the enabled ones of each account's published version. Keys are published
+ * as hashes. Valid keys are cached in clear, so that a request costs one look-up.
  */
 export class PublishedSources {
   readonly #limits: KeyLimits;
@@ -38,7 +38,7 @@ export class PublishedSources {
   readonly #bySourceId = new Map<string, PublishedSource>();
   readonly #hashesOfAccount = new Map<string, readonly string[]>();
   readonly #activities = new Map<string, SourceActivity>();
-  /** Of sources that were forgotten, by type. */
+  /** Tallies of sources that were forgotten, by type. */
   readonly #forgotten = new Map<string, EventTally>();
   readonly #intakes = new Map<string, AccountIntake>();
   // Holds valid tokens only, so it never grows beyond the number of keys.
@@ -121,7 +121,7 @@ export class PublishedSources {
     const { accountId } = config;
     const intake = remember(this.#intakes, accountId, () => ({ accountId, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
-      // A source that cannot be read is left out: the unreadable part may be a restriction.
+      // An unreadable source is left out: the unreadable part may be a restriction.
       const settings = published.get(key.sourceId);
       if (settings?.status !== 'Enabled') return [];
       const activity = this.#activityOf(settings.id, settings.type);
@@ -200,14 +200,14 @@ export type SourceActivity = {
   /** Time of the last request, in ms since the epoch; 0 before the first. */
   lastTriggeredAtMs: number;
   readonly tally: EventTally;
-  /** Of what its test key sent. */
+  /** Events of its test key. */
   readonly testTally: EventTally;
 };
 
 /** Limits of all sources of an account together. */
 export type AccountIntake = {
   readonly accountId: string;
-  /** The answer to requests while the account's events wait for too long, or use too much of the log. */
+  /** The answer while the account's events wait too long, or use too much of the log. */
   refusal: Reply | undefined;
 };
 
@@ -221,13 +221,13 @@ function readConsentPurposes(settings: LiveCollections['consentSettings']): read
   );
 }
 
-/** How a library that records sessions is to do it. */
+/** Settings for libraries that record sessions. */
 export type Recording = Pick<
   LiveCollections['replaySettings'][number],
   'sampleRate' | 'maskAllText' | 'maskAllInputs' | 'blockSelectors'
 >;
 
-/** The recording that is published for a source: of web sources alone, unless the setting names the source. */
+/** The published recording of each source: for web sources only, unless the setting names the source. */
 function readRecordings([setting]: LiveCollections['replaySettings']) {
   return ({ id, type }: { readonly id: string; readonly type: string }): Recording | undefined => {
     if (setting?.isEnabled !== true) return undefined;
@@ -245,7 +245,7 @@ export type EventTally = EventCounts & {
 
 export type EventCounts = {
   stored: number;
-  /** The log did not store them. */
+  /** Not stored by the log. */
   lost: number;
   invalid: number;
   /** Over the rate limit. */
@@ -284,23 +284,23 @@ export type PublishedSource = {
   /** The fixed beginning of its envelopes. */
   readonly envelopePrefix: string;
   readonly partitionSeed: number;
-  /** Undefined when requests from every page are accepted. */
+  /** Undefined: requests from every page are accepted. */
   readonly domains: AllowedDomains | undefined;
   readonly addresses: AddressRanges | undefined;
   /** Neither address nor User-Agent of its requests is kept. */
   readonly excludesContext: boolean;
   /** Whether its events carry a bot score. */
   readonly scoresBots: boolean;
-  /** Whether the visitor is at the other end of its connections. */
+  /** Whether its clients are the visitors themselves. */
   readonly isFromVisitors: boolean;
   readonly redirectUrl: string | undefined;
-  /** How a sender is authenticated beside the key. */
+  /** How a sender is authenticated in addition to the key. */
   readonly signing: Signing;
   /** The purposes for which pages ask their visitors. */
   readonly consent: readonly ConsentPurpose[];
   /** Undefined: its sessions are not recorded. */
   readonly recording: Recording | undefined;
-  /** The tags that its pages run; undefined where none are published for it. */
+  /** The tags of its pages; undefined if none are published. */
   readonly tags: PublishedTags | undefined;
   /** The owner of its rate limits. */
   readonly keyHash: string;
@@ -310,7 +310,7 @@ export type PublishedSource = {
   readonly tally: EventTally;
 };
 
-/** `sealed`: there is a secret, and it does not open here, so no sender can be authenticated. */
+/** `sealed`: this gateway cannot open the secret, so no sender can be authenticated. */
 type Signing =
   | { readonly kind: 'none' }
   | { readonly kind: 'sealed' }
@@ -328,7 +328,7 @@ function compileSource(
   state: SourceState,
   openSecret: OpenSecret,
 ): PublishedSource {
-  // Each field by its name: an object that begins with another one spread into it took 80 us and twice the memory.
+  // Every field by name: with a spread at the start the object took 80 us and twice the memory.
   return {
     keyHash: key.keyHash,
     limits: state.limits,

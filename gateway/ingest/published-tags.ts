@@ -1,14 +1,14 @@
 import { hashOf } from '../../shared/web-snippet/web-snippet.ts';
 import type { TagCollections } from '../../shared/web-snippet/tags/compile-container.ts';
 
-/** The container of a source, as JSON, and the hash that its address has. */
+/** The container of a source as JSON, and the hash in its address. */
 export type PublishedContainer = { readonly json: string; readonly hash: string };
 
 type CompileContainers = (collections: TagCollections) => ReadonlyMap<string, string>;
 
 /**
- * The tag managers of an account's live version. Containers are compiled when a page first asks for one: most accounts
- * have none, and a version without such a request costs nothing.
+ * The tag managers of an account's live version. Containers are compiled at the first request of a page, since most
+ * accounts have none.
  */
 export class PublishedTags {
   #collections: TagCollections | undefined;
@@ -26,7 +26,7 @@ export class PublishedTags {
     return this.#sources.has(sourceId);
   }
 
-  /** The container of a source; undefined where it would hold no tag. */
+  /** The container of a source; undefined without tags. */
   containerOf(sourceId: string, compile: CompileContainers): PublishedContainer | undefined {
     if (this.#collections !== undefined) {
       const compiled = [...compile(this.#collections)];

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** Requests without an id that are remembered, and for how long. */
+/** How many requests without an id are remembered, and for how long. */
 const usual = { requestsMax: 10_000, ageMsMax: 120_000 };
 
 type RememberedRequestsSettings = Readonly<typeof usual>;
 
-/** One event and the tries at sending it. */
+/** An event, with its client's tries. */
 export type RememberedRequest = {
   readonly id: string;
   readonly key: string;
@@ -17,8 +17,8 @@ export type RememberedRequest = {
 };
 
 /**
- * Assigns ids to events of requests without one. Libraries that are generated from an OpenAPI document send how often they
- * have tried a request before. A request with a retry count that equals an earlier request with fewer tries is the same
+ * Assigns ids to events of requests without one. Libraries generated from an OpenAPI document send how often they have
+ * already tried a request. A request with a retry count that equals an earlier request with fewer tries is the same
  * event and gets its id, so that deduplication finds it. Only this process knows of it: a retry that reaches another
  * process, or arrives later than requests are remembered, is an event of its own.
  */
@@ -36,7 +36,7 @@ export class RememberedRequests {
     return this.#requests.size;
   }
 
-  /** The event of a request by this source, with this body. `retryCount` is the header; undefined without a retry. */
+  /** The event of a source's request with this body. `retryCount` is the header. Undefined without a retry count. */
   eventOf(
     sender: string,
     body: Uint8Array,
@@ -71,7 +71,9 @@ export class RememberedRequests {
   }
 }
 
-/** The request that a retry repeats: of requests with fewer tries an unstored one, as far as is known, else the latest. */
+/**
+ * The request that a retry repeats. Among those with fewer tries: one that is not known to be stored, else the latest.
+ */
 function latestOf(same: readonly RememberedRequest[], tries: number): RememberedRequest | undefined {
   const candidates = same.filter((request) => request.tries < tries);
   return candidates.findLast(({ stored }) => !stored) ?? candidates.at(-1);

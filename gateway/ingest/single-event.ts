@@ -31,7 +31,7 @@ export type EventLimits = JsonLimits & { readonly timeWindow: TimeWindow };
 const outsideWindowProblem = 'time lies outside the window in which events are accepted';
 const outsideWindow = invalid(outsideWindowProblem);
 
-/** How a request with one event is taken in, whichever route it came through. */
+/** Accepts requests with one event, from any route. */
 export class SingleEvent {
   readonly #admission: Admission;
   readonly #intake: Intake;
@@ -74,8 +74,8 @@ export class SingleEvent {
   }
 
   /**
-   * A track payload made from something else than a track body; its token is `blank`, as it must not be stored.
-   * `answers` are the route's own, where it has some.
+   * Accepts a track payload that the route made. Its token is `blank`, as keys must not be stored. `answers`: the
+   * route's own, if any.
    */
   made(exchange: Exchange, admitted: Admitted, payload: TrackPayload, answers?: StoredAnswers): void {
     const { source } = admitted;
@@ -89,7 +89,7 @@ export class SingleEvent {
     this.#storeTrack(exchange, admitted, payload, body, answers);
   }
 
-  /** A track that is not plain: there is something to look at, or wrong. */
+  /** A track that is not plain has to be parsed, and may be invalid. */
   #parseTrack(exchange: Exchange, body: Buffer): void {
     const payload = this.#read(exchange, body);
     if (payload === undefined) return;
@@ -135,7 +135,7 @@ export class SingleEvent {
     this.#store(exchange, admitted, new OneEvent('track', id, payload), body);
   }
 
-  /** A request of a library that counts its tries; undefined for all others, which are nearly all. */
+  /** The remembered request, for libraries that count their tries; undefined for nearly all requests. */
   #remembered(
     { head: { retryCount } }: Exchange,
     { source, atMs }: Admitted,
@@ -160,7 +160,7 @@ export class SingleEvent {
   }
 }
 
-/** What is the event's own in its envelope, and whose it is. */
+/** The event's part of the envelope, with its identity. */
 class OneEvent {
   readonly kind: EnvelopeKind;
   readonly id: string;

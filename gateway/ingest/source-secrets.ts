@@ -2,10 +2,12 @@ import { SecretError, signingSecretContext } from '../../shared/contracts/config
 import type { SecretBox } from '../../shared/contracts/config/secrets.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 
-/** Opens the signing secret of a source; undefined where that cannot be done here. */
+/** Opens the signing secret of a source; undefined if this gateway cannot. */
 export type OpenSecret = (sealed: string, accountId: string, sourceId: string) => string | undefined;
 
-/** `box` is that of SOURCE_SECRETS_KEY; without it nothing opens. What does not is said once a configuration. */
+/**
+ * `box` is that of SOURCE_SECRETS_KEY; without it no secret opens. Each failure is logged once for each configuration.
+ */
 export function createSecretOpener(box: SecretBox | undefined, logger: Logger): OpenSecret {
   return (sealed, accountId, sourceId) => {
     try {
@@ -15,7 +17,7 @@ export function createSecretOpener(box: SecretBox | undefined, logger: Logger): 
     }
     logger.error(
       { accountId, sourceId, hasKey: box !== undefined },
-      'the signing secret of a source does not open with SOURCE_SECRETS_KEY: its requests are put off',
+      'the signing secret of a source does not open with SOURCE_SECRETS_KEY: its requests get 503',
     );
     return undefined;
   };

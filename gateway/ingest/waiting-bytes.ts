@@ -18,7 +18,7 @@ type BytesByAccount = Map<string, number>;
 /** The bytes stored in a partition between two checks: at most up to a sequence. */
 type Stored = { toSeq: number; readonly byAccount: BytesByAccount };
 
-/** More entries of a partition are joined, the oldest first. */
+/** Maximum number of entries of a partition. Beyond it the oldest are joined. */
 const storedMax = 256;
 
 /**
@@ -67,7 +67,7 @@ export class WaitingBytes {
     read: (partitions: readonly number[]) => Promise<IngestLook<State>>,
   ): Promise<State> {
     for (const [partition, byAccount] of this.#since) {
-      // Until a check succeeds its end is not known.
+      // The last sequence is unknown until a check succeeds.
       const stored: Stored = { toSeq: Infinity, byAccount };
       const ofPartition = this.#partitions.get(partition);
       if (ofPartition === undefined) this.#partitions.set(partition, [stored]);
@@ -88,8 +88,8 @@ export class WaitingBytes {
   }
 
   /**
-   * By account, with the bytes in queues, `queued`; together at most `bytes`, the size of the log. A frame counts twice
-   * while it is being copied to a queue.
+   * Bytes by account, including those in queues (`queued`); in total at most `bytes`, the size of the log. A frame
+   * counts twice while it is copied to a queue.
    */
   all(bytes: number, queued: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
     const all = new Map(this.#byAccount);
@@ -105,7 +105,8 @@ export class WaitingBytes {
   #resolvedSeq({ firstSeq }: IngestState, resolver: ResolverProgress | undefined): number {
     const removedSeq = firstSeq - 1;
     if (resolver === undefined) return removedSeq;
-    // In a cluster a consumer may not know of the newest frames yet: an idle one has done everything that was seen before.
+    // In a cluster a consumer may not know the newest frames yet; an idle one has finished all frames that were seen
+    // earlier.
     const isIdle = resolver.waiting + resolver.unacknowledged === 0;
     return Math.max(removedSeq, resolver.ackedSeq, isIdle ? this.#seenSeq : 0);
   }

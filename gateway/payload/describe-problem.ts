@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 
-/** What a compiled check offers here: typebox's Validator. */
+/** The used part of typebox's Validator. */
 export type PayloadCheck = { Errors(value: unknown): TLocalizedValidationError[]; Type(): TSchema };
 
 /**

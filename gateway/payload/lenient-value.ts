@@ -33,7 +33,7 @@ function parse(text: string): unknown {
 
 const bareNumbers = ['NaN', 'Infinity', '-Infinity'] as const;
 
-/** Numbers that JSON does not have, as null, wherever they stand outside of a string. */
+/** Replaces numbers that JSON does not have by null, outside of strings. */
 export function nullBareNumbers(text: string): string {
   let made = '';
   let copied = 0;

@@ -81,7 +81,7 @@ export const identifyPayload = compile('identify');
 export const batchRow = compile('row');
 export const batchPayload = compile('batch');
 
-/** A payload in the OpenAPI document: the schema that it is checked against, with what each field is for. */
+/** A payload in the OpenAPI document: the schema of its check, with descriptions of the fields. */
 export function describePayload(kind: PayloadKind): TObject {
   const schema = schemaOf(kind);
   const about = new Map<string, string>(payloadFieldRows.map((field) => [field.name, field.about]));

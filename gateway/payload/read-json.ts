@@ -13,7 +13,7 @@ import { payloadFields } from '../../shared/contracts/ingest/payload-fields.ts';
 /** Limits of a body, beyond which parsing it costs too much. */
 export type JsonLimits = { readonly depthMax: number; readonly keysMax: number };
 
-/** A body's object, or the answer to a body that is none. */
+/** A body's object, or the answer to a body that is not one. */
 export type ReadJson = { readonly value: JsonObject; readonly refusal?: undefined } | { readonly refusal: Reply };
 
 const firstNonAscii = 0x80;
@@ -85,10 +85,10 @@ function deepField({ deepStart, deepEnd }: BodyScan, body: Buffer): string | und
   return knownFields.has(name) ? name : undefined;
 }
 
-// Of rows that are refused only: the scan of a batch does not tell their fields apart.
+// For refused rows only: the scan of a batch does not distinguish fields of rows.
 const rowScan = new BodyScan();
 
-/** The same of a row of a batch. */
+/** As `deepField`, for a row of a batch. */
 export function deepFieldOfRow(row: Buffer): string | undefined {
   scanBody(rowScan, row);
   return deepField(rowScan, row);

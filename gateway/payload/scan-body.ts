@@ -30,7 +30,10 @@ type PlainField = {
   readonly name: string;
   /** Below 32: the bit of a whole number. A text's index is the one in `textField`. */
   readonly index: number;
-  /** The values it may have beside null. A field whose members have rules is plain only where it is null. */
+  /**
+   * The allowed values in addition to null. `nothing`: the members have rules, so the field is plain only if it is
+   * null.
+   */
   readonly takes: 'text' | 'object' | 'time' | 'nothing';
   readonly nullable: boolean;
   /** A text has at most as many characters as bytes. */
@@ -39,7 +42,7 @@ type PlainField = {
 
 const takenBy = { text: 'text', time: 'time', object: 'object', visitor: 'nothing', network: 'nothing' } as const;
 
-/** A field is plain where it passes the check of a track payload and of a row. */
+/** A field is plain if it passes the checks of both a track payload and a row. */
 const scannedFields: readonly PlainField[] = payloadFieldRows
   .filter(({ rule, track, row }) => rule in takenBy && (track ?? row) !== undefined)
   .toSorted((one, other) => Number(other.rule === 'text') - Number(one.rule === 'text'))
@@ -59,7 +62,7 @@ export class PlainEvent {
   end = 0;
   /** In ms since the epoch; undefined when it is absent or null. */
   time: number | undefined;
-  /** Ranges of texts between their quotes, by field; from an earlier event where the field has none. */
+  /** Ranges of texts between their quotes, by field; stale, from an earlier event, if the field has no text. */
   readonly starts = new Int32Array(textFieldCount);
   readonly ends = new Int32Array(textFieldCount);
   /** During the scan: the field whose value comes next. */
@@ -218,7 +221,7 @@ function keepText(event: PlainEvent, field: PlainField, facts: JsonFacts, start:
   return true;
 }
 
-/** Takes whole numbers, as clocks give them. */
+/** Accepts whole numbers only, as clocks give them. */
 function keepTime(event: PlainEvent, field: PlainField, bytes: Uint8Array, start: number, end: number): boolean {
   if (field.takes !== 'time' || digitsEnd(bytes, start) !== end || end - start > timeDigitsMax) return false;
   let time = 0;
@@ -257,7 +260,10 @@ export class BodyScan {
   /** The range of the top-level `token`, between its quotes; -1 when it is absent or no string. */
   tokenStart = -1;
   tokenEnd = -1;
-  /** Where the key of the top-level value that nests deepest stands, between its quotes; -1 when none nests. Rows do not count. */
+  /**
+   * Range, between its quotes, of the key of the top-level value that nests deepest, not counting rows; -1 if none
+   * nests.
+   */
   deepStart = -1;
   deepEnd = -1;
   /** Elements of the top-level array `events`; only the first `rowsMax` are in `rows`. */
@@ -266,7 +272,7 @@ export class BodyScan {
   /** The range of the rows, from after the `[` to the `]`; -1 when there is no array `events`. */
   rowsStart = -1;
   rowsEnd = -1;
-  /** What is being read. */
+  /** The event being read. */
   readonly event = new PlainEvent();
 }
 
@@ -383,7 +389,7 @@ function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): nu
   return scanValue(row.facts, bytes, start);
 }
 
-/** False where the text that would decide its partition is a placeholder: then the event has to be parsed. */
+/** False if the text that decides its partition is a placeholder: the event then has to be parsed. */
 function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): boolean {
   const { userId, externalId, email, distinctId } = textField;
   const hasEmail = event.has(email) && !event.has(userId) && !event.has(externalId);
@@ -398,7 +404,7 @@ function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): boolean {
   return own === distinctId || !isPlaceholderAt(bytes, plain.ownStart, plain.ownEnd);
 }
 
-/** Takes the facts of rows beyond the limit, which are not used. */
+/** Receives the facts of rows beyond the limit, which are not used. */
 const uncountedRow = new RowScan();
 
 function skipSpace(bytes: Uint8Array, start: number): number {

@@ -4,7 +4,7 @@ import type { SingleEvent } from '../ingest/single-event.ts';
 import { describePayload } from '../payload/payloads.ts';
 import { singleEvent } from './openapi/parts.ts';
 
-/** `POST /api/v1/identify`: what is known of a visitor; becomes a `$identify` event. */
+/** `POST /api/v1/identify`: properties of a visitor, stored as a `$identify` event. */
 export function createIdentifyRoute(events: SingleEvent, bodyBytesMax: number): PostRoute {
   const summary = 'Update a visitor; fires a $identify event';
   return {

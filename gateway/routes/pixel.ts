@@ -21,7 +21,7 @@ export type PixelParts = {
   readonly isSecure: boolean;
 };
 
-/** `GET /pixel/{token}.gif?event=…`: an event for where only an image can be placed. */
+/** `GET /pixel/{token}.gif?event=…`: an event sent by loading an image. */
 export function createPixelRoute({ admission, intake, events, isSecure }: PixelParts): GetRoute {
   return {
     name: 'pixel',

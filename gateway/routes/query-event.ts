@@ -6,7 +6,7 @@ import type { TrackPayload } from '../payload/payloads.ts';
 const contextNames = new RegExp(
   `^(?:utm_[a-z_]{1,32}|${[...clickIdNames].join('|')}|current_url|host|pathname|title|referrer|sid)$`,
 );
-/** Consent strings as the IAB has advertisements carry them, by the names they have in a context. */
+/** Parameters of consent strings, as the IAB defines them for advertisements, with their names in a context. */
 const consentNames: ReadonlyMap<string, string> = new Map([
   ['gdpr', 'gdpr_applies'],
   ['gdpr_consent', 'tcf'],
@@ -14,7 +14,7 @@ const consentNames: ReadonlyMap<string, string> = new Map([
   ['gpp_sid', 'gpp_sid'],
   ['us_privacy', 'us_privacy'],
 ]);
-/** A string of every vendor there is takes a fifth of it. */
+/** A string with all vendors takes a fifth of it. */
 const consentCharactersMax = 8_192;
 const valueCharactersMax = 2000;
 const parametersMax = 100;
@@ -24,13 +24,13 @@ export const madeToken = '*';
 
 export type QueryEvent = {
   readonly event: string | undefined;
-  /** Fields of a track payload, as far as the query names them. */
+  /** Fields of a track payload that are in the query. */
   readonly fields: Omit<TrackPayload, 'token' | 'event'>;
-  /** Whether the query says whose event it is. */
+  /** Whether the query has an identifier. */
   readonly identified: boolean;
 };
 
-/** Reads an event out of a query: its own names, its context, and everything else as properties. */
+/** Reads an event from a query: payload fields, context, and all other parameters as properties. */
 export function readQueryEvent(query: string): QueryEvent {
   const eventProperties: Record<string, string> = Object.create(null) as Record<string, string>;
   const defaultProperties: Record<string, string> = Object.create(null) as Record<string, string>;
@@ -61,7 +61,7 @@ export function readQueryEvent(query: string): QueryEvent {
   };
 }
 
-/** Fields of a track that a query can say: texts and the time. */
+/** Fields of a track that a query may have: texts and the time. */
 const ownNames: ReadonlySet<string> = new Set(
   payloadFieldRows
     .filter(({ name, rule, track }) => name !== 'token' && track !== undefined && (rule === 'text' || rule === 'time'))

@@ -31,7 +31,7 @@ export type WebhookParts = {
   readonly settings: WebhookSettings;
 };
 
-/** Reads what webhooks send, by the kind of their source, and stores its events. */
+/** Reads webhooks' requests by the kind of their source, and stores their events. */
 export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #inflater: Inflater;
@@ -67,7 +67,7 @@ export class Webhooks {
     if (source === undefined) return exchange.send(unauthorized);
     const admitted = admission.admitSigned(exchange, source, 1);
     if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-    // Before anything looks at the body: reading it may change bytes that are signed.
+    // Before the body is read: reading may change signed bytes.
     const time = { nowMs: admitted.atMs, ageMsMax: settings.signatureAgeMsMax };
     const unsigned = refuseUnsigned(source, exchange, body, time);
     if (unsigned !== undefined) return refuse(exchange, source, unsigned);
@@ -86,7 +86,7 @@ export class Webhooks {
     const { multipartInFlightMax } = this.#parts.settings;
     if (this.#multipartInFlight >= multipartInFlightMax) return exchange.send(busy);
     this.#multipartInFlight += 1;
-    // Its reader answers later, and the bytes are gone when this returns.
+    // Copied: the reader answers later, and the engine reuses the bytes after this call.
     void readMultipart(Buffer.from(body), exchange.head.contentType).then((read) => {
       this.#multipartInFlight -= 1;
       exchange.attempt(() => this.#take(exchange, admitted, read, query));
@@ -104,7 +104,7 @@ export class Webhooks {
     this.#takeAnything(exchange, admitted, value as object, query);
   }
 
-  /** Of a source of no kind we know. */
+  /** For a source without a known kind. */
   #takeAnything(exchange: Exchange, admitted: Admitted, eventProperties: object, query: string): void {
     const { event, fields } = readQueryEvent(query);
     const payload = { token: madeToken, event: event ?? admitted.source.name, ...fields, eventProperties };
@@ -137,7 +137,7 @@ export class Webhooks {
 const unreadable = 'a member of the body could not be read';
 const malformedGzip = invalid('the body is not valid gzip');
 
-/** A member of an array that a source of no kind we know sends: it says nothing of a visitor that we could read. */
+/** A member of an array from a source without a known kind: nothing of a visitor can be read from it. */
 const anyEvent = (member: unknown): ProviderEvent => ({
   kind: 'track',
   name: undefined,
@@ -175,7 +175,7 @@ const noChallenge = failure(400, 'the challenge is missing, or holds more than l
 function echoChallenge(challenge: NonNullable<SourceKind['challenge']>, token: string, query: URLSearchParams): Reply {
   if (!isSame(query.get(challenge.token) ?? '', token)) return wrongToken;
   const text = query.get(challenge.answer) ?? '';
-  // It is repeated, so it must not be anything a browser would take for a page.
+  // The answer repeats it, so it must not be text that a browser would show as a page.
   if (!/^[\w-]{1,256}$/.test(text)) return noChallenge;
   return createReply(200, Buffer.from(text), {
     headers: [

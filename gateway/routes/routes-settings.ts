@@ -11,11 +11,11 @@ import type { RoutesOptions } from './registry.ts';
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
-/** Room beside an event's body for its envelope and the log's own header, in bytes. */
+/** Room for an event's envelope and the log's header, in addition to its body, in bytes. */
 const envelopeBytesMax = 32 * kibibyte;
 /** A compressed body of a batch or a webhook may grow by this factor. */
 const gzipRatioMax = 200;
-/** Bodies decompressed at a time, by all routes together; half of them of one address, see TRUSTED_PROXIES. */
+/** Bodies decompressed at a time by all routes together; at most half of them from one address, see TRUSTED_PROXIES. */
 const unpackedMax = 16;
 /** How deep arrays and objects of a body, or of one event of a batch, may nest. */
 const depthMax = 64;
@@ -45,7 +45,7 @@ const { variables, read } = defineSettings({
     bodyBytesMax: fromEnv(batchBody),
     rowsMax: fromEnv(batchRows),
     keysMax: batchKeysMax,
-    /** The context that a batch gives once for all of its events travels with each of them. */
+    /** Limit of a batch's common context, which is copied into each of its events. */
     contextBytesMax: 8 * kibibyte,
   },
   webhook: {
@@ -57,9 +57,9 @@ const { variables, read } = defineSettings({
   compat: {
     bodyBytesMax: fromEnv(batchBody),
     rowsMax: compatRowsMax,
-    // Two levels stand around each message of a batch.
+    // Each message of a batch is two levels deep in the body.
     limits: { depthMax: depthMax + 2, keysMax: batchKeysMax },
-    // What their libraries send may be a four-hundredth: the size alone bounds it.
+    // Not limited: these libraries' bodies may be compressed to a four-hundredth. Only the size is.
     inflate: { bytesMax: fromEnv(batchBody), ratioMax: Number.POSITIVE_INFINITY },
   },
 });

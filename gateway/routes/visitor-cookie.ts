@@ -2,12 +2,12 @@ const cookieName = 'sluice_visitor';
 const yearS = 31_536_000;
 const ownId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The visitor of a client: the one an earlier answer left with it, else a new one. */
+/** The visitor id from a client's cookie, else a new one. */
 export function visitorOf(cookieHeader: string, newId: () => string): string {
   return readVisitorCookie(cookieHeader) ?? newId();
 }
 
-/** Undefined when there is none or it is not of our making. */
+/** Undefined without the cookie, or if its value is not an id that the gateway made. */
 function readVisitorCookie(cookieHeader: string): string | undefined {
   for (const pair of cookieHeader.split(';')) {
     const [name, value] = pair.split('=', 2);
@@ -18,7 +18,10 @@ function readVisitorCookie(cookieHeader: string): string | undefined {
   return undefined;
 }
 
-/** The header that leaves a visitor id with the client, for a year, for this host only, and over https only where it came so. */
+/**
+ * The Set-Cookie header for a visitor id: for a year, for this host only, and only over https if the request came over
+ * https.
+ */
 export function visitorCookie(visitorId: string, secure: boolean): readonly [string, string] {
   const attributes = `Path=/; Max-Age=${yearS}; SameSite=Lax; HttpOnly${secure ? '; Secure' : ''}`;
   return ['set-cookie', `${cookieName}=${visitorId}; ${attributes}`];

@@ -38,7 +38,7 @@ export function createWebhookRoutes(parts: WebhookParts): readonly [PostRoute, G
       const token = decodeSegment(segment);
       // Before any work on the body.
       if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
-      // The engine takes the body's bytes back when this returns.
+      // Copied unless used at once: the engine reuses the body's bytes after this call.
       const kept = receiver.isLoaded ? body : Buffer.from(body);
       receiver.use(exchange, ({ webhooks }) => webhooks.accept(exchange, kept, token, query));
     },

@@ -6,14 +6,14 @@ import { every } from '../../shared/runtime/every.ts';
 
 export type CanarySettings = {
   readonly instanceId: string;
-  /** Makes the ids of this process's canaries its own. */
+  /** Part of the ids of this process's canaries, so that they are unique. */
   readonly writerId: string;
   readonly everyMs: number;
   readonly timeoutMs: number;
 };
 
 export type Canary = {
-  /** Why the log would not store an event now; undefined when the last publish was acknowledged lately. */
+  /** Why the log would not store an event now; undefined if a recent publish was acknowledged. */
   problem(nowMs: number): string | undefined;
   stop(): void;
 };
@@ -39,7 +39,7 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
       onAlive();
     } catch (error) {
       failure = failureOf(error);
-      // A refusal is an answer and says more than silence: count it as not stored at once.
+      // After a refusal the log counts as not storing at once, unlike after silence.
       storedAtMs = Number.NEGATIVE_INFINITY;
     }
   };
@@ -52,7 +52,7 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
   };
 }
 
-/** A refusal in the words of the server; other failures have none. */
+/** The server's text of a refusal; undefined for other failures. */
 function failureOf(error: unknown): string {
   if (!(error instanceof PublishError)) return 'refused';
   const isRefusal = error.reason === 'full' || error.reason === 'refused';

@@ -16,12 +16,12 @@ export type ReadinessOf = {
   readonly scope: Pick<Scope, 'ending'>;
 };
 
-/** The conditions under which this gateway is sent requests. */
+/** The conditions for this gateway to be ready. */
 export function readinessChecks(of: ReadinessOf): ReadyCheck[] {
   const { connection, canary, gate, feed, logServers, scope } = of;
   const notStored = (): string | undefined => {
     const problem = canary.problem(performance.now());
-    // Only a publish shows whether the log stores; the servers may know why it does not.
+    // Only a publish shows whether the log stores events; if it does not, the servers may know why.
     const complaints = problem === undefined ? undefined : complaintsOf(logServers.servers);
     return complaints === undefined ? problem : `${problem} (${complaints})`;
   };

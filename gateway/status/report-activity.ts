@@ -49,7 +49,7 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
       await Promise.all(due.slice(at, at + writesAtOnce).map(write));
     }
     const wasDue = new Set(due);
-    // A request that began before the source was unpublished is answered by the time of the next round.
+    // Not at once: by the next round, requests that began before the source was unpublished are answered.
     const forgotten = sources.forgetUnpublished((activity) => !wasDue.has(activity) && !isDue(activity));
     for (const sourceId of forgotten) reported.delete(sourceId);
   };
@@ -70,14 +70,14 @@ export function reportActivity({ bucket, instanceId, sources, hoursKept, onError
 
 const nothing: SourceCounts = { stored: 0, test: 0, lost: 0, invalid: 0, limited: 0, forbidden: 0 };
 
-/** One source, as far as the bucket knows of it. */
+/** The state of one source in the bucket. */
 class ReportedSource {
   readonly #bucket: Bucket;
   readonly #key: string;
   readonly #window: SourceWindow;
-  /** Hours before it are in the entry of the past. */
+  /** Hours before this one are in the past entry. */
   #pastUntil: number;
-  /** The tallies of the source that are in the window. */
+  /** The source's tallies that the window includes. */
   #counted = nothing;
   #writtenAtMs = 0;
   #lastInvalid: InvalidEvent | null;
@@ -134,7 +134,7 @@ class ReportedSource {
     this.#isDirty = false;
   }
 
-  /** Moves hours that are over to the entry of the past. */
+  /** Moves finished hours to the past entry. */
   async #writePast(hour: number, lastTriggeredAt: number): Promise<void> {
     if (this.#window.hoursFrom(this.#pastUntil).every(([one]) => one >= hour)) return;
     const hours = this.#window.hoursBefore(hour);
@@ -154,7 +154,7 @@ function countsOf({ tally, testTally }: SourceActivity): SourceCounts {
     test: testTally.stored,
     lost: tally.lost + testTally.lost,
     invalid: tally.invalid + testTally.invalid,
-    // Answered 429 both.
+    // Both were answered 429.
     limited: tally.limited + testTally.limited + tally.backpressure + testTally.backpressure,
     forbidden: tally.forbidden + testTally.forbidden,
   };

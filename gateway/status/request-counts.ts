@@ -9,7 +9,7 @@ export class RequestCounts {
   readonly #counts: Float64Array;
   readonly #times: readonly BucketCounts[];
 
-  /** One more is kept than there are routes: for requests that came to none. */
+  /** Keeps one more entry than there are routes, for requests without a route. */
   constructor(routes: number) {
     this.#counts = new Float64Array((routes + 1) * codesPerRoute);
     this.#times = Array.from({ length: routes + 1 }, () => new BucketCounts(gatewayMetrics.requestDuration.bounds));

@@ -39,7 +39,7 @@ export type MetricsSources = {
   readonly server: Pick<Server, 'open' | 'connections' | 'refusedConnections'>;
 };
 
-/** Shown from the start, so that a rate is right from the first one on. */
+/** Shown from the start, so that rates include the first request of a status. */
 const usualCodes: readonly number[] = [200, 400, 401, 429, 500, 503];
 const failureReasons: readonly Exclude<FrameOutcome, 'stored'>[] = [
   'disconnected',

@@ -5,14 +5,14 @@ const minuteMs = 60_000;
 const minutesKept = 16;
 const hourMinutes = 60;
 
-/** What became of the events of one source, by the minute and by the hour; only steps in which something happened take memory. */
+/** Outcomes of one source's events, by minute and by hour. Only steps with events take memory. */
 export class SourceWindow {
   readonly #hoursKept: number;
   /** By steps since the epoch. */
   readonly #minutes: Map<number, number[]>;
   readonly #hours: Map<number, number[]>;
 
-  /** Begins with what `record` holds, where there is one. Hours are kept for `hoursKept` before now. */
+  /** Begins with the counts of `record`, if given. Hours are kept for `hoursKept` before now. */
   constructor(hoursKept: number, record?: Pick<SourceRecord, 'minutes' | 'hours'>) {
     this.#hoursKept = hoursKept;
     this.#minutes = readSteps(record?.minutes ?? []);

@@ -11,12 +11,12 @@ const wrong = failure(
   "the signature is wrong: the provider signs with another secret than the source's signingSecret",
 );
 const stale = failure(401, 'the signature is of another time: the request was sent again, or a clock is wrong');
-/** The fault is on this side: the provider should send it again. */
+/** The gateway cannot check the signature, so the provider should retry. */
 const sealed = failure(503, "the source's signing secret cannot be read here; try again later", {
   headers: [['retry-after', String(retryAfterS)]],
 });
 
-/** The answer to a request that its source's provider did not sign; undefined where it did, or need not. */
+/** The refusal of a request without a valid signature; undefined if it is signed or need not be. */
 export function refuseUnsigned(
   { type, signing }: PublishedSource,
   { head: { more } }: Exchange,
@@ -27,7 +27,7 @@ export function refuseUnsigned(
   const signature = findSourceKind(type)?.signature;
   if (signing.kind === 'sealed' || signature === undefined || more === undefined) return sealed;
   const header = (name: string): string => more.header(name);
-  // Providers call nothing but https; whether it ends here or in front of us says nothing of what they called.
+  // Providers sign the https address that they called, whether TLS ends here or at a proxy.
   const url = `https://${header('host')}${more.target}`;
   switch (signature.check({ body, url, header, ...time }, signing.secret)) {
     case 'valid':

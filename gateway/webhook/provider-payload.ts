@@ -6,7 +6,7 @@ import { textCharactersMax } from '../../shared/contracts/ingest/payload-fields.
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { TrackPayload } from '../payload/payloads.ts';
 
-/** The fields of an event that the address of a webhook gives, beside those that identify: they win over the body. */
+/** Fields that the address of a webhook gives, other than identifiers. They win over the body. */
 export type AddressSays = {
   readonly event: string | undefined;
   readonly fields: Omit<TrackPayload, 'token' | 'event'>;
@@ -18,15 +18,15 @@ export type PayloadContext = {
   readonly says: AddressSays;
   readonly nowMs: number;
   readonly timeWindow: TimeWindow;
-  /** The token of payloads that are made here. */
+  /** The token of payloads that the gateway creates. */
   readonly token: string;
 };
 
 /**
- * One event of a provider as a payload of ours. What the address says of event, time and visitor counts, field by field,
- * else what the body says. A time outside the window is kept as the context's `original_time`, and the event is of its
- * arrival. What is too long for its field is left out of it, and stays in the properties. `index` tells the events of one
- * request apart.
+ * A provider's event as our payload. Each field for event, time and visitor comes from the address, else from the body.
+ * If the time is outside the window, the event gets its time of arrival, and the context keeps the original as
+ * `original_time`. A value that is too long for its field is only in the properties. `index` distinguishes the events
+ * of one request.
  */
 export function payloadOf(event: ProviderEvent, context: PayloadContext, index: number): MadeEvent {
   const { says, nowMs, timeWindow, token } = context;
@@ -70,5 +70,5 @@ const fitting = (text: string | undefined, charactersMax: number): string | unde
 const shortId = (id: string): string =>
   id.length <= textCharactersMax.distinctId ? id : createHash('sha256').update(id).digest('hex');
 
-/** Times no calendar has are left out. */
+/** Undefined for a time beyond the range of dates. */
 const isoTime = (ms: number): string | undefined => (Math.abs(ms) > 8.64e15 ? undefined : new Date(ms).toISOString());

@@ -12,7 +12,7 @@ import { JsonFacts, ascii, scanValue, skipJsonSpace, startOfJson } from '../../s
 export type ReadBody =
   | {
       readonly value: unknown;
-      /** Members of an array that cannot be read, and are not in it. */
+      /** Number of members of an array that could not be read and were left out. */
       readonly leftOut?: number;
       readonly refusal?: undefined;
     }
@@ -28,8 +28,8 @@ const malformedForm = failure(400, 'the body is not a valid form');
 const facts = new JsonFacts();
 
 /**
- * A body in UTF-8. Its sender cannot be changed and would not send it again: bytes of another charset are read by the one that
- * the content type names, others are replaced (U+FFFD).
+ * Converts a body to UTF-8, since its sender cannot correct it: by the charset of its content type if that is another
+ * one. Invalid bytes are replaced (U+FFFD).
  */
 export function asUtf8(body: Buffer, contentType: string): Buffer {
   if (isUtf8(body)) return body;
@@ -42,7 +42,10 @@ export function asUtf8(body: Buffer, contentType: string): Buffer {
   }
 }
 
-/** Reads a provider's JSON: an object, or an array of them, which may have more keys. What its sender cannot correct is repaired. */
+/**
+ * Reads a provider's JSON: an object, or an array of objects, which may have more keys. Repairs faults, since the
+ * sender cannot correct them.
+ */
 export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): ReadBody {
   const start = startOfJson(body);
   const opening = String.fromCharCode(body[start] ?? 0);
@@ -55,7 +58,7 @@ export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): Read
   return readValue(body) ?? { refusal: malformedJson };
 }
 
-/** The members of an array, one by one: one that cannot be read is left out, unless all are such. */
+/** The members of an array, one by one. Unreadable ones are left out, unless all are unreadable. */
 function readMembers(body: Buffer, start: number, limits: ProviderJsonLimits): ReadBody {
   const values: unknown[] = [];
   let leftOut = 0;
@@ -83,7 +86,7 @@ function readMembers(body: Buffer, start: number, limits: ProviderJsonLimits): R
   return problem !== undefined && values.length === 0 ? { refusal: problem } : { value: values, leftOut };
 }
 
-/** Why bytes that were scanned are not read. */
+/** The refusal of scanned bytes; undefined if they are fine. */
 function problemOf({ depthMax, keysMax }: JsonLimits, depthAllowed = depthMax): Reply | undefined {
   if (facts.depth > depthMax) return failure(400, `the body nests deeper than ${depthAllowed} levels`);
   return facts.keys > keysMax ? tooManyKeys(keysMax) : undefined;
@@ -105,7 +108,7 @@ export function readMultipart(body: Buffer, contentType: string): Promise<ReadBo
     try {
       const form = new Busboy({
         headers: { 'content-type': contentType },
-        // The body is bounded already: of it nothing is cut off.
+        // No field is truncated: the body's size is already limited.
         limits: { fields: parametersMax, fieldSize: body.length, files: 0, parts: parametersMax },
       });
       const texts = new URLSearchParams();

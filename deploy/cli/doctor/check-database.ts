@@ -145,7 +145,7 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
       fail(
         about,
         detail,
-        'use the key that sealed the secrets of this database: without it requests of providers are put off',
+        'use the key that sealed the secrets of this database: without it requests of providers get 503',
       ),
     ];
   }

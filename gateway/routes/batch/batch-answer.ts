@@ -9,7 +9,7 @@ const jsonType = ['content-type', 'application/json'] as const;
 const retryAfter = ['retry-after', String(retryAfterS)] as const;
 const queueFailedMessage = 'the row could not be stored; try again';
 
-/** Collects what becomes of a batch's rows and answers once all are decided. */
+/** Collects the outcomes of a batch's rows and answers once all are known. */
 export class BatchAnswer implements FrameWaiter {
   readonly #exchange: Exchange;
   readonly #tally: EventTally;
@@ -36,7 +36,7 @@ export class BatchAnswer implements FrameWaiter {
     this.#failed.set(index, failedRow(index, 'queue_failed', queueFailedMessage));
   }
 
-  /** To be called for all rows that go to the log before the first of them does. */
+  /** Call with the number of rows for the log, before the first one is appended. */
   expect(rows: number): void {
     this.#waiting += rows;
   }

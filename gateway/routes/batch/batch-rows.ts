@@ -13,7 +13,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 
 export type RowLimits = JsonLimits & { readonly bytesMax: number; readonly timeWindow: TimeWindow };
 
-/** A row, or why it is not taken. */
+/** A row, or why it is not accepted. */
 export type CheckedRow =
   | { readonly row: BatchRow | PlainRow; readonly problem?: undefined }
   | { readonly problem: string };
@@ -26,7 +26,7 @@ export type CheckedBatch = {
   readonly nowMs: number;
 };
 
-/** Checks one row of a batch; of a plain one `value` is not asked. */
+/** Checks one row of a batch. For a plain row, `value` is not used. */
 export function checkRow(value: unknown, scanned: RowScan, { body, utf8, limits, nowMs }: CheckedBatch): CheckedRow {
   const { facts } = scanned;
   if (scanned.end - scanned.start > limits.bytesMax) return { problem: `is larger than ${limits.bytesMax} bytes` };
@@ -48,7 +48,7 @@ function timely(row: BatchRow | PlainRow, nowMs: number, { timeWindow }: RowLimi
   return { problem: 'time lies outside the window in which events are accepted' };
 }
 
-/** Whether all of a body but its rows is UTF-8: then only the rows that are not have to be refused. */
+/** Whether a body is UTF-8 outside of its rows: then only the rows that are not UTF-8 are refused. */
 export function isUtf8Outside(scan: BodyScan, body: Buffer): boolean {
   const first = scan.rows[0];
   const last = scan.rows[scan.rowCount - 1];
@@ -60,13 +60,13 @@ export function isUtf8Outside(scan: BodyScan, body: Buffer): boolean {
 export type ParsedBatch = {
   /** The body with an empty array for its rows. */
   readonly top: JsonObject;
-  /** Rows by index, but for plain ones, of which the scan has all there is to know, and those beyond its limit. */
+  /** Parsed rows by index, without plain rows, whose facts the scan has, and without rows beyond its limit. */
   readonly rows: readonly unknown[];
 };
 
 const firstNonAscii = 0x80;
 
-/** Parses what the scan of a body left to be parsed; undefined when the body is not JSON. */
+/** Parses the parts of a body that its scan did not read; undefined if the body is not JSON. */
 export function parseBatch(scan: BodyScan, body: Buffer): ParsedBatch | undefined {
   const { facts, rowsStart, rowsEnd, rows, rowCount } = scan;
   const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';

@@ -47,7 +47,7 @@ export type BatchSettings = {
 };
 
 const firstNonAscii = 0x80;
-/** A token after so many bytes is found only when the whole body has arrived. */
+/** Within this many bytes the token is looked for before the whole body has arrived. */
 const tokenWithinBytes = 4 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 
@@ -109,7 +109,7 @@ class Batches {
     if (!started) exchange.send(busy);
   }
 
-  /** A scan changes bytes, and where the body is incomplete it would change later bytes: it works on a copy. */
+  /** On a copy: a scan changes bytes, and would change later ones of an incomplete body. */
   #isWanted(beginning: Buffer): boolean {
     const some = Buffer.from(beginning.subarray(0, tokenWithinBytes));
     return scanBody(this.#scan, some, 1, this.#isKnown) !== 'unknown_token';
@@ -240,7 +240,7 @@ function refuse(exchange: Exchange, reply: Parameters<Exchange['send']>[0]): und
   return undefined;
 }
 
-/** Some libraries put the key, or another one, into every row as well. */
+/** Some libraries also put the key, or another key, into every row. */
 function blankRowToken(body: Buffer, start: number, end: number, row: BatchRow & { readonly token?: unknown }): void {
   if (typeof row.token === 'string') blankRepeats(body.subarray(start, end), row.token);
 }

@@ -18,8 +18,8 @@ const codes: Readonly<Record<number, string>> = {
 const explained = new WeakMap<Reply, Reply>();
 
 /**
- * A refusal that also says `code` and `message`: RudderStack's Python library resends whatever is refused without both.
- * Everything else stays as it is.
+ * Adds `code` and `message` to a refusal: RudderStack's Python library resends a request that is refused without both.
+ * Other answers stay unchanged.
  */
 export function explainRefusal(reply: Reply): Reply {
   if (reply.code < 400) return reply;
@@ -33,9 +33,9 @@ export function explainRefusal(reply: Reply): Reply {
 }
 
 /**
- * Answers a request once the log has all of its events. These libraries know one answer for all: a message that is no
- * event is counted and left out where others are fine, and one that could not be stored has the whole request repeated,
- * which its ids make harmless.
+ * Answers a request once the log has all of its events. These libraries expect one answer for all messages. An invalid
+ * message is counted and left out if others are valid. If one cannot be stored, the library repeats the whole request;
+ * deduplication drops the stored events by their ids.
  */
 export class CompatAnswer implements FrameWaiter {
   readonly #exchange: Exchange;
@@ -54,13 +54,13 @@ export class CompatAnswer implements FrameWaiter {
     this.#problem ??= problem;
   }
 
-  /** Nothing of it could be handed to the log. */
+  /** None of its events could be passed to the log. */
   unavailable(events: number): void {
     this.#tally.lost += events;
     this.#exchange.send(unavailable);
   }
 
-  /** To be called with the number of events before the first goes to the log; with none it answers at once. */
+  /** Call with the number of events before the first goes to the log. With 0 it answers at once. */
   expect(events: number): void {
     this.#waiting = events;
     if (events === 0) this.#exchange.send(this.#problem === undefined ? accepted : failure(400, this.#problem));

@@ -43,7 +43,7 @@ type ReadMessages = {
   readonly body: JsonObject;
   /** The bytes that hold the plain messages. */
   readonly bytes: Buffer;
-  /** Values, and plain messages; undefined where none can be found. */
+  /** Values and plain messages; undefined if there are none. */
   readonly messages: readonly unknown[] | undefined;
 };
 
@@ -59,7 +59,7 @@ type AdmittedMessages = {
 
 /** A request of a library that holds no events, such as one for flags. */
 export type Question = {
-  /** The source key as the body has it. */
+  /** The source key in the body. */
   keyOf(body: unknown): unknown;
   /** Answers when the key is valid, at once or later. */
   answer(exchange: Exchange, body: unknown, key: string): void;
@@ -67,7 +67,7 @@ export type Question = {
 
 /** A written event that waits for the other events of its request. */
 type Written = {
-  /** The routing of the event, which a plain message names itself. */
+  /** Fields that decide the event's partition; a plain message has them itself. */
   readonly of: PlainMessage | Omit<AcceptedEvent, 'bot'>;
   readonly start: number;
   readonly end: number;
@@ -101,14 +101,14 @@ export class CompatIntake {
     return this.#settings.bodyBytesMax;
   }
 
-  /** The answer to a request that is refused for its headers. These libraries name any content type. */
+  /** The refusal of a request by its headers. The content type is not checked: these libraries send any. */
   refuse(exchange: Exchange): Reply | undefined {
     exchange.rewriteAnswers(explainRefusal);
     const { contentEncoding } = exchange.head;
     return isIdentityCoding(contentEncoding) || isGzipCoding(contentEncoding) ? undefined : unsupportedEncoding;
   }
 
-  /** A request in this dialect. */
+  /** Handles a request in this dialect. */
   accept(exchange: Exchange, body: Buffer, query: string, dialect: Dialect): void {
     this.#unpack(exchange, body, dialect.takesListsAndForms === true, (unpacked) =>
       this.#accept(exchange, unpacked, query, dialect),
@@ -165,7 +165,7 @@ export class CompatIntake {
     this.#store(exchange, admitted, { key, messages, body, bytes, dialect, sentAtMs });
   }
 
-  /** The messages of a body; undefined where the request has been answered. */
+  /** The messages of a body; undefined if the request was answered instead. */
   #read(exchange: Exchange, given: Buffer, dialect: Dialect): ReadMessages | undefined {
     // Events are written after the request they are made from.
     const bytes = this.#out.begin(dialect.writePlain === undefined ? undefined : given);
@@ -203,7 +203,7 @@ export class CompatIntake {
     const slice = new EventSlice(out.bytes, source.accountId);
     for (const { of, start: eventStart, end } of written) {
       slice.end = end;
-      // Its head stands before it, unless it has to say more.
+      // The event's head precedes it, unless the head needs further fields.
       const isWhole = of instanceof PlainMessage && heads === undefined;
       slice.start = of instanceof PlainMessage && !isWhole ? of.eventStart : eventStart;
       const bot = this.#intake.botScoreOf(exchange, source, slice);
@@ -256,7 +256,7 @@ export class CompatIntake {
       return { of: message, start, end: out.length };
     }
     out.backTo(start);
-    // It may be what was taken back.
+    // The context may be in the removed bytes.
     source.context.member = nothingWritten;
     return undefined;
   }

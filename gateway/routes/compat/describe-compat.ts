@@ -1,7 +1,7 @@
 import type { OpenApiPart } from '../../http/route.ts';
 import { answer, laterAnswer, object } from '../openapi/parts.ts';
 
-/** How an address of another service is described: its body is described by that service. */
+/** Describes an address of another service, whose own documentation describes the body. */
 export function describeCompat(
   name: string,
   paths: readonly string[],
@@ -17,7 +17,7 @@ export function describeCompat(
             operationId: index === 0 ? name : `${name}-${index + 1}`,
             summary,
             description:
-              `The body has ${bodyBytesMax} bytes at most and is JSON under any content type; gzip is read. The source ` +
+              `The body is JSON of at most ${bodyBytesMax} bytes, with any content type; gzip is accepted. The source ` +
               'key is the user of HTTP Basic authentication, or stands in the body, or in `writeKey` of the query. A ' +
               'message that is no event is left out and counted; what lies outside the time window is moved to its edge ' +
               'and says so in `time_clamped_from` of its context. The text of a time that cannot be read is kept as `original_time`.',

@@ -10,7 +10,7 @@ export type FlagsQuery = {
   readonly keys: readonly string[] | undefined;
 };
 
-/** Asks for the flags of a visitor. Undefined where they cannot be computed now. Never rejects. */
+/** Requests the flags of a visitor; undefined if they cannot be computed now. Never rejects. */
 export type AskFlags = (exchange: Exchange, query: FlagsQuery) => Promise<FlagValues | undefined>;
 
 /** Flags in the form of each version of `/flags` and `/decide` (posthog.com/docs/api/flags). */
@@ -25,7 +25,7 @@ export type FlagsForm = {
   readonly details: object;
 };
 
-/** `found` is undefined where the flags could not be computed: libraries then keep the values that they have. */
+/** `found` is undefined if the flags could not be computed: libraries then keep their current values. */
 export function formFlags(found: FlagValues | undefined): FlagsForm {
   const all = found ?? {};
   const enabled = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== false));

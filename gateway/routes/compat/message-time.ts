@@ -8,7 +8,7 @@ const originalTimeKey = 'original_time';
 const originalTimeCharactersMax = 100;
 
 export type MessageTime = {
-  /** Undefined: when it arrived. */
+  /** Undefined: the time of arrival counts. */
   readonly timeMs: number | undefined;
   /** The time before it was moved into the accepted window; undefined where it was not moved. */
   readonly clampedFromMs: number | undefined;
@@ -18,15 +18,15 @@ export type MessageTime = {
 
 const arrivalTime: MessageTime = { timeMs: undefined, clampedFromMs: undefined };
 
-/** Records in the context of an event what its sender said of a time that was not taken as it is. */
+/** Records the sender's original time in an event's context, if the time was moved or could not be read. */
 export function recordTime(context: Record<string, unknown>, { clampedFromMs, unread }: MessageTime): void {
   if (clampedFromMs !== undefined) context[clampedFromKey] = clampedFromMs;
   if (unread !== undefined) context[originalTimeKey] = unread;
 }
 
 /**
- * When an event happened by its sender's clock, corrected by what that clock said when the request was sent: the sender
- * may be off, the way here is short. A time outside the window is moved to its edge, or to now if it lies ahead, since
+ * The time of an event by its sender's clock, corrected by the error that this clock showed when the request was sent;
+ * the time of transfer is neglected. A time outside the window is moved to its edge, or to now if it lies ahead, since
  * these senders count a refused event as delivered.
  */
 export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival): MessageTime {
@@ -37,7 +37,7 @@ export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival
   return messageTimeOf(happenedMs, readTime(sentAt) ?? arrival.sentAtMs, arrival);
 }
 
-/** The same of times that were read. */
+/** As `messageTime`, for times that were already read. */
 export function messageTimeOf(
   happenedMs: number | undefined,
   sentMs: number | undefined,
@@ -78,5 +78,5 @@ function parseTime(given: string): number {
   return Number.isNaN(timeMs) ? Date.parse(`${text} UTC`) : timeMs;
 }
 
-/** The text read last: when a request was sent is asked again for each of its messages. */
+/** The last text, cached: each message of a request asks for the time at which the request was sent. */
 let last: { readonly text: string; readonly timeMs: number | undefined } = { text: '', timeMs: undefined };

@@ -20,23 +20,25 @@ const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } 
 const firstNonAscii = 0x80;
 const batchKey = Buffer.from('batch');
 
-/** A message that needs no parsing to be known as JSON, and where it stands. Reused: look at it before the next body is read. */
+/**
+ * A message that is known to be JSON without parsing, with its position. Reused: read it before the next body is read.
+ */
 export class PlainMessage {
   /** Range of its bytes in the body. */
   start = 0;
   end = 0;
-  /** Its own members in the index begin here, unless they end here. */
+  /** Index of its first member; equal to the end if it has none. */
   first = 0;
   last = 0;
-  /** Where those of the message before it begin, if they are of the same names in the same order; -1 otherwise. */
+  /** Index of the first member of the previous message, if that has the same names in the same order; else -1. */
   alike = -1;
-  /** Where its event begins in the written bytes, after the event's head. */
+  /** Start of its event in the written bytes, after the event's head. */
   eventStart = 0;
-  /** What decides where its event goes, once it is written. */
+  /** Fields that decide the event's partition; set once it is written. */
   readonly row = new PlainRow();
 }
 
-/** A message that cannot be read; the others of its batch can. */
+/** A message that cannot be read, although others of its batch can. */
 export class UnreadableMessage {
   readonly problem: string;
 
@@ -55,18 +57,18 @@ export type PlainBatch = {
   readonly messages: readonly unknown[];
 };
 
-/** Takes bodies with many messages in `batch` apart without parsing messages that need none. */
+/** Splits a body into the messages of its `batch`, and parses only messages that need it. */
 export class PlainBatchReader {
   /** Of the messages of the body read last. */
   readonly index: MemberIndex;
   readonly #limits: JsonLimits & { readonly rowsMax: number };
-  /** Of what stands around the messages: each message is judged by itself. */
+  /** Facts of the body around the messages; each message has its own. */
   readonly #facts = new JsonFacts();
   readonly #pool: PlainMessage[] = [];
   /** Of the messages of the body read last. */
   #bits = 0;
   #mended = false;
-  /** What surrounds the events of a server is mostly the same. */
+  /** The context of a server's events is mostly the same. */
   readonly #context = new RepeatedObject('context');
 
   constructor(limits: JsonLimits & { readonly rowsMax: number }) {
@@ -74,7 +76,7 @@ export class PlainBatchReader {
     this.index = new MemberIndex(limits.keysMax);
   }
 
-  /** Undefined says nothing about a body: it is to be parsed as a whole, and may be wrong. */
+  /** Undefined: the body has to be parsed as a whole, and may be invalid. */
   read(body: Buffer, mayBeList: boolean): PlainBatch | undefined {
     const facts = this.#facts;
     facts.reset();
@@ -102,7 +104,7 @@ export class PlainBatchReader {
     return end < 0 || skipJsonSpace(body, end + 1) < body.length ? undefined : { start: start + 1, end };
   }
 
-  /** Where the elements of `batch` stand, from after its `[` to its `]`; undefined where it is not found once. */
+  /** Range of the elements of `batch`, from after its `[` to its `]`; undefined unless there is exactly one `batch`. */
   #findMessages(body: Buffer, messages: unknown[]): Places | undefined {
     const facts = this.#facts;
     let places: Places | undefined;
@@ -134,7 +136,10 @@ export class PlainBatchReader {
     return skipJsonSpace(body, at + 1) < body.length ? undefined : places;
   }
 
-  /** Reads the elements of an array from after its `[` and returns where its `]` stands; -1 where that is not all there is. */
+  /**
+   * Reads the elements of an array from after its `[` and returns the position of its `]`; -1 if anything else is in
+   * between.
+   */
   #readMessages(body: Buffer, start: number, messages: unknown[]): number {
     let at = skipJsonSpace(body, start);
     if (body[at] === closeBracket) return at;
@@ -181,7 +186,7 @@ export class PlainBatchReader {
     return valueEnd;
   }
 
-  /** A message that has to be parsed; undefined where it is no JSON, after which the rest cannot be read either. */
+  /** Reads a message that has to be parsed; undefined if it is not JSON, since the rest then cannot be read either. */
   #readValue(bytes: Buffer, facts: JsonFacts): unknown {
     const { depthMax, keysMax } = this.#limits;
     const deepest = depthMax - levelsAround;
@@ -198,7 +203,7 @@ export class PlainBatchReader {
     message.end = end;
   }
 
-  /** Leaves out the messages of a body that are not UTF-8; false where what surrounds them is not. */
+  /** Leaves out messages that are not UTF-8; false if the body around them is not UTF-8. */
   #refuseNonUtf8(body: Buffer, { start, end }: Places, messages: unknown[]): boolean {
     if (!isUtf8(body.subarray(0, start)) || !isUtf8(body.subarray(end))) return false;
     for (let index = 0; index < messages.length; index += 1) {
@@ -214,7 +219,7 @@ export class PlainBatchReader {
 const tooManyKeys = (keysMax: number): UnreadableMessage =>
   new UnreadableMessage(`a message has more than ${keysMax} keys`);
 
-/** Around a message stand the array and the body. */
+/** The array and the body. */
 const levelsAround = 2;
 
 type Places = { readonly start: number; readonly end: number };

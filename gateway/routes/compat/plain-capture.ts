@@ -41,13 +41,16 @@ const key = {
   defaultProperties: keyOf('defaultProperties'),
 };
 
-/** How a property is written: `named` is context under a name here, `url`, `host` and `path` those of them that say which page it is. */
+/**
+ * How a property is written. `named`: as context under our name; `url`, `host` and `path` are such properties too, and
+ * identify the page.
+ */
 type NamedProperty = { readonly as: 'named' | 'url' | 'host' | 'path'; readonly key: Buffer };
 type Property = NamedProperty | { readonly as: 'ignored' | 'unknown'; readonly key?: undefined };
 
 const roles: Readonly<Record<string, 'url' | 'host' | 'path'>> = { current_url: 'url', host: 'host', pathname: 'path' };
 
-/** Properties that do not simply belong to the event; those that decide whose it is need a closer look. */
+/** Properties that are not just copied. An event with properties that decide its visitor is parsed. */
 const knownProperties = new NameTable<Property>([
   ...[...contextNames].map(([name, own]) => [name, { as: roles[own] ?? 'named', key: keyOf(own) }] as const),
   ...['token', '$token', 'distinct_id'].map((name) => [name, { as: 'ignored' }] as const),
@@ -56,7 +59,7 @@ const knownProperties = new NameTable<Property>([
   ),
 ]);
 
-/** Writes an event of PostHog's as the event that it is translated into; see `WritePlain`. */
+/** Writes the translation of a PostHog event; see `WritePlain`. */
 export function writePlainCapture(message: PlainMessage, source: PlainSource, out: JsonWriter): boolean {
   const { bytes, index, body, arrival } = source;
   const at = messageMembers.find(source, message);
@@ -66,7 +69,7 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
   const uuid = at[places.uuid] as number;
   if (event === none || distinctId === none || uuid === none) return false;
   if (isGiven(source, at[places.$set] as number) || isGiven(source, at[places.offset] as number)) return false;
-  // What begins with a dollar may be another kind of call, or has another name here.
+  // An event name with a dollar may be another kind of call, or has another name here.
   if (!isPlainText(source, event, textCharactersMax.event) || bytes[index.valueStart(event) + 1] === dollar)
     return false;
   if (!isIdentifier(source, distinctId)) return false;
@@ -86,18 +89,18 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
 }
 
 /**
- * What becomes of a message's properties, which are known by their numbers: `pieces` are the event's own, the first and the
- * last of those that stand beside each other, `context` all that have another name here. One message is written at a time.
+ * Where a message's properties go, by their indexes. `pieces`: the event's own, as first and last index of each run.
+ * `context`: those with another name here. One message is written at a time.
  */
 const layout = {
   pieces: [] as number[],
   context: [] as number[],
-  /** What each of the context is. */
+  /** The kind of each property in `context`. */
   as: [] as NamedProperty[],
   last: new LastMessage(),
 };
 
-/** False where a closer look is needed. */
+/** False if the message has to be parsed. */
 function findProperties(source: PlainSource, message: PlainMessage, properties: number): boolean {
   const shift = layout.last.shiftTo(source, message);
   if (shift !== undefined) {
@@ -129,7 +132,7 @@ function readLayout({ bytes, index }: PlainSource, properties: number): boolean 
     }
     isOpen = false;
     if (known.as === 'ignored') continue;
-    // More than there are names: one comes twice.
+    // More properties than names: one is a duplicate.
     if (known.key === undefined || context.length === contextNames.size) return false;
     context.push(member);
     as.push(known);
@@ -150,7 +153,7 @@ function addProperties({ index }: PlainSource, out: JsonWriter): void {
   out.byte(comma);
 }
 
-/** Writes what surrounds the event; false where a closer look is needed. */
+/** Writes the event's context; false if the message has to be parsed. */
 function addContext(source: PlainSource, out: JsonWriter): boolean {
   const { bytes, index } = source;
   const { context, as } = layout;
@@ -162,7 +165,7 @@ function addContext(source: PlainSource, out: JsonWriter): boolean {
   for (let i = 0; i < context.length; i += 1) {
     const member = context[i] as number;
     const known = as[i] as NamedProperty;
-    // What is not said may follow from what is.
+    // Missing properties may be derived from these.
     if (known.as !== 'named' && !isPlainText(source, member, Infinity)) return false;
     if (known.as === 'url') url = member;
     host ||= known.as === 'host';

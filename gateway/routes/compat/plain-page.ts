@@ -22,8 +22,8 @@ const equals = 0x3d;
 const clickNames = new NameTable(clickParameters.map((name) => [name, true] as const));
 
 /**
- * Writes what follows from the address of a page at bytes[start, end), which is text without escapes, as `completePage`
- * says it; false where a closer look is needed. `known` has what the sender said itself.
+ * Writes the properties that `completePage` derives from the address of a page at bytes[start, end), text without
+ * escapes. False if the message has to be parsed. `known`: properties that the sender gave.
  */
 export function writePage(
   out: JsonWriter,
@@ -93,7 +93,7 @@ function standsIn(bytes: Uint8Array, start: number, end: number, word: Uint8Arra
   return true;
 }
 
-/** Where the host begins of an absolute address whose scheme has letters only, which those of pages have; -1 otherwise. */
+/** Start of the host in an absolute address whose scheme has letters only, as pages' addresses have; else -1. */
 function hostStartOf(bytes: Uint8Array, start: number, end: number): number {
   let i = start;
   while (i < end && isLetter(bytes[i] as number)) i += 1;

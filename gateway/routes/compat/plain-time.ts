@@ -8,7 +8,7 @@ const zero = 0x30;
 const usual = Buffer.from('dddd-dd-ddTdd:dd:dd.dddZ');
 const digit = 0x64;
 
-/** The time that a member's value says, as `readTime` reads it. */
+/** The time in a member's value, as `readTime` reads it. */
 export function readTimeAt(bytes: Buffer, index: MemberIndex, member: number): number | undefined {
   const start = index.valueStart(member);
   const end = index.valueEnd(member);
@@ -20,10 +20,10 @@ export function readTimeAt(bytes: Buffer, index: MemberIndex, member: number): n
 export const isNullAt = (bytes: Uint8Array, index: MemberIndex, member: number): boolean =>
   bytes[index.valueStart(member)] === firstOfNull;
 
-/** The minute that was read last, as far as its seconds: times of one request mostly share it. */
+/** The last minute that was read, cached: times of one request mostly share it. */
 const minute = { text: new Uint8Array(17), ms: Number.NaN };
 
-/** A time in the usual form; undefined for every other, and on the last days of a month, which not all months have. */
+/** A time in the usual form; undefined for other forms, and for days that not all months have. */
 function usualTime(bytes: Uint8Array, start: number, end: number): number | undefined {
   if (end - start !== usual.length || !isUsual(bytes, start, minute.text.length, usual.length)) return undefined;
   if (!isLastMinute(bytes, start)) {
@@ -51,7 +51,7 @@ function isUsual(bytes: Uint8Array, start: number, from: number, to: number): bo
 function isLastMinute(bytes: Uint8Array, start: number): boolean {
   if (Number.isNaN(minute.ms)) return false;
   const { text } = minute;
-  // From the end, where it changes.
+  // From the end, where texts differ most.
   for (let i = text.length - 1; i >= 0; i -= 1) if (bytes[start + i] !== text[i]) return false;
   return true;
 }

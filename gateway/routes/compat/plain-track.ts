@@ -60,10 +60,10 @@ const key = {
   pathname: keyOf('pathname'),
 };
 
-/** Writes a track of the event specification as the event that it is translated into; see `WritePlain`. */
+/** Writes the translation of a track of the event specification; see `WritePlain`. */
 export function writePlainTrack(message: PlainMessage, source: PlainSource, out: JsonWriter): boolean {
   const { body } = source;
-  // What stands in for what messages do not say is put together from parsed ones.
+  // Defaults that the batch gives for all messages need parsed messages.
   if (isSaid(body['context']) || isSaid(body['integrations']) || isSaid(body['originalTimestamp'])) return false;
   const at = messageMembers.find(source, message);
   if (at === undefined || !isTrack(source, at[places.type] as number)) return false;
@@ -119,7 +119,7 @@ type ContextMember =
   | { readonly kind: 'prefixed'; readonly names: PrefixedKeys }
   | { readonly kind: 'page' | 'ip' | 'userAgent' | 'session' | 'own' | 'traits' };
 
-/** Keys of the members of one object of a context, made once each: there are few of them. */
+/** Keys for the members of one object of a context, cached: there are few. */
 class PrefixedKeys {
   readonly #prefix: string;
   readonly #known = new NameTable<Buffer>();
@@ -148,7 +148,7 @@ const rememberedBytesMax = 64;
 const hasMembers = (source: PlainSource, member: number): boolean =>
   isObjectAt(source, member) && source.index.next(member) > member + 1;
 
-/** Members of which no other one of a context becomes the same; what is not among them needs a closer look. */
+/** Members of a context that no other member collides with. A context with any other member is parsed. */
 const contextMembers = new NameTable<ContextMember>([
   ...Object.entries(contextPrefixes).map(
     ([name, prefix]) => [name, { kind: 'prefixed', names: new PrefixedKeys(prefix) }] as const,
@@ -163,7 +163,7 @@ const contextMembers = new NameTable<ContextMember>([
   ['traits', { kind: 'traits' }],
 ]);
 
-/** The same of a page, with the keys of those that have another name here. */
+/** As `contextMembers`, for a page, with the keys of members that have another name here. */
 const pageMembers = new NameTable<PageMember>([
   ['url', { as: 'url', key: key.currentUrl }],
   ['path', { as: 'path', key: key.pathname }],
@@ -175,7 +175,7 @@ const pageMembers = new NameTable<PageMember>([
 
 type PageMember = { readonly as: 'url' | 'path' | 'search' | 'other'; readonly key: Buffer };
 
-/** Writes what surrounds an event; a context that was written already is copied. */
+/** Writes an event's context; copies it if it was written before. */
 function addContext(source: PlainSource, context: number, channel: number, out: JsonWriter): boolean {
   const { index, context: written } = source;
   const object = isObjectAt(source, context) ? index.original(context) : none;
@@ -188,7 +188,7 @@ function addContext(source: PlainSource, context: number, channel: number, out: 
   }
   const start = out.length;
   if (!addObject(source, object, out)) return false;
-  // Without a member of its own it may have ended with the comma after the channel.
+  // If nothing was added, the text ends with the comma after the channel.
   if (out.length > start && out.bytes[start] === quote)
     Object.assign(written, { member: object, start, end: out.length });
   return true;
@@ -225,7 +225,7 @@ function addObject(source: PlainSource, object: number, out: JsonWriter): boolea
         addMember(source, member, out);
         break;
       case 'traits':
-        // They are properties of the visitor, whose names and forms differ: they are translated from parsed ones.
+        // Traits become properties of the visitor with other names and forms: such a message is parsed.
         if (hasMembers(source, member)) return false;
     }
   }

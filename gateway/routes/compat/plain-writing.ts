@@ -8,7 +8,7 @@ import type { PlainMessage } from './plain-batch.ts';
 import { isNullAt, readTimeAt } from './plain-time.ts';
 import type { PlainSource } from './translation.ts';
 
-/** The most bytes that an event has of a message of so many: id and address are written twice, names of its context get longer. */
+/** Maximum size of the event of a message: id and address are written twice, and names in its context get longer. */
 export const writtenBytesMax = (messageBytes: number, headBytes: number): number =>
   headBytes + messageBytes * 4 + 1_024;
 
@@ -17,26 +17,32 @@ const quote = 0x22;
 const comma = 0x2c;
 const openBrace = 0x7b;
 
-/** Of which message something was worked out last, that may be known for the next one, but for the members' numbers. */
+/**
+ * Remembers for which message a result was computed. The result may also hold for the next message, with other member
+ * indexes.
+ */
 export class LastMessage {
   #resets = none;
   #first = none;
 
-  /** How much higher a message's members are, if they are like the last one's; undefined otherwise. Then it is not one of them. */
+  /**
+   * The difference of the member indexes, if the message has the same members as the last one; else undefined. Either
+   * way the result counts as outdated until `is` is called.
+   */
   shiftTo({ index }: PlainSource, { first, alike }: PlainMessage): number | undefined {
     const isLike = alike !== none && alike === this.#first && index.resets === this.#resets;
     this.#first = none;
     return isLike ? first - alike : undefined;
   }
 
-  /** Now it is what was worked out of this message. */
+  /** Call when the result was computed for this message. */
   is({ index }: PlainSource, { first }: PlainMessage): void {
     this.#resets = index.resets;
     this.#first = first;
   }
 }
 
-/** Finds members of messages by name, each of which has a place. One message is written at a time. */
+/** Finds members of messages by name; each name has a place in the result. One message is written at a time. */
 export class MessageMembers {
   readonly #places: NameTable<number>;
   readonly #found: Int32Array;
@@ -48,8 +54,8 @@ export class MessageMembers {
   }
 
   /**
-   * The members of a message by their places, `none` where it has none; undefined when one comes twice, of which the last
-   * one would count. All others are the caller's to ignore.
+   * The members of a message by place, `none` if missing. Undefined if a name is duplicated, since the last one would
+   * count. Members with other names are ignored.
    */
   find(source: PlainSource, message: PlainMessage): Int32Array | undefined {
     const { bytes, index } = source;
@@ -80,17 +86,20 @@ export const isGiven = ({ bytes, index }: PlainSource, member: number): boolean 
 export const isObjectAt = ({ bytes, index }: PlainSource, member: number): boolean =>
   member !== none && bytes[index.valueStart(member)] === openBrace;
 
-/** Whether a member is text that is not empty, has no escape and at most so many bytes, and so characters. */
+/**
+ * Whether a member is text, not empty, without escapes, and of at most so many bytes, and so of at most as many
+ * characters.
+ */
 export function isPlainText({ bytes, index }: PlainSource, member: number, bytesMax: number): boolean {
   const length = index.valueEnd(member) - index.valueStart(member) - 2;
   return bytes[index.valueStart(member)] === quote && !index.isEscaped(member) && length > 0 && length <= bytesMax;
 }
 
-/** Whether a member is an identifier as it stands there, or is not given. */
+/** Whether a member is an identifier that can be copied unchanged, or is not given. */
 export const isPlainId = (source: PlainSource, member: number): boolean =>
   !isGiven(source, member) || isIdentifier(source, member);
 
-/** Whether a member is an identifier as it stands there. */
+/** Whether a member is an identifier that can be copied unchanged. */
 export const isIdentifier = (source: PlainSource, member: number): boolean =>
   isPlainText(source, member, textCharactersMax.userId) &&
   !isPlaceholderAt(source.bytes, source.index.valueStart(member) + 1, source.index.valueEnd(member) - 1);
@@ -100,7 +109,7 @@ export function addValue({ index }: PlainSource, member: number, key: Uint8Array
   out.member(key, index.valueStart(member), index.valueEnd(member));
 }
 
-/** Writes a member as it stands there, and a comma. */
+/** Copies a member unchanged, and writes a comma. */
 export function addMember({ index }: PlainSource, member: number, out: JsonWriter): void {
   out.take(index.keyStart(member) - 1, index.valueEnd(member));
   out.byte(comma);
@@ -108,7 +117,10 @@ export function addMember({ index }: PlainSource, member: number, out: JsonWrite
 
 const timeKey = keyOf('time');
 
-/** Writes when a message happened; false where that cannot be read, or has to be moved into the window. `sentAtMs` is the request's. */
+/**
+ * Writes the time of a message; false if it cannot be read or has to be moved into the window. `sentAtMs` is the
+ * request's.
+ */
 export function addTime(
   source: PlainSource,
   original: number,
@@ -127,7 +139,10 @@ export function addTime(
   return true;
 }
 
-/** Puts into a message's row where its id stands, and the text that decides its partition, and writes the head of its event. */
+/**
+ * Writes the head of a message's event. Sets in the message's row the ranges of its id and of the text that decides its
+ * partition.
+ */
 export function beginEvent(
   { index, head }: PlainSource,
   message: PlainMessage,

@@ -48,7 +48,7 @@ const configOf = (key: string): object => ({ token: key, ...features });
 const features = {
   supportedCompression: ['gzip', 'gzip-js'],
   analytics: { endpoint: '/e/' },
-  // Versions before 2024 read this one.
+  // For versions before 2024.
   config: { enable_collect_everything: true },
   autocapture_opt_out: false,
   autocaptureExceptions: false,
@@ -145,7 +145,7 @@ function keysAsked(body: unknown): readonly string[] | undefined {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string').slice(0, flagKeysMax) : undefined;
 }
 
-/** The request that the control plane accepts. */
+/** The control plane's limit of a request. */
 const flagKeysMax = 1_000;
 
 const versionOf = (query: URLSearchParams): number => Number.parseInt(query.get('v') ?? '1', 10) || 1;

@@ -23,7 +23,7 @@ import type { Arrival, Dialect, Translated, Translation } from './translation.ts
  */
 const document = 'posthog';
 const paths = ['/batch', '/capture', '/e', '/i/v0/e', '/track', '/engage'];
-/** Recordings, logs and metrics of a page: sent where the page turns them on itself. */
+/** Recordings, logs and metrics, which pages send only if they turn them on themselves. */
 const unstoredPaths = ['/s', '/i/v1/logs', '/i/v1/metrics'];
 
 export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
@@ -74,7 +74,7 @@ export function messageKey({ api_key: apiKey, token, $token: oldToken, propertie
   return apiKey ?? token ?? oldToken ?? own['token'] ?? own['$token'] ?? own['api_key'];
 }
 
-/** The one key of these events; undefined where they have none, or several. */
+/** The key that all of these events have; undefined if they have none or different ones. */
 function keyOfMessages(messages: readonly unknown[]): unknown {
   const keys = new Set(messages.filter(isJsonObject).map(messageKey));
   keys.delete(undefined);
@@ -99,8 +99,8 @@ export const posthogCapture: Dialect = {
 };
 
 /**
- * An event of PostHog's as one of ours. Its distinct_id is our externalId, unless it is the id of the device, which is
- * how browsers send an anonymous visitor: then it is our userId. `$identify` and `$create_alias` tie two ids together.
+ * Translates a PostHog event. Its distinct_id becomes our externalId, unless it equals the device's id, as browsers
+ * send it for anonymous visitors: then it becomes our userId. `$identify` and `$create_alias` join two ids.
  */
 function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
   const properties = isJsonObject(message['properties']) ? message['properties'] : {};
@@ -110,7 +110,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   const aliasId = readId(properties, 'alias');
   const problem = idProblem({ distinct_id: distinctId, $anon_distinct_id: anonymousId, alias: aliasId });
   if (problem !== undefined) return { problem };
-  // Old versions set properties of a person by a message of their own.
+  // Old versions set a person's properties by a message without an event.
   const event = message['event'] ?? (isJsonObject(message['$set']) ? '$identify' : undefined);
   if (typeof event !== 'string' || event === '' || event.length > textCharactersMax.event) {
     return { problem: `event must be a string of 1 to ${textCharactersMax.event} characters` };
@@ -125,7 +125,7 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   const ids = isAnonymous
     ? { userId: distinctId, externalId: undefined }
     : { userId: anonymousId, externalId: distinctId };
-  // One shape for all: putting it together from parts would cost more than all the rest.
+  // One object shape for all events: spreading parts into it would cost more than the rest.
   const made = (kind: Translated['kind'], own: OwnFields, { userId, externalId } = ids): Translated => ({
     kind,
     id: readId(message, 'uuid') ?? readId(properties, '$insert_id'),
@@ -158,7 +158,10 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
   }
 }
 
-/** When an event happened: by its clock, or so many ms before it was sent, which is about when it arrived. */
+/**
+ * The time of an event: by its sender's clock, or as an offset in ms before it was sent, which is about when it
+ * arrived.
+ */
 function timeOf(message: JsonObject, sentAt: unknown, arrival: Arrival): MessageTime {
   const { timestamp, offset } = message;
   if ((timestamp ?? undefined) !== undefined || typeof offset !== 'number')
@@ -166,7 +169,7 @@ function timeOf(message: JsonObject, sentAt: unknown, arrival: Arrival): Message
   return messageTimeOf(arrival.atMs - Math.round(offset), undefined, arrival);
 }
 
-/** What an event says for itself. */
+/** The fields that depend on the event. */
 type OwnFields = {
   readonly event?: string;
   readonly eventProperties?: JsonObject;
@@ -179,12 +182,12 @@ const eventNames: ReadonlyMap<string, string> = new Map([
   ['$groupidentify', specEventNames.group],
 ]);
 
-/** Where an event happened, and what happened. */
+/** Divides properties into context and the event's own. */
 function divide(properties: JsonObject) {
   const defaultProperties: Record<string, unknown> = {};
   const eventProperties: Record<string, unknown> = {};
   for (const name in properties) {
-    // Nearly all that is not the event's own begins so.
+    // Nearly all context properties begin with a dollar.
     const own = name.startsWith('$') ? contextNames.get(name) : undefined;
     if (own !== undefined) copyMember(defaultProperties, own, properties, name);
     else if (!isElsewhere.has(name)) copyMember(eventProperties, name, properties);
@@ -199,7 +202,7 @@ function divide(properties: JsonObject) {
   return { defaultProperties, eventProperties, identityContext };
 }
 
-/** Properties that are read into something else. */
+/** Properties that become other fields. */
 const isElsewhere: ReadonlySet<string> = new Set([
   '$set',
   '$ip',

@@ -8,7 +8,7 @@ import { tooManyKeys } from '../../payload/read-json.ts';
 import type { JsonLimits } from '../../payload/read-json.ts';
 import { JsonFacts, scanValue, startOfJson } from '../../../shared/json/scan-json.ts';
 
-/** A body's object or list, or the answer to a body that is neither. The flag means that it had to be repaired first. */
+/** A body's object or list, or the answer to a body that is neither. `mended`: it had to be repaired. */
 export type LenientJson =
   | { readonly value: JsonObject | readonly unknown[]; readonly mended: boolean; readonly refusal?: undefined }
   | { readonly refusal: Reply };
@@ -18,9 +18,8 @@ const firstNonAscii = 0x80;
 const facts = new JsonFacts();
 
 /**
- * Reads a body in which one value that is no JSON, or none of ours, would take up to a hundred messages with it: bare
- * `NaN` and `Infinity`, which Python's encoder writes, are read as null; null characters, and keys that would reach a
- * prototype, are left out.
+ * Reads a body leniently, since one bad value would lose up to a hundred messages: bare `NaN` and `Infinity`, which
+ * Python's encoder writes, become null; null characters, and keys that would reach a prototype, are removed.
  */
 export function readLenientJson(body: Buffer, limits: JsonLimits): LenientJson {
   facts.reset();

@@ -92,7 +92,7 @@ function settingsRoute(admission: Admission, isSecure: boolean): GetRoute {
       const admitted = admission.admitToken(exchange, key, 0);
       if (!(admitted instanceof Admitted)) return exchange.send(admitted);
       const { head } = exchange;
-      // A page that was loaded securely may send securely only.
+      // A page loaded over https may send over https only.
       const secure = isSecureRequest(head, isSecure) || head.origin.startsWith('https:');
       const origin = { host: head.host, protocol: secure ? 'https' : 'http' } as const;
       exchange.send(jsonReply(200, settingsOf(origin, key, admitted.source), { headers: keptBriefly }));

@@ -4,19 +4,19 @@ import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { clickParameters, mayHaveClick } from '../../../shared/contracts/events/click-ids.ts';
 import { readId } from './translation.ts';
 
-/** What surrounds an event, in our fields. */
+/** The context of an event in our fields. */
 export type TranslatedContext = {
   readonly defaultProperties: Record<string, unknown>;
   readonly identityContext: { readonly ip?: string; readonly userAgent?: string } | undefined;
   /** What the visitor agrees to, by category; undefined where the sender does not say. */
   readonly consent: JsonObject | undefined;
-  /** The same as the sender wrote it: what is not named may mean something. */
+  /** The consent as the sender wrote it: members that are missing in `consent` may matter. */
   readonly ownConsent: JsonObject | undefined;
-  /** Signs the message's userId, see the payload field of this name. */
+  /** Signature of the message's userId, see the payload field of this name. */
   readonly userHash: string | undefined;
 };
 
-/** Longest texts of a context that are taken for an address or a User-Agent. */
+/** Maximum length of an address or a User-Agent in a context. */
 export const contextTextCharactersMax = 2_000;
 
 /** Objects of a context whose members become `<prefix>_<name>`. */
@@ -69,7 +69,7 @@ export function translateContext(context: JsonObject): TranslatedContext {
   return { defaultProperties, identityContext: known ? network : undefined, consent, ownConsent, userHash };
 }
 
-/** What is known of the page, from a context or from the properties of a page call; what is there already stays. */
+/** Adds the properties of a page, from a context or a page call; existing ones stay. */
 export function addPage(page: JsonObject, to: Record<string, unknown>): void {
   for (const name in page) {
     const value = page[name];
@@ -79,7 +79,7 @@ export function addPage(page: JsonObject, to: Record<string, unknown>): void {
   completePage(to);
 }
 
-/** What follows from the address of a page. */
+/** Adds the properties that follow from a page's address. */
 export function completePage(to: Record<string, unknown>): void {
   const { current_url: url, search } = to;
   if (typeof url !== 'string') return;

@@ -11,11 +11,11 @@ import { userPropertiesOf } from './spec-traits.ts';
 import { idProblem, messagesIn, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
-/** The calls of the event specification that Segment wrote and RudderStack took over. */
+/** The calls of the event specification, which Segment wrote and RudderStack adopted. */
 export const specCalls = ['track', 'identify', 'page', 'screen', 'group', 'alias'] as const;
 export type SpecCall = (typeof specCalls)[number];
 
-/** The events that calls become which have no name of their own. */
+/** Names of the events of calls that give no name. */
 export const specEventNames = {
   page: 'Page Viewed',
   screen: 'Screen Viewed',
@@ -23,7 +23,7 @@ export const specEventNames = {
   alias: aliasEvent,
 } as const;
 
-/** A request that holds one message; the path says of which call. */
+/** A request with one message; the path names the call. */
 export function specCall(call: SpecCall): Dialect {
   return {
     keyOf: ({ writeKey }) => writeKey,
@@ -32,7 +32,7 @@ export function specCall(call: SpecCall): Dialect {
   };
 }
 
-/** A request with many messages; what it says beside them stands in where a message does not. */
+/** A request with many messages; its other members are defaults for the messages. */
 export const specBatch: Dialect = {
   keyOf: ({ writeKey }) => writeKey,
   messagesOf: ({ batch }) => messagesIn(batch),
@@ -46,8 +46,8 @@ export const specBatch: Dialect = {
 };
 
 /**
- * A message of the event specification (segment.com/docs/connections/spec, rudderstack.com/docs/event-spec) as an event.
- * Their userId is our externalId, their anonymousId our userId, messageId the id that finds repetitions.
+ * Translates a message of the event specification (segment.com/docs/connections/spec, rudderstack.com/docs/event-spec).
+ * Its userId becomes our externalId, its anonymousId our userId, and its messageId the event's id, for deduplication.
  */
 function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arrival: Arrival): Translation {
   const externalId = readId(message, 'userId');
@@ -63,7 +63,7 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
     copyMember(defaultProperties, 'channel', message);
   const properties = objectOf(message['properties']);
   const person = personOf(message, context, call, consent);
-  // One shape for all: putting it together from parts would cost more than all the rest.
+  // One object shape for all events: spreading parts into it would cost more than the rest.
   const made = ({ event, eventProperties, userProperties, ids }: OwnFields): Translated => {
     const own = ids ?? { userId, externalId };
     const given = userProperties ?? person;
@@ -113,8 +113,8 @@ function translate(message: JsonObject, call: SpecCall, batch: JsonObject, arriv
 }
 
 /**
- * When a message happened. One that was received before is a line of an archive: its `timestamp` was corrected then, and the
- * clock of its sender at that time says nothing of now.
+ * The time of a message. A message with `receivedAt` comes from an archive: its `timestamp` is already corrected, and
+ * its sender's clock at that time does not matter now.
  */
 function timeOf(message: JsonObject, batch: JsonObject, arrival: Arrival): MessageTime {
   const { timestamp, originalTimestamp, sentAt } = message;
@@ -133,9 +133,9 @@ type OwnFields = {
 };
 
 /**
- * What a message says of its person: the traits of its context, which RudderStack's libraries put into every event and
- * Segment's users send in place of an identify, and the message's own, which win. Those of a group are the group's. An
- * alias names two ids and no person: it takes no traits. Undefined where nothing is said.
+ * Visitor properties of a message: the traits of its context, which RudderStack's libraries put into every event and
+ * Segment's users send instead of an identify, and the message's own traits, which win. Own traits of a group call
+ * belong to the group. An alias call has none. Undefined if there are none.
  */
 function personOf(
   message: JsonObject,
@@ -151,7 +151,7 @@ function personOf(
   return { consent, ...properties };
 }
 
-/** A visitor joined a group: an event with the group's traits, and the group's id with the visitor. */
+/** A visitor joined a group: the event gets the group's traits, the visitor the group's id. */
 function group(message: JsonObject, made: (own: OwnFields) => Translated, person: JsonObject | undefined): Translation {
   const groupId = readId(message, 'groupId');
   if (groupId === undefined) return { problem: 'groupId is required' };
@@ -166,8 +166,8 @@ function group(message: JsonObject, made: (own: OwnFields) => Translated, person
 }
 
 /**
- * Two ids of one visitor. The previous one may be an anonymousId or a userId: it is claimed as both, so that the visitor it
- * led to and the one that the new id leads to are merged.
+ * Two ids of one visitor. The previous one may be an anonymousId or a userId: the event has it as both, so that the
+ * visitors of both ids are merged.
  */
 function alias(message: JsonObject, id: string | undefined, made: (own: OwnFields) => Translated): Translation {
   const previousId = readId(message, 'previousId');
@@ -183,7 +183,7 @@ function alias(message: JsonObject, id: string | undefined, made: (own: OwnField
   });
 }
 
-/** Context of the batch, each member of which a message may say for itself. */
+/** The batch's context; members of the message's own context win. */
 function contextOf(message: JsonObject, batch: JsonObject): JsonObject {
   const own = objectOf(message['context']);
   return isJsonObject(batch['context']) ? mergeMembers(batch['context'], own) : own;
@@ -191,7 +191,7 @@ function contextOf(message: JsonObject, batch: JsonObject): JsonObject {
 
 function eventId(message: JsonObject): string | undefined {
   const id = readId(message, 'messageId');
-  // What is longer than an id may be ends in what tells ids apart, as a rule.
+  // Of a text that is too long the end is kept: ids usually differ at their ends.
   return id === undefined || id.length <= textCharactersMax.distinctId ? id : id.slice(-textCharactersMax.distinctId);
 }
 

@@ -7,8 +7,8 @@ const textCharactersMax = 2_000;
 /**
  * Traits that have a name of their own here, in lower case and without underscores: libraries write `firstName`,
  * `first_name` and `firstname` for one trait. From the reserved traits of Segment's and RudderStack's Identify calls
- * (segment.com/docs/connections/spec/identify, rudderstack.com/docs/event-spec/standard-events/identify) and the names
- * that their destinations read beside them.
+ * (segment.com/docs/connections/spec/identify, rudderstack.com/docs/event-spec/standard-events/identify) and further
+ * names that their destinations read.
  */
 const ownNames: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -36,7 +36,7 @@ const ownNames: ReadonlyMap<string, string> = new Map(
 
 const placeNames: ReadonlySet<string> = new Set(['city', 'state', 'zip', 'country']);
 
-/** Visitor properties of traits: those with a name of their own here under that, all others as custom properties. */
+/** Visitor properties of traits: under our name if there is one, else as custom properties. */
 export function userPropertiesOf(traits: JsonObject): JsonObject {
   const properties: Record<string, unknown> = {};
   const custom: Record<string, unknown> = {};
@@ -70,7 +70,7 @@ function addCompany(traits: JsonObject, properties: Record<string, unknown>, cus
   if (isJsonObject(company) || name === undefined) copyMember(custom, 'company', traits);
 }
 
-/** A trait that comes under two names counts as the first that says something. */
+/** Of two names for one trait the first with a value counts. */
 function setFirst(properties: Record<string, unknown>, name: string, text: string | null): void {
   const before = properties[name];
   if (before === undefined || before === null || before === '') properties[name] = text;
@@ -78,7 +78,7 @@ function setFirst(properties: Record<string, unknown>, name: string, text: strin
 
 const ownNameOf = (name: string): string | undefined => ownNames.get(name.toLowerCase().replaceAll('_', ''));
 
-/** The text of a trait, null where it is to be cleared; undefined for what is no visitor property. */
+/** The text of a trait; null clears it; undefined if it cannot be a visitor property. */
 function propertyText(holder: JsonObject, name: string): string | null | undefined {
   const value = holder[name];
   if (value === null) return null;

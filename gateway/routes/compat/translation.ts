@@ -9,7 +9,7 @@ import { textCharactersMax } from '../../../shared/contracts/ingest/payload-fiel
 import type { TimeWindow } from '../../payload/time-window.ts';
 import type { PlainMessage } from './plain-batch.ts';
 
-/** When and by what rules a request came in. */
+/** When a request arrived, and the rules for its events. */
 export type Arrival = {
   /** Since the epoch. */
   readonly atMs: number;
@@ -18,7 +18,7 @@ export type Arrival = {
   readonly sentAtMs?: number | undefined;
 };
 
-/** A message of another family of libraries as an event of ours. */
+/** A message of another service's library, translated into our event. */
 export type Translated = {
   readonly kind: EnvelopeKind;
   /** Undefined: the sender gave it none. */
@@ -28,14 +28,14 @@ export type Translated = {
   readonly body: JsonObject;
 };
 
-/** Why a message is no event: the field and what is wrong with it. */
+/** Why a message is not a valid event: the field and its problem. */
 export type Untranslatable = { readonly problem: string };
 
 export type Translation = Translated | Untranslatable;
 
 /** How a family of libraries writes a request. */
 export type Dialect = {
-  /** The source key as the body has it. */
+  /** The source key in the body. */
   keyOf(body: JsonObject): unknown;
   /** The source key of the messages, used when header, body and query have none. */
   keyOfMessages?(messages: readonly unknown[]): unknown;
@@ -64,12 +64,13 @@ export type PlainSource = {
   readonly context: WrittenContext;
 };
 
-/** What a context became: out[start, end), or nothing yet. */
+/** The written context: out[start, end), or nothing yet. */
 export type WrittenContext = { member: number; start: number; end: number };
 
 /**
- * Writes a message as the event that `translate` makes of it, from its bytes, after the event's head, and puts what decides
- * where it goes into its row; false, whatever it wrote, where a closer look is needed: then it is to be parsed.
+ * Writes, after the event's head, the event that `translate` would return, from the message's bytes, and sets in the
+ * message's row the fields that decide the partition. False if the message has to be parsed; the written bytes are then
+ * void.
  */
 export type WritePlain = (message: PlainMessage, source: PlainSource, out: JsonWriter) => boolean;
 
@@ -86,14 +87,14 @@ export function messagesIn(batch: unknown): readonly unknown[] | undefined {
   return names.length > 0 && names.every((name) => wholeNumber.test(name)) ? Object.values(batch) : undefined;
 }
 
-/** An identifier: text as it is, a number by its digits as they were sent; what is empty or something else is none. */
+/** An identifier: text unchanged, or a number with its digits as sent. Undefined for other or empty values. */
 export function readId(holder: JsonObject, name: string): string | undefined {
   const value = holder[name];
   if (typeof value === 'string') return value === '' ? undefined : value;
   return typeof value === 'number' ? (numberText(holder, name) ?? String(value)) : undefined;
 }
 
-/** What is wrong with the identifiers of a message; undefined when nothing is. */
+/** The problem of a message's identifiers; undefined if they are valid. */
 export function idProblem(names: Readonly<Record<string, string | undefined>>): string | undefined {
   for (const name in names) {
     if ((names[name]?.length ?? 0) > textCharactersMax.userId) {

@@ -6,7 +6,7 @@ import type { ExperimentsProxyOptions } from './experiments-proxy.ts';
 
 const isReply = Compile(flagsReply);
 
-/** Asks the control plane. Without one there are no experiments, so there are no flags. */
+/** Requests flags from the control plane. Without one there are no experiments, so no flags. */
 export function createAskFlags({ controlPlane, clientAddress }: ExperimentsProxyOptions): AskFlags {
   return async (exchange, { token, visitorId, keys }) => {
     if (controlPlane === undefined) return {};

@@ -13,7 +13,7 @@ export type UpstreamAnswer = {
   readonly retryAfter: string | undefined;
 };
 
-/** What went wrong between here and the control plane. */
+/** Why a request to the control plane failed. */
 export type UpstreamFailure = 'busy' | 'timeout' | 'unreachable' | 'bad_answer';
 
 export type ForwardResult =
@@ -22,16 +22,16 @@ export type ForwardResult =
 
 /** The control plane as the gateway sees it. */
 export type ControlPlane = {
-  /** Posts a body, once: only the client knows whether it may be sent again. Never rejects. */
+  /** Posts a body once: only the client knows whether a retry is safe. Never rejects. */
   post(path: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<ForwardResult>;
   close(): Promise<void>;
 };
 
 const connectionsMax = 64;
-/** The properties of many variants fit; an answer beyond it is none of the control plane's. */
+/** Room for the properties of many variants; a larger answer is not from the control plane. */
 const answerBytesMax = 8 * 1024 ** 2;
 
-/** Keeps connections to the control plane. Whether it is there shows with each request. */
+/** Keeps connections to the control plane. Only a request shows whether it is available. */
 export function connectControlPlane({ url, requestsMax, deadlineMs }: ControlPlaneSettings): ControlPlane {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/+$/, '');
@@ -63,8 +63,8 @@ export function connectControlPlane({ url, requestsMax, deadlineMs }: ControlPla
 const busy: ForwardResult = { kind: 'failed', reason: 'busy' };
 
 /**
- * One request and its answer, which is small and wanted whole: without a stream for its body, and with a plain timer, it
- * costs the gateway a fraction of what the client's own `request` does.
+ * One request and its whole, small answer. Without a stream for the body, and with a plain timer, it costs a fraction
+ * of the client's own `request`.
  */
 class UpstreamExchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
@@ -100,7 +100,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const type = this.#headers['content-type'] ?? '';
-    // A proxy in between answered in its place.
+    // A proxy in between has answered.
     if (!type.startsWith('application/json')) return this.#end({ kind: 'failed', reason: 'bad_answer' });
     const [first, ...more] = this.#chunks;
     const body = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#chunks);

@@ -1,7 +1,7 @@
 import type { ClientAddress } from '../../../shared/admission/client-address.ts';
 import type { Exchange } from '../../http/exchange.ts';
 
-/** What the control plane judges a caller by: its address, and the page it is on. */
+/** Headers by which the control plane judges a caller: its address and its page. */
 export function describeCaller(exchange: Exchange, clientAddress: ClientAddress): Record<string, string> {
   const { origin, referer, userAgent, forwardedFor } = exchange.head;
   const headers: Record<string, string> = {
@@ -15,7 +15,7 @@ export function describeCaller(exchange: Exchange, clientAddress: ClientAddress)
   return headers;
 }
 
-/** A header as it came, byte by byte, but for what may not be sent in one (RFC 9110, section 5.5). */
+/** A header's bytes unchanged, without characters that a header must not contain (RFC 9110, section 5.5). */
 function asHeader(value: string): string {
   return Buffer.from(value)
     .toString('latin1')

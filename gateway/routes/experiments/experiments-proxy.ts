@@ -10,7 +10,7 @@ import { decodeSegment } from '../../http/request-head.ts';
 import { refuseNonJson } from '../../http/exchange.ts';
 
 export type ExperimentsProxyOptions = {
-  /** Undefined: this gateway was given none, and serves no experiments. */
+  /** Undefined: none is configured, and the gateway serves no experiments. */
   readonly controlPlane: ControlPlane | undefined;
   readonly clientAddress: ClientAddress;
 };
@@ -28,7 +28,7 @@ export function createExperimentsRoutes({
 }: ExperimentsProxyOptions): readonly PostRoute[] {
   const forward = (exchange: Exchange, path: string, body: Buffer): void => {
     if (controlPlane === undefined) return exchange.send(notServed);
-    // The engine takes the body's bytes back when this returns.
+    // Copied: the engine reuses the body's bytes after this call.
     void controlPlane.post(path, describeCaller(exchange, clientAddress), Buffer.from(body)).then(
       (result) => exchange.send(replyTo(result)),
       (error: unknown) => exchange.fail(error),
@@ -39,7 +39,7 @@ export function createExperimentsRoutes({
       name: 'assignments',
       method: 'post',
       paths: ['/api/v1/experiments/assignments/:key'],
-      // Of both: they are described together.
+      // Describes both routes.
       openapi: { paths: described },
       bodyBytesMax,
       refuse: refuseNonJson,

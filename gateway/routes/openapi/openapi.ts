@@ -9,7 +9,7 @@ const ownPaths = {
   },
 };
 
-/** `GET /api/v1/openapi`, and below it a document for each family of other libraries: for everyone. */
+/** `GET /api/v1/openapi`, and below it a document for each family of other libraries. Public. */
 export function createOpenApiRoutes(routes: readonly Route[]): readonly GetRoute[] {
   const own = reply(describeOwn(routes));
   const documents = new Map([...describeFamilies(routes)].map(([family, document]) => [family, reply(document)]));
@@ -52,7 +52,7 @@ export function describeOwn(routes: readonly Route[]): object {
   });
 }
 
-/** A document for each family of other libraries: of the addresses they know. */
+/** A document for each family of other libraries, with the addresses that they use. */
 function describeFamilies(routes: readonly Route[]): ReadonlyMap<string, object> {
   const families = [...new Set(routes.flatMap(({ document }) => document ?? []))];
   return new Map(

@@ -1,4 +1,4 @@
-/** What the routes describe themselves with: pieces of OpenAPI 3.1. */
+/** Pieces of OpenAPI 3.1 for the routes' descriptions. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
@@ -28,7 +28,7 @@ export const refusals = (failure: string): Schema => ({
   503: laterAnswer('The log did not take the event; nothing was accepted', failure),
 });
 
-/** What the answers of several routes are. */
+/** Schemas of answers that several routes use. */
 export const commonSchemas: Schema = {
   Success: object({ success: { const: true } }),
   Failure: object({ success: { const: false }, error: { type: 'string' } }, ['success']),
@@ -56,7 +56,7 @@ export const queryParameter = (name: string, required = false): object => ({
   required,
   schema: { type: 'string' },
 });
-/** Whose event it is and when it happened, of the routes that read that from the query. */
+/** Parameters for identity and time, for routes that read them from the query. */
 export const identityParameters: readonly object[] = ['userId', 'externalId', 'email', 'distinctId', 'time'].map(
   (name) => queryParameter(name),
 );

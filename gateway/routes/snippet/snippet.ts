@@ -43,7 +43,7 @@ function createScriptRoute({ name, path, summary }: ServedScript, { script, hash
       isForAll: true,
     });
   const forGood = reply(`public, max-age=${yearS}, immutable`);
-  // Also where the page asks for the script of another build: it gets this one, and asks again.
+  // Also for a request of another build's script: the page gets this build's, and asks again after a while.
   const forNow = reply(`public, max-age=${hourS}`);
   return {
     name,
