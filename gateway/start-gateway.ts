@@ -12,10 +12,7 @@ import { followConfiguration } from './follow-configuration.ts';
 import { serveIngest } from './serve-ingest.ts';
 import { serveGatewayStatus } from './serve-status.ts';
 
-/**
- * Builds and starts the gateway; what it opens ends with `scope`.
- * Large: the composition root, one resource after the other.
- */
+/** Builds and starts the gateway; `scope` ends its parts. Large: the composition root, one resource after the other. */
 export async function startGateway(env: GatewayEnv, logger: Logger, scope: Scope): Promise<{ port: number }> {
   const instanceId = env.INSTANCE_ID ?? `gateway-${randomBytes(6).toString('hex')}`;
   const uws = loadUws();

@@ -1,12 +1,12 @@
 import type { Logger } from '../shared/runtime/logger.ts';
 import type { Scope } from '../shared/runtime/scope.ts';
 
-/** What one step of closing may take, in ms. */
+/** Timeout of one step of closing, in ms. */
 export const stepMs = 400;
 /** Actors are handed over first, while the rest still works and reports. */
 export const handOver = { endsBefore: 'status server' } as const;
 
-/** A pipeline whose connection is closed for good can do nothing: it ends, and its supervisor restarts it. */
+/** Ends the pipeline, which its supervisor restarts: once its connection is closed for good it can do nothing. */
 export async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');

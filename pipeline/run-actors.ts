@@ -33,7 +33,7 @@ export type ActorParts = {
   readonly logger: Logger;
 };
 
-/** What runs the actors of this instance, and shares them with the others. */
+/** The parts that run this instance's actors and divide them among instances. */
 export type RunningActors = {
   readonly stats: StatsLedger;
   readonly supervisor: Supervisor;

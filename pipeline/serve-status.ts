@@ -74,7 +74,7 @@ export async function servePipelineStatus(
   return statusServer.port;
 }
 
-/** A check that says what is missing, and nothing when nothing is. */
+/** A check that fails with the name of what is missing. */
 function readyWhen(name: string, missing: () => string | undefined): ReadyCheck {
   return {
     name,

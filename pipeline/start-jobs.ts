@@ -64,7 +64,8 @@ export async function startJobs(
     settings: readRetentionSettings(env),
     readers: waitingReaders(supervisor, accounts, buckets.positions),
     deadLetters: {
-      // One instance looks, for all; and before it knows the accounts it would take all letters for ownerless.
+      // One instance checks for all, and only once it knows the accounts: before that, all letters would seem to have
+      // no owner.
       async look() {
         if (!membership.owns('dead letters')) return;
         if (accounts.ready) await deadLetterQuota.look();

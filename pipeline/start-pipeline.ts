@@ -21,8 +21,7 @@ export type RunningPipeline = {
 };
 
 /**
- * Builds and starts the pipeline; what it opens ends with `scope`.
- * Large: the composition root, one resource after the other.
+ * Builds and starts the pipeline; `scope` ends its parts. Large: the composition root, one resource after the other.
  */
 export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Scope): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);

@@ -27,7 +27,7 @@ export type Machine = {
   readonly otherWork?: number;
   /** A fixed loop on one core; missing in older results. */
   readonly cpuLoopMs?: CpuLoop;
-  /** Of the minute before, which cannot include the bench's own work. */
+  /** Load of the minute before, which cannot include the bench's own work. */
   readonly loadAverage?: number;
   /** During the measurement; missing where the system does not report it, and in older results. */
   readonly stolen?: StolenTime;

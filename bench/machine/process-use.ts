@@ -32,7 +32,7 @@ export async function familyWaitMs(pid: number): Promise<number> {
   return waitedMs;
 }
 
-/** Of a thread: nanoseconds on a core, nanoseconds waiting for one, number of time slices. */
+/** Figures of a thread: nanoseconds on a core, nanoseconds waiting for one, number of time slices. */
 async function readSchedule(pid: number, thread: string): Promise<readonly string[]> {
   return (await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '')).split(' ');
 }

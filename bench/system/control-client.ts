@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Access to the account that a control plane creates at its first start. */
 export type ControlAccess = {
-  /** Of the account's first source. */
+  /** Key of the account's first source. */
   readonly sourceToken: string;
   readonly apiKey: string;
   /** One call of the configuration interface; throws on anything but 2xx. */

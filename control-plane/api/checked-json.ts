@@ -33,7 +33,7 @@ function parse(text: string): unknown {
   }
 }
 
-// Without recursion: a body may nest deeper than the stack goes.
+// Not recursive: a body may nest deeper than the stack allows.
 function checkStorable(root: unknown): void {
   const open: { readonly value: unknown; readonly depth: number; readonly field: string }[] = [
     { value: root, depth: 0, field: 'the body' },

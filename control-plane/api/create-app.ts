@@ -79,7 +79,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     // Requests on a connection that is still open are answered while the service ends.
     return503OnClosing: false,
-    // By then no request waits for its answer, and a connection that never carried one has no other end.
+    // By then no request waits for its answer. Connections that never had a request would stay open otherwise.
     forceCloseConnections: true,
     routerOptions: {
       maxParamLength: pathParameterCharsMax,

@@ -14,5 +14,5 @@ function csvCell(value: Cell): string {
   return `"${withoutFormula(text).replaceAll('"', '""')}"`;
 }
 
-/** A text that no spreadsheet runs as a formula: a quote is put before one that begins like that. */
+/** Puts a quote before text that a spreadsheet would run as a formula. */
 export const withoutFormula = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);

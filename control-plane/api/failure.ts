@@ -7,7 +7,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { isJsonObject } from '../../shared/runtime/json.ts';
 
 const internal = new ApiError(500, 'internal', 'internal server error');
-// Worth a retry, unlike a name that is known to be taken: a generated name or id differs next time.
+// Worth a retry, unlike a name that exists: a generated name or id differs next time.
 const collision = new ApiError(409, 'collision', 'another request has just used the same name or id');
 const noDatabase = new ApiError(503, 'unavailable', 'the database cannot be reached or is busy, try again');
 

@@ -29,7 +29,7 @@ export type Admitted = {
 
 export type RequestLimitsOptions = {
   readonly runningMax: number;
-  /** The most requests that run, wait, or still send or receive. */
+  /** Maximum number of requests that run, wait, send or receive. */
   readonly inFlightMax: number;
   /** The error for an owner with too many requests. */
   refusal(): ApiError;

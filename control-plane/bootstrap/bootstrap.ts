@@ -60,9 +60,9 @@ export async function bootstrapAtStart(
 }
 
 /**
- * Makes an empty database usable: an account, a key with every scope, those of the installation included, two sources and a destination, published as
- * version 1, and a file with the credentials. On a database in use it only writes the file again if that is missing,
- * and follows the demo sink to another address. Returns what it did.
+ * Makes an empty database usable. Creates an account, a key with every scope (including those of the installation), two
+ * sources and a destination, publishes them as version 1, and writes a file with the credentials. On a database in use
+ * it only writes the file if it is missing, and updates the address of the demo sink. Returns what it did.
  */
 export async function bootstrap(options: BootstrapOptions): Promise<'created' | 'file-rewritten' | 'unchanged'> {
   const { storage, file, now } = options;
@@ -77,7 +77,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<'created' | 
     if (fileExists) return { did: 'unchanged' as const, credentials: undefined };
     return { did: 'file-rewritten' as const, credentials: await reissueCredentials(em, account.id, options) };
   });
-  // After the commit: credentials of an account that was not made would be worse than none.
+  // After the commit, so that the file never has credentials of an account that does not exist.
   if (made.credentials !== undefined) await writeCredentials(file, made.credentials);
   return made.did;
 }

@@ -20,8 +20,8 @@ export function demoUrl(sinkUrl: string): string {
 }
 
 /**
- * Points the demo destination at a sink that has moved to another port, and publishes that and nothing else of the
- * draft. A destination that a user has pointed elsewhere, or given a secret for where it points, is left alone.
+ * Points the demo destination at a sink that has moved to another port, and publishes only this change of the draft.
+ * Does not touch a destination to which a user has given another address or a secret.
  */
 export async function moveDemoDestination(
   em: EntityManager,

@@ -10,7 +10,7 @@ const instant = Type.String({ format: 'date-time' });
 /** Fields every entity has besides its own. */
 export const entityFields = { id: Type.String(), createdAt: instant, updatedAt: nullable(instant) };
 
-/** Body of a create: fields with a default may be left out, those of the service are not taken. */
+/** Body of a create: fields with a default are optional; fields that the service sets are not accepted. */
 export function createSchema(collection: AnyCollection): TObject {
   const properties: TProperties = {};
   for (const [field, schema] of Object.entries(collection.body.properties)) {

@@ -25,8 +25,8 @@ export const consolePolicy = [
 const yearMs = 31_536_000 * 1_000;
 
 /**
- * Serves the console at `/`: one page, whose script shows what the rest of the address names, and its hashed files.
- * Throws where the build has no console.
+ * Serves the console at `/`: one page, whose script shows the page of the address, and its hashed files. Throws if the
+ * build has no console.
  */
 export async function loadConsole(): Promise<(app: FastifyInstance) => void> {
   const page = await readFile(new URL('index.html', consoleFolder));
@@ -47,7 +47,7 @@ export async function loadConsole(): Promise<(app: FastifyInstance) => void> {
       maxAge: yearMs,
       immutable: true,
     });
-    // Anything a browser opens that is no address of an API is a page of the console, which says so where it has none.
+    // Any address that is not of an API is a page of the console, which shows a message for an unknown one.
     app.get('/*', (request, reply) => {
       const isPage = request.headers.accept?.includes('text/html') === true && !request.url.startsWith('/rest/');
       return isPage ? sendPage(reply) : reply.callNotFound();

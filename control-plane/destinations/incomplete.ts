@@ -9,7 +9,7 @@ import { indexById, sameEntity } from '../draft/snapshot.ts';
 import { sealerFor } from './destination-view.ts';
 import { missingSettings } from './settings.ts';
 
-/** Throws a 400 for destinations of `content` that lack required settings, but for those `live` has just so. */
+/** Throws a 400 for destinations of `content` that lack required settings, unless `live` has the same destination. */
 export function refuseIncomplete(content: Snapshot, live: Snapshot, accountId: string, secretBox: SecretBox): void {
   const known = indexById(live.destinations);
   for (const entity of content.destinations) {

@@ -29,7 +29,7 @@ export function prepareDestination(type: string, sealed: JsonObject, sealer: Set
   return prepareKind(offeredKind(type), openSettings(sealed, sealer));
 }
 
-/** The same for settings in the clear. */
+/** As above, for settings in the clear. */
 export function prepareKind(kind: DestinationKind, settings: JsonObject): ReadyDestination {
   try {
     return { kind, settings, prepared: kind.prepare(settings) };

@@ -50,9 +50,7 @@ export type Sandbox = {
   report(): SandboxReport;
 };
 
-/**
- * Makes a kind ready to be tried in the sandbox, with settings in the clear. Throws a 400 where the kind does not take them.
- */
+/** Prepares a test of a kind in the sandbox, with settings in the clear. Throws a 400 if the kind refuses them. */
 export async function prepareSandboxTest(
   kind: DestinationKind,
   given: JsonObject,

@@ -13,9 +13,9 @@ const textCharsMax = 16_384;
 
 /**
  * Merges settings from a client into the stored ones, key by key; null clears a key. Defaults are applied, secrets
- * sealed. Throws a 400 that names the key. Null when nothing is set; whether all is there, `missingSettings` says.
- * Where the merged settings send to another scheme, host or port, each secret has to be sent along or cleared: who may
- * change an address must not learn by that what is stored.
+ * sealed. Throws a 400 that names the key. Null if nothing is set. `missingSettings` checks for completeness. If the
+ * merged settings send to another scheme, host or port, each secret has to be sent again or cleared: a client that may
+ * change the address must not receive stored secrets there.
  */
 export function mergeSettings(
   kind: DestinationKind,
@@ -127,7 +127,7 @@ function takeSecret(key: string, value: string, stored: unknown, sealer: Setting
     if (isSealed(stored)) return stored;
     throw badRequest(`settings.${key} is the mask of a secret, but none is stored`);
   }
-  // The same secret again must not look like a change.
+  // An unchanged secret must not look like a change.
   if (isSealed(stored) && sealer.open(key, stored) === value) return stored;
   return sealer.seal(key, value);
 }

@@ -51,9 +51,9 @@ export const listStandardEvents = defineEndpoint({
 });
 
 /**
- * With the stored settings and made-up ones for secrets and for what is required and not set; where these do not suffice,
- * because one of several ways to sign in has to be set, with all of the kind's example below the stored ones. Throws a 400
- * for stored settings that the kind does not take.
+ * Uses the stored settings, with sample values for secrets and for missing required settings. If these are not enough,
+ * because the kind needs one of several ways to sign in, uses the kind's whole example as defaults. Throws a 400 for
+ * stored settings that the kind refuses.
  */
 function outcomesOf(kind: DestinationKind, stored: JsonObject): readonly EventOutcome[] {
   const { descriptor, exampleSettings } = kind;

@@ -16,7 +16,7 @@ export type AuditedEffect<Checked, Result> = {
 };
 
 /**
- * Has an effect that no transaction can undo. The audit entry is committed first, so that an effect that cannot be
+ * Runs an effect that no transaction can undo. The audit entry is committed first, so that an effect that cannot be
  * audited does not happen. If the effect fails, a second entry records it: `<action>-failed`.
  */
 export async function withAudit<Checked, Result>(

@@ -38,7 +38,7 @@ const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => read
 
 /** Throws a 400 for values that fit the schema of their collection but cannot be used. */
 export function refuseUnusable({ name }: AnyCollection, body: JsonObject): void {
-  // The body fits the schema of its collection, of which the type of its check is made.
+  // Safe: the body fits the schema of its collection, from which the type of the check derives.
   const check = checks[name] as ((body: JsonObject) => readonly FieldProblem[]) | undefined;
   refuseProblems(check?.(body) ?? []);
 }

@@ -47,7 +47,7 @@ export async function createEntity(
   return row;
 }
 
-/** Changes the fields given and leaves the others. Throws a 404 where the account has no such entity, a 409 where it gets too large. */
+/** Changes only the given fields. Throws a 404 if the account has no such entity, and a 409 if it gets too large. */
 export async function patchEntity(
   editing: Editing,
   collection: AnyCollection,

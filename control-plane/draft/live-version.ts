@@ -8,7 +8,7 @@ export async function liveVersionId(em: EntityManager, accountId: string): Promi
   return account.liveVersionId ?? undefined;
 }
 
-/** A destination as the version the account runs has it; undefined where that has none. */
+/** A destination of the account's live version; undefined if it has none with this id. */
 export function findLiveDestination(
   em: EntityManager,
   accountId: string,
@@ -17,7 +17,7 @@ export function findLiveDestination(
   return findLive(em, accountId, 'destinations', id);
 }
 
-/** A source of the version the account runs; undefined where there is none. */
+/** A source of the account's live version; undefined if it has none with this id. */
 export function findLiveSource(em: EntityManager, accountId: string, id: string): Promise<SnapshotEntity | undefined> {
   return findLive(em, accountId, 'sources', id);
 }

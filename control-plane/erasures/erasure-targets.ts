@@ -15,7 +15,7 @@ export type TargetState = (typeof targetStates)[number];
 export type ErasureTarget = {
   readonly destinationId: string;
   readonly type: string;
-  /** That of its kind where it has none. */
+  /** Name of its kind if it has no own name. */
   readonly name: string;
   readonly state: TargetState;
   readonly reason: string | undefined;
@@ -117,7 +117,7 @@ export type Claim = {
   /** Another process may take it from then on. */
   readonly leaseEndsAt: Date;
   readonly max: number;
-  /** Limit of one account, so that none keeps the others waiting. */
+  /** Limit of one account, so that no account blocks the others. */
   readonly ofAccountMax: number;
 };
 

@@ -12,7 +12,7 @@ export type DayCount = {
 
 export type DayCounts = {
   readonly counts: readonly DayCount[];
-  /** When the oldest event of the account in the view was received; undefined where there is none. */
+  /** When the account's oldest event in the view was received; undefined without events. */
   readonly since: Date | undefined;
 };
 

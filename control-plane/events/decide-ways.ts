@@ -110,7 +110,7 @@ export function decideWays({ record, destinationId, ...asked }: WaysAsked): Way[
   );
 }
 
-/** The same for many events: the rules are compiled once. */
+/** As above, for many events: compiles the rules once. */
 export function compileWays(asked: RulesAsked): (record: RecentEventRecord) => Way[] {
   const { accountId, snapshot, destinationIds } = asked;
   const config = readLiveConfig({

@@ -27,7 +27,7 @@ export const eventFilterFields = {
   plan: Type.Optional(Type.Enum([...planOutcomes], { description: 'Events of which the tracking plan made this.' })),
 };
 
-/** Whether a query filters by properties, by whose values a person may be found. */
+/** Whether a query filters by properties, whose values may identify a person. */
 export const searchesProperties = ({ property }: Readonly<Record<string, unknown>>): boolean => property !== undefined;
 
 export type EventFilterQuery = Static<TObject<typeof eventFilterFields>>;

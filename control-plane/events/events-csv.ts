@@ -21,7 +21,10 @@ const columns = [
   'eventProperties',
 ] as const;
 
-/** Events as `viewEvent` shows them, one row for each destination that has an outcome, or one where none has (RFC 4180). */
+/**
+ * Events as `viewEvent` shows them, as CSV (RFC 4180): one row for each outcome at a destination, or one row without
+ * outcomes.
+ */
 export function eventsCsv(entities: readonly JsonObject[]): string {
   const rows = entities.flatMap((event) => {
     const outcomes = Array.isArray(event['outcomes']) ? event['outcomes'].filter(isJsonObject) : [];

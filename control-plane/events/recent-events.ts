@@ -52,7 +52,7 @@ export type RecentEventFilters = {
   /** When they happened: from, inclusive, to, exclusive. */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
-  /** With any value where `value` is undefined. */
+  /** Events with this property; with any value if `value` is undefined. */
   readonly property?: { readonly path: readonly string[]; readonly value: string | undefined } | undefined;
   /** Ids that all lead to the one visitor. */
   readonly visitorIds?: readonly string[] | undefined;
@@ -203,7 +203,7 @@ export async function listForRules(
   return rows;
 }
 
-/** One event of the view, of several of one id the newest; undefined where it is not in there, or not any more. */
+/** One event of the view: the newest with this id. Undefined if the view does not have it, or no longer has it. */
 export async function findRecentEvent(
   db: Queryable,
   accountId: string,

@@ -25,7 +25,7 @@ export type DestinationBacklog = {
 export type PartitionBacklog = {
   readonly partition: number;
   readonly waitingFrames: number;
-  /** How long the oldest of them has waited, in ms; null where none does. */
+  /** How long the oldest of them has waited, in ms; null if none waits. */
   readonly oldestMs: number | null;
 };
 

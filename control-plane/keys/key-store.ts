@@ -40,7 +40,9 @@ export async function addApiKey(
 /** Keys that have ended and are still listed. */
 const endedMax = 1_000;
 
-/** Throws a 409 that names the limit where the account has as many valid keys as it may; forgets those that ended long ago. */
+/**
+ * Throws a 409 with the limit if the account has its maximum number of valid keys. Deletes keys that ended long ago.
+ */
 export async function makeRoomForKey(em: EntityManager, accountId: string, keysMax: number, now: Date): Promise<void> {
   const valid = { accountId, revokedAt: null, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
   if ((await em.count(ApiKey, valid)) >= keysMax) {
@@ -68,7 +70,10 @@ export async function listApiKeys(
   return query.orderBy({ createdAt: 'desc', id: 'desc' }).limit(page.limit).getResultList();
 }
 
-/** Ends a key, named by its id or its kid; a key that has ended already stays as it is. Undefined when there is none. */
+/**
+ * Ends a key, given by its id or its kid; a key that has already ended does not change. Undefined if there is no such
+ * key.
+ */
 export async function revokeApiKey(
   em: EntityManager,
   accountId: string,

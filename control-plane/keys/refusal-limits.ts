@@ -30,7 +30,7 @@ export const { variables: refusalLimitsEnv, read: readRefusalLimits } = defineSe
 export type RefusalLimitsOptions = {
   readonly perS: number;
   readonly burst: number;
-  /** In ms; never goes back. */
+  /** Monotonic clock, in ms. */
   now?(): number;
 };
 
@@ -51,5 +51,5 @@ export function createRefusalLimits({ perS, burst, now }: RefusalLimitsOptions):
   };
 }
 
-/** No key is kept as it is. */
+/** Keys are kept only as hashes. */
 const digestOf = (authorization: string): string => createHash('sha256').update(authorization).digest('base64');

@@ -11,7 +11,7 @@ export type RefusalReason = (typeof refusalReasons)[number];
 /** The key whose public part a refused one had. */
 export type RefusedKey = { readonly accountId: string; readonly id: string; readonly name: string };
 
-/** Requests whose key was refused: counted, and, where the account is known, audited without the key. */
+/** Counts requests whose key was refused, and audits them, without the key, if the account is known. */
 export type RefusedLogins = {
   readonly counts: Readonly<Record<RefusalReason, number>>;
   /** Does not wait for the write, so that a refusal takes as long for a known key as for an unknown one. */

@@ -58,7 +58,7 @@ export const roleNames = Object.keys(roles) as readonly RoleName[];
 
 export const isRole = (name: string): name is RoleName => Object.hasOwn(roles, name);
 
-/** The scopes of a stored role; none of one that this release does not know. */
+/** The scopes of a stored role; empty for a role that this release does not know. */
 export const scopesOfRole = (name: string): readonly string[] => (isRole(name) ? roles[name].scopes : []);
 
 /** The rights of a role beside reading. */

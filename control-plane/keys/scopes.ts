@@ -66,7 +66,7 @@ export const scopeNames: readonly string[] = [
   ...collectionNames
     .filter((name) => !servedOnTheirOwn.has(name))
     .flatMap((name) => entityActions.map((action) => `${name}:${action}`)),
-  // The platform library's own: to start and end experiments and publish that, and to know what mappings may be made of.
+  // The platform library's own scopes: start, end and publish experiments, and read the variables of mappings.
   'experiment:start',
   'experiment:stop',
   'variables:find-default',
@@ -137,7 +137,7 @@ export const grantableNames: readonly string[] = [
 /** Every scope, as a key of the installation's operator has them. */
 export const operatorScopes: readonly string[] = ['all', ...ofInstallation];
 
-/** The scopes of a key where `all` includes those of the installation, because it has one owner. Pure. */
+/** The scopes of a key in an installation with one owner, where `all` includes those of the installation. Pure. */
 export function withInstallation(granted: readonly string[]): readonly string[] {
   return granted.includes('all') ? [...new Set([...granted, ...ofInstallation])] : granted;
 }

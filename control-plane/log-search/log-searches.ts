@@ -14,13 +14,16 @@ export type SearchReport = {
   readonly share: number;
   readonly messages: number;
   readonly found: number;
-  /** False where there may be more than was found. */
+  /** False if there may be more events than were found. */
   readonly isComplete: boolean;
   readonly events: readonly JsonObject[];
 };
 
 export type LogSearches = {
-  /** A search that begins with its listener and ends when that leaves. `view` makes the answer from the events found. */
+  /**
+   * A search that begins with its listener and ends when the listener leaves. `view` turns found events into the
+   * answer.
+   */
   of(
     query: LogQuery,
     destinationIds: readonly string[],

@@ -41,7 +41,7 @@ function mayHold(bytes: Buffer, match: LogMatch): boolean {
   }
 }
 
-/** The longest part of a text that stands in JSON as it is, however that was written. */
+/** The longest part of a text that any JSON writer leaves unchanged. */
 function plainPart(text: string): string {
   return text.split(/[^\w.-]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), '');
 }

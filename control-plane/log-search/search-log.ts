@@ -46,7 +46,7 @@ export type LogOutcome =
 
 export type LogProgress = {
   readonly phase: 'events' | 'retries' | 'dead letters';
-  /** Of this phase, from 0 to 1. */
+  /** Progress of this phase, from 0 to 1. */
   readonly share: number;
   readonly messages: number;
   readonly found: readonly FoundEvent[];

@@ -56,7 +56,7 @@ export async function buildAccountDocument(
     ...published,
     sourceKeys,
     collections: content,
-    // Absent where nothing is set: the same configuration gives the same bytes as earlier builds.
+    // Absent if nothing is set, so that a configuration has the same bytes as in earlier builds.
     ...(identity === undefined ? {} : { identity }),
     ...(plan === undefined ? {} : { planSettings: readPlanSettings(plan) }),
     ...(sourceSecrets.length === 0 ? {} : { sourceSecrets }),

@@ -31,11 +31,11 @@ export type AccountPublisherOptions = {
   now(): Date;
 };
 
-/** Brings accounts' entries in CONFIG and GATEWAY_CONFIG to what PostgreSQL says they run. */
+/** Updates accounts' entries in CONFIG and GATEWAY_CONFIG to their live versions in PostgreSQL. */
 export type AccountPublisher = {
   /** Undefined for an account that has published nothing. */
   publish(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
-  /** The same, after reading the buckets. */
+  /** As above, but reads the buckets first. */
   reconcile(buckets: ConfigBuckets, accountId: string): Promise<PublishedAccount | undefined>;
 };
 

@@ -28,8 +28,8 @@ const roundsToConfirm = 3;
 const connectTimeoutMs = 5_000;
 
 /**
- * Competes for the lock on a connection of its own: PostgreSQL takes it back when the connection ends, so a leader
- * that dies is followed within a second.
+ * Competes for the lock on a connection of its own: PostgreSQL releases it when the connection ends, so a leader that
+ * dies is replaced within a second.
  */
 export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
   const { logger } = options;

@@ -5,9 +5,9 @@ import { leaderLockNumber, leaderSession } from './leader-lock.ts';
 export type LiveControlPlane = {
   /** The address that it connects from; null for a socket of the database's own machine. */
   readonly address: string | null;
-  /** Of its build; null for a build that does not report it. */
+  /** Version of its build; null for a build that does not report it. */
   readonly version: string | null;
-  /** Since when, an ISO time. */
+  /** When it connected, an ISO time. */
   readonly connectedAt: string;
   /** Whether it is the leader, which publishes configuration. */
   readonly isLeader: boolean;

@@ -19,14 +19,14 @@ export type LogBuckets = {
 export type LogLinkOptions = {
   readonly connection: LogConnection;
   readonly topology: TopologySettings;
-  /** Of the database; the log has to be of the same. */
+  /** Deployment of the database, to which the log has to belong too. */
   readonly deploymentId: string | undefined;
   readonly logger: Logger;
   /** Called with the buckets at the start and after each reopening. */
   onOpened(buckets: Buckets): Promise<void>;
 };
 
-/** Makes the log's streams and buckets and keeps them there: a server that comes back empty gets them again. */
+/** Creates the log's streams and buckets, and creates them again when a server returns without them. */
 export async function openLogBuckets(options: LogLinkOptions): Promise<LogBuckets> {
   const { connection, topology, deploymentId, logger } = options;
   let partitions = topology.partitions;

@@ -14,10 +14,12 @@ import type { LogBuckets } from './log-buckets.ts';
 
 type Variables = LogVariables & Parameters<typeof readTopologySettings>[0];
 
-/** Reads a bucket of the log from its start and goes on, again each time the buckets are reopened. */
+/** Follows a bucket of the log from its start, and again from its start each time the buckets are reopened. */
 export type BucketFollower = { follow(buckets: Buckets): Promise<void>; stop(): void };
 
-/** Connects to the log and makes what is missing there; `followers` have read their buckets once it returns. */
+/**
+ * Connects to the log and creates missing streams and buckets. Once it returns, `followers` have read their buckets.
+ */
 export async function openLog(
   env: Variables,
   access: DatabaseAccess,

@@ -22,7 +22,7 @@ export type PublishingParts = {
   readonly now: () => Date;
 };
 
-/** Publishes what versions make live, while this control plane leads. */
+/** Publishes live versions to the log while this control plane is the leader. */
 export function startPublishing(
   env: Parameters<typeof readPublishingSettings>[0],
   { databases, logBuckets, leaseCache, signer, logger, now }: PublishingParts,

@@ -35,7 +35,7 @@ export type ResealOptions = {
   readonly storage: Storage;
   /** Seals with the new key, and can also open values that the old key sealed. */
   readonly secretBox: SecretBox;
-  /** The same for secrets that gateways open; undefined leaves these as they are. */
+  /** As `secretBox`, for secrets that gateways open; undefined leaves these unchanged. */
   readonly sourceSecrets: SecretBox | undefined;
   now(): Date;
   /** Called after each account with a value that was resealed or could not be opened. */
@@ -119,7 +119,7 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
 type Resealing = {
   readonly keys: SealingKeys;
   readonly unopened: ReadonlySet<string>;
-  /** Of a value that a row of its own holds. */
+  /** Reseals a value with a row of its own. */
   text(sealed: string, context: string): string;
   /** Returns the same object if nothing in it was resealed; so do the other functions. */
   settings(settings: JsonObject, destinationId: string): JsonObject;

@@ -13,7 +13,7 @@ export type SealedOtherwise = {
   readonly accountKeys: number;
 };
 
-/** Which sealed values are meant: of any other key, or only where the key is named and another one. */
+/** Which sealed values count: those of any other key, or only those that name another key. */
 export type OtherKeys = 'any' | 'named';
 
 /** A key that seals, by its id, and which of the values that others sealed are meant. */

@@ -17,7 +17,7 @@ const count = Type.Integer({ minimum: 0 });
 const instant = Type.String({ format: 'date-time' });
 const dayMs = 86_400_000;
 
-/** The most events that are checked. */
+/** Maximum number of events that are checked. */
 const lookedAtMax = { paths: 500, matches: 2_000 } as const;
 /** Matching events that are named, so that one can be tried. */
 const namedMax = 50;

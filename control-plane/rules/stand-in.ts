@@ -25,7 +25,7 @@ const standInFor = (collection: AnyCollection) =>
     ),
   );
 
-/** A rule during editing, one for each collection that decides what is sent where. */
+/** Rules that are being edited, for each collection that decides what destinations get. */
 export const standIns = {
   mappings: standInFor(mappings),
   globalDispatchCenters: standInFor(globalDispatchCenters),

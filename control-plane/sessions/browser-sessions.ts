@@ -30,7 +30,7 @@ export type ChangedSession = { readonly cookie: string; readonly session: Sessio
 
 /** The sign-ins of a browser: a cookie that names them, and a row each. */
 export type BrowserSessions = {
-  /** Signs a browser in, beside the other accounts it is signed in to. Throws a 400 for more than it may have. */
+  /** Signs a browser in to further accounts. Throws a 400 beyond the maximum number of accounts. */
   begin(em: EntityManager, browser: Browser, principals: readonly Principal[], at: Date): Promise<ChangedSession>;
   /** Signs it out of an account or, with `everywhere`, all browsers that are signed in with the same key or user. */
   end(
@@ -42,14 +42,14 @@ export type BrowserSessions = {
   read(browser: Browser, at: Date): Session | undefined;
   /** The accounts of a session whose sign-in is live. */
   view(em: EntityManager, session: Session | undefined, at: Date): Promise<readonly JsonObject[]>;
-  /** Whether the browser came over TLS, also where something in front of this service ends it. */
+  /** Whether the browser uses TLS, even if a proxy in front of this service terminates it. */
   isSecure(browser: Browser): boolean;
 };
 
 export function createBrowserSessions(options: BrowserSessionsOptions): BrowserSessions {
   const { secretBox, principalOfSession, sessionMs, isTls } = options;
   const read: BrowserSessions['read'] = ({ headers }, at) => readSession(headers, secretBox, at.getTime());
-  // A page that came over TLS says so in its Origin.
+  // The Origin of a page loaded over TLS begins with https.
   const isSecure: BrowserSessions['isSecure'] = ({ headers }) =>
     isTls || headers.origin?.startsWith('https:') === true || headers['x-forwarded-proto'] === 'https';
   return {

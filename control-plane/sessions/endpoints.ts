@@ -75,7 +75,7 @@ async function userOf({ em, principal }: Editing, id: string): Promise<{ holder:
   return { holder: { accountId, kind: 'user', id }, forMs };
 }
 
-/** Throws a 403 where a role may do more than who gives it, who could act through it otherwise. */
+/** Throws a 403 if a role has scopes that its giver lacks: the giver could act through that role. */
 export function refuseWiderRole(principal: Principal, role: string): void {
   const beyond = scopesOfRole(role).find((scope) => !hasScope(principal.scopes, scope));
   if (beyond !== undefined) throw forbidden(beyond, principal.kind);

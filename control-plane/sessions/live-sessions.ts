@@ -12,7 +12,7 @@ export type Holder = { readonly accountId: string; readonly kind: 'key' | 'user'
 /** A sign-in of one browser to one account, as the sealed cookie names it. */
 export type SessionId = { readonly accountId: string; readonly id: string };
 
-/** Live sign-ins of one API key or user. Beyond, those that end first make room. */
+/** Maximum number of live sign-ins of one API key or user. Beyond it, those that expire first are ended. */
 export const sessionsOfHolderMax = 1_000;
 
 /** Records a sign-in and returns its id. Sign-ins of the same key or user that are over are deleted with that. */
@@ -39,7 +39,7 @@ export async function startSession(em: EntityManager, holder: Holder, expiresAt:
   return id;
 }
 
-/** The signed-in key or user; undefined after a sign-out, after its end, and where the key or user is gone. */
+/** The signed-in key or user; undefined after a sign-out, after expiry, and if the key or user no longer exists. */
 export async function principalOfSession(
   em: EntityManager,
   session: SessionId,
@@ -54,7 +54,7 @@ export async function principalOfSession(
   return principalOfHolder(em, { accountId: session.accountId, kind, id: row.user_id ?? row.key_id ?? '' }, now);
 }
 
-/** The principal of an API key or user; undefined for one that is gone, revoked or expired. */
+/** The principal of an API key or user; undefined if it no longer exists, is revoked or has expired. */
 export async function principalOfHolder(
   em: EntityManager,
   { accountId, kind, id }: Holder,

@@ -14,8 +14,8 @@ const session = Type.Object({
 });
 
 /**
- * What a browser that is signed in sends, sealed: the id of its sign-in to each account. Any control plane reads it. It
- * counts only for sign-ins that are live: see `principalOfSession`.
+ * The cookie of a signed-in browser, sealed: the id of its sign-in to each account. Any control plane can read it. It
+ * is valid only for live sign-ins: see `principalOfSession`.
  */
 export type Session = Static<typeof session>;
 

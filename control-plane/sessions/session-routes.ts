@@ -26,7 +26,7 @@ export type SessionRoutesOptions = Pick<
 const consoleHeader = 'x-sluice-console';
 
 const path = '/rest/v1/session';
-/** Of a request before sign-in: a key or a code. */
+/** Limit of a request before sign-in, which has a key or a code. */
 const bodyBytesMax = 4_096;
 const keyBody = Type.Object(
   { key: Type.String({ minLength: 1, maxLength: 200, description: 'An API key: slk_…' }) },

@@ -10,7 +10,7 @@ const linksOfHolderMax = 10;
 /** How long a sign-in link is valid, and an invitation, which waits in a mailbox. */
 export const linkMs = { signIn: 3_600_000, invitation: 7 * 86_400_000 } as const;
 
-/** Makes a link's code, 256 bits: only this answer has it. Links that were never used go, once they are over. */
+/** Creates a link's code of 256 bits, which is stored only as a hash. Deletes expired links. */
 export async function makeSignInLink(em: EntityManager, holder: Holder, expiresAt: Date, now: Date): Promise<string> {
   const code = randomText(codeChars);
   const { accountId, kind, id } = holder;

@@ -71,7 +71,7 @@ export function createOpenIdLogin(settings: SingleSignOnSettings): OpenIdLogin {
   };
 }
 
-/** HTTP Basic unless the provider says that it takes the secret in the body only. A client without a secret has PKCE alone. */
+/** HTTP Basic, unless the provider accepts the secret only in the body. A client without a secret uses only PKCE. */
 function authentication(secret: string | undefined): client.ClientAuth {
   if (secret === undefined) return client.None();
   const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];

@@ -25,7 +25,7 @@ export async function issueUserHashSecret(
   return secret;
 }
 
-/** The source's secret in the clear; null where it was never given one. */
+/** The source's secret in the clear; null if it has none. */
 export async function readUserHashSecret(
   em: EntityManager,
   secretBox: SecretBox,

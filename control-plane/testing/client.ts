@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { twinMark } from '../../shared/testing/twin-rows.ts';
 import type { AnswerCheck } from './answer-check.ts';
 
-/** What an answer holds, loosely: tests say what they expect of it. */
+/** An answer's body, untyped: tests check what they expect. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test reads members of any answer
 type Body = any;
 

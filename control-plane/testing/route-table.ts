@@ -282,7 +282,7 @@ export const widerScopes: Readonly<Record<string, readonly string[]>> = {
 /** Scopes that `all`, which is all of one account, does not include. */
 export const beyondAll: readonly string[] = ['system:find'];
 
-/** What needs no API key: the session of a browser, assignments to experiments, descriptions and pages. */
+/** Routes without an API key: sessions of browsers, assignments to experiments, descriptions and pages. */
 export const publicRoutes: readonly string[] = [
   'GET /rest/v1/session',
   'POST /rest/v1/session',

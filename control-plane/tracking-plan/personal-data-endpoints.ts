@@ -204,7 +204,7 @@ function mappingFor(
   };
 }
 
-/** The first mapping that matches decides: another one would take the others' place. */
+/** Only the first matching mapping applies, so a new one would replace the existing ones. */
 async function refuseMapped({ em }: Editing, accountId: string, destinationId: string): Promise<void> {
   const { mappings: drafted } = await resolveSnapshot(em, accountId, 'draft');
   if (drafted.some((mapping) => mapping['destinationId'] === destinationId)) {

@@ -65,8 +65,8 @@ export async function dismissPersonalData(
 }
 
 /**
- * Which properties a version covers: a rule of its tracking plan omits, redacts, holds or drops what they are in, or every
- * enabled destination gets them hashed, encrypted, redacted or not at all.
+ * Which properties a version covers. Either a rule of its tracking plan omits or redacts them, or quarantines or drops
+ * their events; or every enabled destination gets them hashed, encrypted, redacted or not at all.
  */
 export function compileCoverage(snapshot: Snapshot): (key: FindingKey) => boolean {
   const rules = snapshot.dataGovernanceRules

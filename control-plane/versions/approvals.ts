@@ -176,8 +176,8 @@ export async function takeApproval(
 }
 
 /**
- * SQL: the name of the user that acted on the version, or that made the key that did, or the key that made that one; null
- * where the audit trail knows of none.
+ * SQL: the name of the user that acted on the version, or that created the acting key, or the key that created that
+ * key; null if the audit trail has none.
  */
 const userBehind = (actorId: string): string => `(
   with recursive makers as (
@@ -201,7 +201,7 @@ const columns = `a.version_id as "versionId", v.version_number as "versionNumber
   a.decision_comment as "decisionComment", a.used_at as "usedAt"`;
 const joined = 'approvals a join versions v on v.account_id = a.account_id and v.id = a.version_id';
 
-/** Up to `limit` requests of an account, newest first, those after a position; of one version where it is named. */
+/** Up to `limit` requests of an account after a position, newest first; only those of one version if it is given. */
 export function listApprovals(
   em: EntityManager,
   accountId: string,

@@ -16,8 +16,9 @@ import { buildSnapshot, indexById, withoutDraftExperiments } from '../draft/snap
 export type VersionRequest = Allowlists & { readonly name?: string | null; readonly notes?: string | null };
 
 /**
- * Takes a snapshot of the draft, or of the part of it the allowlists name. Throws a 400 where a destination in it cannot
- * be published, and a 409 where it is `toPublish` and would change nothing, or where the account has reached its quota of versions.
+ * Creates a version from the draft, or from the entities in the allowlists. Throws a 400 if one of its destinations
+ * cannot be published. Throws a 409 if it is `toPublish` and would change nothing, or if the account has reached its
+ * quota of versions.
  */
 export async function createVersion(
   { em, principal, now, limits }: Editing,

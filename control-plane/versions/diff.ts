@@ -38,7 +38,7 @@ export function diffSnapshots(baseline: Snapshot, target: Snapshot): Diff {
   return { count, differences: Object.fromEntries(entries) as Diff['differences'] };
 }
 
-/** The same verdict as the diff, for one entity. Pure. */
+/** The status of one entity, as in the diff. Pure. */
 export function entityStatus(
   baseline: Snapshot,
   target: Snapshot,

@@ -62,7 +62,7 @@ function listFields(old: SnapshotEntity | undefined, now: SnapshotEntity | undef
       for (const [name, one, other] of items) compare(`${path}[${name}]`, one, other);
       return;
     }
-    // For added or removed entities null means the same as absent.
+    // For added or removed entities, null counts as absent.
     if ((before ?? undefined) === undefined && (after ?? undefined) === undefined) return;
     fields.push({
       path,
@@ -76,8 +76,8 @@ function listFields(old: SnapshotEntity | undefined, now: SnapshotEntity | undef
 }
 
 /**
- * Items of two lists of objects by their names, where every item has one of its own; undefined where they are compared
- * whole, as where only their order differs.
+ * Items of two lists of objects by name, if every item has a unique name. Undefined if the lists have to be compared
+ * whole, for example if only their order differs.
  */
 function comparedByName(
   before: unknown,
@@ -105,7 +105,7 @@ function itemsByName(list: unknown): ReadonlyMap<string, unknown> | undefined {
 
 const namedMax = 1_000;
 
-/** Names of the entities of snapshots whose ids stand in changed fields, at most 1,000. Pure. */
+/** Names of the entities whose ids are in changed fields, at most 1,000. Pure. */
 export function namesIn(changes: readonly EntityChange[], snapshots: readonly Snapshot[]): Record<string, string> {
   const named = new Set<string>();
   for (const { fields } of changes) for (const field of fields) addTexts([field.old, field.new], named);

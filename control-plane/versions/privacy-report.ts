@@ -22,7 +22,7 @@ export type ReportRow = {
   readonly by: string | undefined;
   /** Whether it depends on the condition of a mapping. */
   readonly isConditional: boolean;
-  /** The kind of personal data that its values were found to look like; undefined: none. */
+  /** The kind of personal data that its values look like; undefined: none. */
   readonly personal: string | undefined;
   /** Purposes that the visitor must allow, and which of them. */
   readonly purposes: readonly string[];
@@ -37,7 +37,7 @@ export type ReportRow = {
 /** Rows of one report: a bound for configurations made by machine. */
 export const reportRowsMax = 20_000;
 
-/** A property that looks personal, by the sample of what arrives. */
+/** A property that looks personal in sampled events. */
 export type SeenProperty = { readonly event: string; readonly property: string; readonly kind: string };
 
 /**
@@ -83,7 +83,7 @@ function placeOf({ consentSettings }: Snapshot, destination: JsonObject): Place 
   const purposes = listOf(consentSettings).filter(
     (purpose) => purpose['isEnabled'] !== false && textsOf(purpose['destinationIds']).includes(id),
   );
-  // A purpose without regions applies everywhere, whatever the others say.
+  // One purpose without regions applies everywhere, whatever regions the others have.
   const isEverywhere = purposes.some((purpose) => !Array.isArray(purpose['regions']));
   const regions = isEverywhere ? [] : purposes.flatMap((purpose) => textsOf(purpose['regions']));
   const type = String(destination['type']);
@@ -200,7 +200,7 @@ function allowedProperties({ externalAllowedEventData }: Snapshot, event: string
     .flatMap((entry) => textsOf(entry['properties']));
 }
 
-/** Whether a property is listed, or stands within one that is. */
+/** Whether a property is listed, or is inside of a listed one. */
 const isAllowed = (allowed: readonly string[], property: string): boolean =>
   allowed.some((one) => property === one || property.startsWith(`${one}.`) || one.startsWith(`${property}.`));
 

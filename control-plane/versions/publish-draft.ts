@@ -6,9 +6,9 @@ import type { Publishing } from './publish-version.ts';
 import { publishVersion } from './publish-version.ts';
 
 /**
- * Takes a version of the draft and makes it live, in the caller's transaction. Throws a 409 if that would change
- * nothing, and a 400 if it cannot be published. A request during another publish of the account waits for its end (see
- * `edit`), and then publishes what is left.
+ * Creates a version of the draft and makes it live, in the caller's transaction. Throws a 409 if that would change
+ * nothing, and a 400 if it cannot be published. During another publish of the account it waits (see `edit`), and then
+ * publishes the remaining changes.
  */
 export async function publishDraft(
   editing: Editing,

@@ -22,7 +22,10 @@ export function rulesToRelease({ scopes }: Principal, rules: readonly string[] |
   return rules;
 }
 
-/** Waits until a version is live, then releases what rules hold, in order. `outboxId` is undefined where it was live already. */
+/**
+ * Waits until a version is live, then releases quarantined events, in order. `outboxId` is undefined if it was already
+ * live.
+ */
 export async function applyAndRelease(
   services: CoreServices & ServiceValues<typeof used>,
   principal: Principal,

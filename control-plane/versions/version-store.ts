@@ -17,7 +17,7 @@ import { maskSourceSecrets } from '../sources/source-secrets.ts';
 import { recordPublication } from './publications.ts';
 import { maskSettings } from '../draft/mask-settings.ts';
 
-/** The version without its content, or undefined where the account has none of that id. */
+/** The version without its content; undefined if the account has none with this id. */
 export async function findVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow | undefined> {
   if (!isUuid(id)) return undefined;
   return (await em.findOne(Version, { accountId, id })) ?? undefined;
@@ -34,7 +34,7 @@ export async function findPreviousVersion(em: EntityManager, row: VersionRow): P
   return previous;
 }
 
-/** The snapshot a version holds; of one collection alone where `only` names it, then the others are empty. */
+/** The snapshot of a version. With `only`, just that collection; the others are empty. */
 export async function versionContent(
   em: EntityManager,
   accountId: string,
@@ -110,14 +110,14 @@ export async function refuseAnother(
   }
 }
 
-/** The version. Throws the 404 where the account has none of that id. */
+/** The version. Throws a 404 if the account has none with this id. */
 export function requireVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow> {
   return found(findVersion(em, accountId, id), 'version');
 }
 
 /**
- * Deletes a version. Throws a 404 where the account has none with that id, and a 409 for the live one and for the newest
- * one, whose number the next would reuse.
+ * Deletes a version. Throws a 404 if the account has none with this id. Throws a 409 for the live version, and for the
+ * newest one, whose number the next version would reuse.
  */
 export async function deleteVersion(em: EntityManager, accountId: string, id: string): Promise<VersionRow> {
   const row = await requireVersion(em, accountId, id);

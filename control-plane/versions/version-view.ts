@@ -6,7 +6,7 @@ import { collectionNames } from '../../shared/collections/registry.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
-/** A version as it is answered: every field is there, null where it has no value yet. */
+/** A version in answers: all fields are present, null if they have no value yet. */
 export const versionReply = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),

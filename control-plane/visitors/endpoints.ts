@@ -127,7 +127,8 @@ export const visitorEndpoints = [
           now: () => now().getTime(),
           async announce(erasure) {
             await announce(erasure);
-            // A visitor that is gone from the database could not be found in quarantine by a second try.
+            // Before the visitor's rows are deleted: a second try could not find the visitor's events in quarantine
+            // without them.
             if (erasure.isAhead) await quarantine.erase(accountId, erasure.identifiers);
           },
           audit: (client, erasureId) => {

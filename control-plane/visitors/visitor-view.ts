@@ -7,7 +7,7 @@ import { countRecentEvents } from '../events/recent-events.ts';
 
 const instant = Type.String({ format: 'date-time' });
 
-/** Everything the service keeps of a visitor, beside its events. */
+/** All stored data of a visitor, except events. */
 export const visitorReply = Type.Object({
   id: Type.String(),
   properties: Type.Record(Type.String(), Type.Unknown()),
@@ -40,7 +40,7 @@ function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObjec
   };
 }
 
-/** The visitor a key leads to, as it is shown; undefined when the account has none or it was erased. */
+/** The visitor that a key leads to, as shown; undefined if the account has none, or it was erased. */
 export async function exportVisitor(
   db: Queryable,
   accountId: string,

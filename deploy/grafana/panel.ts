@@ -19,7 +19,7 @@ export type Panel = {
   readonly kind: 'timeseries' | 'stat' | 'table' | 'bargauge';
   readonly unit: Unit;
   readonly queries: readonly Query[];
-  /** Of 24 columns; default 8. */
+  /** Width in columns, of 24. Default 8. */
   readonly width?: number;
   /** Turns the colour at these values. */
   readonly thresholds?: { readonly warn: number; readonly bad: number };

@@ -13,7 +13,7 @@ export type ServiceName = 'sink' | 'control-plane' | 'gateway' | 'pipeline';
 
 export type StackService = ServiceSpec & {
   readonly name: ServiceName;
-  /** Where its /readyz and /metrics are; the sink has none. */
+  /** Address of its /readyz and /metrics; the sink has none. */
   readonly metricsUrl: string | undefined;
   /** How long its stop may take, in ms. */
   readonly stopDeadlineMs: number;
@@ -146,7 +146,7 @@ function over(
 
 type Ports = Pick<StackEnv, 'GATEWAY_PORT' | 'CONTROL_PLANE_PORT' | 'SINK_PORT'>;
 
-/** Where the services of the stack are. One that is given a certificate by the caller's settings speaks TLS only. */
+/** Addresses of the stack's services. A service with a certificate in the caller's settings speaks TLS only. */
 export function stackUrls(
   { GATEWAY_PORT, CONTROL_PLANE_PORT, SINK_PORT }: Ports,
   inherited: Readonly<Record<string, string | undefined>>,

@@ -15,7 +15,7 @@ export class ProgramNotFoundError extends Error {
 }
 
 export type FindProgramOptions = {
-  /** Where a fetched program is kept. */
+  /** Folder for downloaded programs. */
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
   /** The folders of PATH, by default. */

@@ -10,11 +10,12 @@ export type Membership = {
   readonly instances: readonly string[];
   owns(actorId: string): boolean;
   /**
-   * Settles when our own actors may start: every other instance has released the actors that it no longer owns, or its
-   * time to do so is over. This only makes hand-overs orderly: the log gives a consumer to the reader that came last.
+   * Settles when actors of this instance may start: every other instance has released the actors that it no longer
+   * owns, or its time for that is over. This only makes hand-overs smooth: in the log, the newest reader of a consumer
+   * owns it anyway.
    */
   untilShared(): Promise<void>;
-  /** Calls `listener` with the instances whenever one has come or gone. */
+  /** Calls `listener` with the instances whenever one has joined or left. */
   onChanged(listener: (instances: readonly string[]) => void): void;
   stop(): void;
 };
@@ -69,7 +70,8 @@ export async function followMembership(options: MembershipOptions): Promise<Memb
     const lateMs = times.silentForMs / 2;
     const stoodStill = timer !== undefined && nowMs - lookedAtMs > lateMs;
     lookedAtMs = nowMs;
-    // Renewals travel through the log. Where our own have not come back either, the log is slow and the others may be alive.
+    // Renewals travel through the log. If this instance's own renewals are late too, the log is slow and the others may
+    // be alive.
     const ownLeaseIsLate = nowMs - (heard.entries.get(ownKey)?.receivedAtMs ?? -Infinity) > lateMs;
     // Silence while this instance was disconnected or stalled is no evidence that the others are dead.
     if (!connection.connected || stoodStill || ownLeaseIsLate) heard.forgive();

@@ -35,7 +35,10 @@ export class Placement {
     await this.#assign(actorId);
   }
 
-  /** No instance has to run the actor any more. Settles when it no longer runs here; true if it was ours. */
+  /**
+   * Call when no instance has to run the actor any more. Settles when it no longer runs here; true if this instance ran
+   * it.
+   */
   async drop(actorId: string): Promise<boolean> {
     this.#wanted.delete(actorId);
     await this.#options.supervisor.remove(actorId);

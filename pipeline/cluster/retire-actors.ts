@@ -14,8 +14,8 @@ import type { AccountActor } from '../workers/registry.ts';
 import type { PlaceBuckets } from '../workers/worker/define-worker.ts';
 
 /**
- * Removes what an account's actor leaves in the log: the data kept for it alone, its position, and its consumer. The consumer
- * goes last: by it the next process finds an actor whose removal was interrupted.
+ * Removes the remains of an account's actor from the log: its own data, its position, and its consumer. The consumer is
+ * removed last, so that the next process can find an actor whose removal was interrupted.
  */
 export async function retireActor(connection: LogConnection, buckets: PlaceBuckets, spec: AccountActor): Promise<void> {
   const { consumer, subjects, forget } = traceOf(spec);
@@ -121,7 +121,7 @@ export class Retirement {
 
 type Published = ReadonlySet<string> | 'unknown';
 
-/** A pipeline of an earlier version asks more often, while one runs beside those of this one. */
+/** During a rolling upgrade, a pipeline of an earlier version pulls more often than this. */
 const unreadMs = 60_000;
 
 /** Removes the consumers that only earlier versions of Sluice had, once no such version reads them. Returns their names. */

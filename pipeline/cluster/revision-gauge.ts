@@ -35,7 +35,7 @@ export function createRevisionGauge(onChanged: (revision: number) => void): Revi
         if (reading === newest && reached() > current) set(reached());
       },
       caughtUp() {
-        // CONFIG was created again: its revisions begin at 1, and those that were applied are none of them.
+        // CONFIG was recreated: revisions begin at 1 again, and the applied ones no longer count.
         if (reading === newest && upTo < current) set(reached());
       },
     };

@@ -22,7 +22,10 @@ export type SharedActors = {
   readonly membership: Membership;
 };
 
-/** Shares all actors with the other pipeline instances: each runs those it owns, and takes over when one goes. */
+/**
+ * Divides all actors among the pipeline instances. Each runs those that it owns, and takes over those of an instance
+ * that leaves.
+ */
 export async function shareActors(options: ShareActorsOptions): Promise<SharedActors> {
   const { bucket, connection, instanceId, times, lease, supervisor, logger } = options;
   const membership = await followMembership({

@@ -1,4 +1,4 @@
-/** Combines the values of those that share a label; those without one are left out. */
+/** Combines the values of ids with the same label; ids without a label are left out. */
 export function combineBy(
   values: Iterable<readonly [id: string, value: number]>,
   labelOf: (id: string) => string | undefined,

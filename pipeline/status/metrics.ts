@@ -29,13 +29,13 @@ export const workerMetrics: ReadonlyMap<WorkerKind, WorkerMetrics> = new Map(
   workerKinds.map((kind) => [kind, metricsOf(workerOf(kind))]),
 );
 
-/** Of the recorders of outcomes, one a thread, the sum is shown. */
+/** Sums over the recorders of outcomes, one a thread. */
 export const outcomeMetrics = {
   counters: tableOf(outcomeCounters, (stat, help) => counter(`sluice_outcomes_${stat}_total`, help)),
   gauges: tableOf(outcomeGauges, (stat, help) => gauge(`sluice_outcomes_${stat}`, help)),
 };
 
-/** The other metrics of the pipeline, beside the metrics of every service. */
+/** Further metrics of the pipeline, in addition to those of every service. */
 export const pipelineMetrics = {
   ...deliveryMetrics,
   destinationInfo: gauge('sluice_destination_info', 'Always 1; the labels are the kind and the name of a destination', [

@@ -11,7 +11,7 @@ import type { Retention } from '../jobs/retention/retention.ts';
 import type { ShownDestinations } from './shown-destinations.ts';
 import { combineBy, plus } from './combine-by.ts';
 
-/** What makes room in the log. */
+/** The jobs that make room in the log. */
 export type Quotas = {
   readonly retention: Pick<Retention, 'removed' | 'late'>;
   readonly deadLetterQuota: Pick<DeadLetterQuota, 'removed' | 'full'>;

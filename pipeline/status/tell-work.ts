@@ -12,7 +12,10 @@ export type WorkSources = {
 };
 
 const everyMs = 4_000;
-/** Actors in a report, about 100 bytes each: those that do not run come first, the rest is a number. */
+/**
+ * Maximum number of actors in a report, about 100 bytes each. Actors that do not run come first; the others are only
+ * counted.
+ */
 const actorsMax = 1_000;
 
 export type TellWorkOptions = WorkSources & {

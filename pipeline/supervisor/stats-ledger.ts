@@ -16,8 +16,8 @@ export type ThreadStats = ThreadFigures & { readonly reportedAtMs: number };
 export type ActorName = Pick<ActorFigures, 'kind' | 'key'>;
 
 /**
- * Reports of actors and threads. An actor counts from 0 each time it starts; its earlier counts, from a thread that may be
- * gone, are kept, so that totals never go back.
+ * Reports of actors and threads. An actor counts from 0 at each start. Counts of earlier starts are kept, so that
+ * totals never decrease.
  */
 export type StatsLedger = {
   reported(thread: number, report: StatsReport): void;
@@ -42,7 +42,7 @@ export type StatsLedger = {
   framesRead(): Iterable<FramesRead>;
   /** Totals of the outcome recorders of all threads, including threads that died. */
   outcomes(counter: OutcomeCounter): number;
-  /** The same for the caches of visitors. */
+  /** Totals of the caches of visitors. */
   readonly cacheLookups: Pick<CacheFigures, 'hits' | 'confirmed' | 'misses'>;
   /** Times of deliveries over all threads, those that died included, by type of destination. */
   timings(metric: TimedMetric): ReadonlyMap<string, Float64Array>;

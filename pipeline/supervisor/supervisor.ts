@@ -18,7 +18,7 @@ export type SupervisorOptions = {
   readonly threads: number;
   /** Time an actor has to stop when it moves or its destination is removed, in ms. */
   readonly stopDeadlineMs: number;
-  /** Hosts report every second; one that could report but is silent for this long hangs, in ms. */
+  /** Hosts report every second. One without a report for this long hangs, in ms. */
   readonly silenceMaxMs: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
@@ -132,7 +132,7 @@ export class Supervisor {
     });
   }
 
-  /** Has an actor of this process continue after a sequence of its log, as soon as it runs. */
+  /** Makes an actor of this process continue after a sequence of its log, once it runs. */
   passOver(actorId: string, upToSeq: number): void {
     const record = this.#actors.get(actorId);
     if (record === undefined) return;

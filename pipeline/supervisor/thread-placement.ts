@@ -6,9 +6,9 @@ export type ThreadLoad = { readonly ofKind: number; readonly weight: number };
 export type ThreadLoads = ReadonlyMap<number, ThreadLoad>;
 
 /**
- * The thread for an actor: one with the fewest of its kind, since kinds weigh differently; of those the one with the
- * least weight on it; among those the one its id weighs highest on (rendezvous hashing), so that the same actors come
- * back to the same threads. Undefined when there is no thread.
+ * The thread for an actor. Threads with the fewest actors of its kind come first, since kinds have different weights;
+ * among these, those with the least total weight; among these, rendezvous hashing of the id decides, so that actors
+ * return to their threads. Undefined without threads.
  */
 export function placeActor(actorId: string, loads: ThreadLoads): number | undefined {
   const least = [...loads.values()].toSorted(compareLoads)[0];
@@ -27,8 +27,8 @@ const compareLoads = (a: ThreadLoad, b: ThreadLoad): number => a.ofKind - b.ofKi
 export type Placed = { readonly actorId: string; readonly thread: number };
 
 /**
- * Which actors should move so that no thread has more than one above another: as few as that takes. Threads that died
- * and came back are empty, while the others do their work.
+ * The fewest actors that must move so that no thread has more than one actor more than another. After a thread died and
+ * was restarted, it is empty and the others do its work.
  */
 export function planMoves(placed: readonly Placed[], threads: readonly number[]): string[] {
   const byThread = new Map<number, string[]>(threads.map((thread) => [thread, []]));

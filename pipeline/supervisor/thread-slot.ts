@@ -22,7 +22,7 @@ export type ThreadDeath = {
   readonly retryMs: number;
   /** Mark of the actor that had its turn; 0: none. */
   readonly lastTurn: number;
-  /** It was ended because it no longer reported. */
+  /** The supervisor ended it because it no longer reported. */
   readonly wasSilent: boolean;
   /** Frames in work, if they may have caused the death: memory ran out, or the thread hung. */
   readonly lastFrames: FramesAtWork | undefined;

@@ -6,7 +6,7 @@ import type { FrameRange, FramesAtWork } from '../workers/worker/suspicion.ts';
  * memory, and spares the actors beside it.
  */
 export type BlackBox = {
-  /** Given to a thread; shared, not copied. */
+  /** Shared with a thread, not copied. */
   readonly memory: SharedArrayBuffer;
   /** Records which actor has its turn (0: none) and the frames it works on, if any. */
   turn(mark: number, frames?: FramesAtWork): void;

@@ -84,7 +84,7 @@ export class HostedActors {
     });
   }
 
-  /** Figures of the actors where something changed since this was asked last: of a thousand most are idle. */
+  /** Figures of the actors that have changed since the last call: of a thousand most are idle. */
   changedFigures(): readonly ActorFigures[] {
     const changed: ActorFigures[] = [];
     for (const { spec, actor, reported } of this.#running.values()) {
@@ -145,7 +145,7 @@ type Stats = Readonly<Record<string, number>>;
 
 /** The last report of an actor: of a thousand actors most are idle and have nothing new to report. */
 export class ReportedStats {
-  /** In the order of their names, which is always the same; none until something has been reported. */
+  /** Values in the fixed order of the names; empty before the first report. */
   #numbers: readonly number[] = [];
 
   /** Whether `stats` differ from those reported last; they then count as reported. */

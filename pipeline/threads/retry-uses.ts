@@ -9,7 +9,7 @@ export type RetryUses = {
 };
 
 export type RetryUsesOptions = {
-  /** Size of the retry log as it is configured, in bytes: holds until the first look. */
+  /** Configured size of the retry log, in bytes, used until the first check. */
   readonly capacity: number;
   readonly destinationsOf: (accountId: string) => number;
   /** Undefined for a destination that no live version has. */

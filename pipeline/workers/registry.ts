@@ -21,10 +21,10 @@ export type WorkerKind = Definition['kind'];
 
 /** An actor as it is ordered. */
 export type ActorSpec = { [Kind in WorkerKind]: Parameters<StartOf<Kind>>[0] }[WorkerKind];
-/** One that works for an account. */
+/** An actor that works for one account. */
 export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;
 
-/** What actors need of the thread they run on. */
+/** What the thread provides for its actors. */
 export type WorkerHost = Intersection<{ [Kind in WorkerKind]: Parameters<StartOf<Kind>>[1] }[WorkerKind]>;
 type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (all: infer All) => void
   ? All
@@ -52,7 +52,7 @@ export function startActor(spec: ActorSpec, host: WorkerHost): Promise<Actor> {
   return workerOf(spec.kind).start(spec, host);
 }
 
-/** The name of an actor, which says who runs it and where. */
+/** The id of an actor, which decides its instance and its thread. */
 export const actorIdOf = (kind: WorkerKind, key: string): string => `${kind}-${key}`;
 export const idOfSpec = (spec: ActorSpec): string => actorIdOf(spec.kind, keyOfSpec(spec));
 export const keyOfSpec = (spec: ActorSpec): string => workerOf(spec.kind).keyOf(spec);
@@ -78,7 +78,7 @@ export function accountActorOf(consumer: string, accountId: string): AccountActo
   return undefined;
 }
 
-/** What is in the log for one actor alone. */
+/** The consumer and messages in the log that belong to one actor. */
 export function traceOf(spec: AccountActor): {
   readonly consumer: string;
   readonly subjects: readonly OwnSubject[];
@@ -98,14 +98,14 @@ export function traceOf(spec: AccountActor): {
 
 const isOfAccount = (spec: ActorSpec): spec is AccountActor => 'accountId' in spec;
 
-/** What an actor of a kind counts, and what it measures. */
+/** Counters and gauges of a kind of actor. */
 export type CounterOf<Kind extends WorkerKind> =
   | (keyof (typeof workers)[Kind]['counters'] & string)
   | FamilyStat<(typeof workers)[Kind]['families']>;
 export type GaugeOf<Kind extends WorkerKind> = keyof (typeof workers)[Kind]['gauges'] & string;
 export type StatsOf<Kind extends WorkerKind> = Readonly<Record<CounterOf<Kind> | GaugeOf<Kind>, number>>;
 
-/** What one actor has counted since it started. */
+/** The counts of one actor since it started. */
 export type ActorFigures<Kind extends WorkerKind = WorkerKind> = {
   [Each in Kind]: { readonly kind: Each; readonly key: string; readonly stats: StatsOf<Each> };
 }[Kind];

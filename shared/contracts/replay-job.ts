@@ -47,7 +47,7 @@ const replayJob = Type.Object({
   state: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done']),
   /** The pipeline instance that works on it. */
   owner: Type.Optional(Type.String()),
-  /** Where in its stream it began, where it continues, and where it ends. */
+  /** Sequences in its stream at which it began, continues and ends. */
   firstSeq: Type.Optional(Type.Integer()),
   nextSeq: Type.Optional(Type.Integer()),
   endSeq: Type.Optional(Type.Integer()),

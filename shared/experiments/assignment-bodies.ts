@@ -82,13 +82,13 @@ const personalizationReply = Type.Object({
 
 const failureReply = Type.Object({ success: Type.Literal(false) });
 
-/** Where the services that serve experiments differ. */
+/** The differences between the services that serve experiments. */
 type ServedExperiments = {
   /** The prefix of their paths. */
   readonly prefix: string;
   /** The name of the path's parameter. */
   readonly keyName: string;
-  /** Where flags are served, if they are. */
+  /** Path of flags, if they are served. */
   readonly flagsPath?: string;
   /** Members of each operation beside the common ones. */
   readonly members: JsonObject;

@@ -10,9 +10,8 @@ const noText = new Uint8Array();
 export const keyOf = (name: string): Buffer => Buffer.from(`${JSON.stringify(name)}:`);
 
 /**
- * Puts JSON together from pieces of another text. That text stands before what is written, in the same bytes: a piece is
- * moved within them for a third of what a copy from other bytes costs. What was written stays until the next text; room
- * is made in advance.
+ * Builds JSON from pieces of another text. That text is at the start of the same bytes: copying a piece within them
+ * costs a third of copying it from other bytes. Written JSON stays until the next text. Room is reserved in advance.
  */
 export class JsonWriter {
   readonly #initialBytes: number;
@@ -48,7 +47,7 @@ export class JsonWriter {
     this.#length = length;
   }
 
-  /** Reserves room: call it with the most bytes that are written until its next call. */
+  /** Reserves room for at most this many bytes, until its next call. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#bytes.length) return;

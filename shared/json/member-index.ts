@@ -22,9 +22,9 @@ const membersAtFirst = 256;
 const membersKept = 32_768;
 
 /**
- * Where the members of objects stand in some bytes, and of the objects in them, three levels deep; members of objects in
- * arrays are not indexed. A member is a number that rises in the order of the text, so the members of an object follow
- * the member whose value it is: the first is the next number, and `next` leads from one to the one after it.
+ * An index of the members of objects in some bytes, three levels deep, without objects in arrays. Members are numbered
+ * in the order of the text. The members of an object follow the member that has the object as its value: the first one
+ * has the next number, and `next` returns the following one.
  */
 export class MemberIndex {
   readonly #membersMax: number;
@@ -59,7 +59,7 @@ export class MemberIndex {
     if (this.#cells.length > membersKept * cellsAMember) this.#cells = new Int32Array(membersAtFirst * cellsAMember);
   }
 
-  /** Where the members of the text begin that `repeat` compares with; -1 where there is none. */
+  /** The first member of the text that `repeat` compares with; -1 if there is none. */
   get lastFirst(): number {
     return this.#last.count === 0 ? none : this.#last.first;
   }
@@ -83,7 +83,7 @@ export class MemberIndex {
     const { first, count, start: lastStart, end: lastEnd, keys } = this.#last;
     const ownFirst = this.#count;
     if (count === 0 || ownFirst + count > this.#membersMax) return -1;
-    // What was compared so far, there and here, and how many members are open.
+    // Positions up to which both texts were compared, and the number of open members.
     let there = lastStart;
     let here = start;
     let open = 0;
@@ -96,7 +96,7 @@ export class MemberIndex {
       here = value + by;
       // Its own members follow, and are compared with what stands between them.
       if (this.next(member) > member + 1) {
-        // What is repeated has no members of its own.
+        // A repeated object has no members of its own in the index.
         if (member === repeated.member && repeated.sameEnd(bytes, here) >= 0) return this.#backTo(ownFirst, repeated);
         openMembers[open] = member;
         open += 1;
@@ -222,7 +222,7 @@ export class RepeatedObject {
   #start = 0;
   #end = 0;
   #keys = 0;
-  /** Of the one that is being read. */
+  /** The member being read. */
   #opened = none;
   #keysBefore = 0;
 
@@ -289,7 +289,7 @@ function isSame(bytes: Uint8Array, start: number, end: number, by: number): bool
   return true;
 }
 
-// What is read at a time: the member of each open object or array, none where it is not indexed.
+// The member of each open object or array; `none` if it is not indexed.
 const memberOfLevel = new Int32Array(depthMax + 1);
 
 /**
@@ -387,7 +387,7 @@ function keyEndAt(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   return end;
 }
 
-/** Where the value behind the key begins whose closing quote is at `end`; -1 without a colon. */
+/** Start of the value after the key whose closing quote is at `end`; -1 without a colon. */
 function valueBehind(bytes: Uint8Array, end: number): number {
   const colonAt = skipJsonSpace(bytes, end + 1);
   return bytes[colonAt] === colon ? skipJsonSpace(bytes, colonAt + 1) : -1;

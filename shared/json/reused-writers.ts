@@ -4,7 +4,7 @@ export type ReusedWritersOptions<Kind> = {
   make(): Kind;
   /** Bytes of a writer above which it is not kept. */
   readonly bytesMax: number;
-  /** The most writers that are kept. */
+  /** Maximum number of kept writers. */
   readonly keptMax: number;
 };
 

@@ -10,7 +10,7 @@ export class JsonFacts {
   suspicious = false;
   /** Whether a string escapes the null character. */
   nulls = false;
-  /** Where the last string that was read begins, after its quote. */
+  /** Start of the last string, after its quote. */
   stringStart = 0;
   stringEscaped = false;
 
@@ -166,8 +166,8 @@ export function skipJsonSpace(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * Where the first value of a body begins. A byte order mark before it, with which some writers of .NET begin, becomes spaces:
- * a reader may ignore one (RFC 8259, 8.1).
+ * Start of the first value of a body. A byte order mark before it, which some .NET writers send, becomes spaces: a
+ * reader may ignore one (RFC 8259, 8.1).
  */
 export function startOfJson(bytes: Uint8Array): number {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes.fill(space, 0, 3);
@@ -225,7 +225,7 @@ export function digitsEnd(bytes: Uint8Array, start: number): number {
   return at === start ? -1 : at;
 }
 
-/** Whether `word` stands at `start`. */
+/** Whether the bytes at `start` are `word`. */
 export function standsAt(bytes: Uint8Array, start: number, word: Uint8Array): boolean {
   for (let i = 0; i < word.length; i += 1) if (bytes[start + i] !== word[i]) return false;
   return true;

@@ -6,14 +6,11 @@ export type ConcurrencyLimitOptions = {
 };
 
 /**
- * What each owner (an account, an address), and all of them together, may use at a time: requests in flight, bodies that
- * are decompressed, bytes of memory. It refuses and never waits; a caller that waits uses `p-limit` below it.
+ * Limits what each owner (an account, an address), and all of them together, use at a time: requests in flight, bodies
+ * that are decompressed, bytes of memory. It refuses and never waits; a caller that waits uses `p-limit` below it.
  *
- * ```ts
- * const decompressed = new ConcurrencyLimit({ max: 16, ofOwnerMax: 8 });
- * if (!decompressed.take(address)) return busy;
- * try { … } finally { decompressed.release(address); }
- * ```
+ * ```ts const decompressed = new ConcurrencyLimit({ max: 16, ofOwnerMax: 8 }); if (!decompressed.take(address)) return
+ * busy; try { … } finally { decompressed.release(address); } ```
  */
 export class ConcurrencyLimit {
   readonly max: number;

@@ -11,15 +11,13 @@ export type CostBudgetLimits = {
 };
 
 /**
- * What the work of each account may cost of a thread that all accounts share. An account that is alone never waits. While
- * another one is active, an account that has spent much waits, which leaves processors, and the services that all accounts
- * share, to the others. Cost is counted in units of work and not in time, so that a slow machine punishes no account.
+ * Limits the cost of each account's work on a thread that all accounts share. An account that is alone never waits.
+ * While another one is active, an account that has spent much waits, which leaves processors, and the services that all
+ * accounts share, to the others. Cost is counted in units of work and not in time, so that a slow machine punishes no
+ * account.
  *
- * ```ts
- * const budget = new CostBudget({ unitsPerMs: 30_000, unitsAtOnce: 500_000 });
- * budget.spend(accountId, work.spent);
- * const waitMs = budget.waitMs(accountId);
- * ```
+ * ```ts const budget = new CostBudget({ unitsPerMs: 30_000, unitsAtOnce: 500_000 }); budget.spend(accountId,
+ * work.spent); const waitMs = budget.waitMs(accountId); ```
  */
 export class CostBudget {
   readonly #now: () => number;

@@ -1,11 +1,9 @@
 /**
- * What each of several owners may keep so that all of it fits into `capacity`: an owner with less keeps all of it, the
- * others keep equally much (max-min fairness). Infinity where everything fits. So an owner that has little never gives way
- * to one that has much.
+ * How much each of several owners may keep, so that the sum fits into `capacity`: an owner with less keeps everything,
+ * the others keep equal amounts (max-min fairness). Infinity if everything fits. So an owner with little never loses to
+ * one with much.
  *
- * ```ts
- * fairLevel([10, 200, 300], 110); // 50: the first keeps 10, the others 50 each
- * ```
+ * ```ts fairLevel([10, 200, 300], 110); // 50: the first keeps 10, the others 50 each ```
  */
 export function fairLevel(sizes: readonly number[], capacity: number): number {
   const rising = sizes.toSorted((a, b) => a - b);

@@ -12,16 +12,13 @@ const ownersMaxByDefault = 100_000;
 const ownersSwept = 1_000;
 
 /**
- * What each owner (an account, a source key, an address) may use over time: a token bucket an owner. Units are events,
- * bytes, milliseconds of work or requests.
+ * Limits what each owner (an account, a source key, an address) uses over time, by a token bucket for each owner. Units
+ * are events, bytes, milliseconds of work or requests.
  *
  * Use `take` where the cost is known before, `charge` where it is known only after: an owner in debt then waits.
  *
- * ```ts
- * const events = new RateLimit({ perS: 10_000, burst: 20_000 });
- * const waitMs = events.take(sourceKey, rows);
- * if (waitMs > 0) return tooMany(waitMs);
- * ```
+ * ```ts const events = new RateLimit({ perS: 10_000, burst: 20_000 }); const waitMs = events.take(sourceKey, rows); if
+ * (waitMs > 0) return tooMany(waitMs); ```
  */
 export class RateLimit {
   readonly #perMs: number;

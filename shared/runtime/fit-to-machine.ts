@@ -2,9 +2,9 @@ import type { Machine } from './machine.ts';
 
 /** Defaults that depend on the machine of the process. */
 export type FittedSettings = {
-  /** Of a new log. */
+  /** Partitions of a new log. */
   readonly partitions: number;
-  /** Of a pipeline. */
+  /** Threads of a pipeline. */
   readonly threads: number;
   /** Heap of a service's main thread. */
   readonly mainHeapMib: number;
@@ -21,7 +21,7 @@ const partitionMib = 100;
 const mainHeap = { min: 256, max: 1_024 };
 const threadHeap = { min: 256, max: 1_024 };
 const logMemory = { min: 320, max: 1_024 };
-/** Memory of a thread beside its old heap: new objects, and the cache of visitors. */
+/** Memory of a thread in addition to its old heap: new objects, and the cache of visitors. */
 const besideHeapMib = 88;
 
 // The rules in words, for the page of all settings.

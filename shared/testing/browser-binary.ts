@@ -6,8 +6,8 @@ import { inject, vi } from 'vitest';
 const unpackDeadlineMs = 90_000;
 
 /**
- * Where the headless Chromium from the registry is. The package unpacks it at its first use on a machine, and takes it for
- * whole while another process still does: of one run's test files one unpacks it, and the others wait for that.
+ * Path of the headless Chromium from the registry. The package unpacks it at its first use on a machine, and would use
+ * it while another process is still unpacking it. So one test file of a run unpacks it, and the others wait.
  */
 export async function findBrowser(): Promise<string> {
   const found = join(inject('testRunFolder'), 'browser');

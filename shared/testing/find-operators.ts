@@ -1,6 +1,6 @@
 import { logUsers } from '../nats/users/log-users.ts';
 
-/** What services call their connections; those of tests are called otherwise. */
+/** Names of the services' connections; those of tests have other names. */
 const serviceConnection = /^(?:gateway-[0-9a-f]{12}$|pipeline-|sluice control plane$)/;
 const askMs = 2_000;
 const connectionsMax = 10_000;

@@ -9,7 +9,7 @@ const script = `
   await new Promise(() => setInterval(() => undefined, 1000));
 `;
 
-/** Has another process start a server and kills that process in a way it cannot react to. Returns the server's process id. */
+/** Makes another process start a server, and kills that process with SIGKILL. Returns the server's process id. */
 export async function leaveServerBehind(module: URL, start: string, options: object): Promise<number> {
   const args = ['--input-type=module', '--eval', script];
   const parent = spawn(process.execPath, [...args, '--', compiledPath(module), start, JSON.stringify(options)], {

@@ -6,7 +6,7 @@ import { createNatsFolder, startTestNats } from './servers.ts';
 export type TestNode = { readonly name: string; kill(): Promise<void>; start(): Promise<void> };
 
 export type TestNodes = {
-  /** Of all nodes, as clients are given them. */
+  /** Addresses of all nodes, as clients get them. */
   readonly url: string;
   readonly nodes: readonly TestNode[];
   stop(): Promise<void>;

@@ -6,10 +6,10 @@ import { defaultEmbeddedCacheDir, findNatsServer } from '../embedded/nats/nats-b
 import { type PostgresServer, startPostgresServer } from '../embedded/postgres/postgres-server.ts';
 import { postgresFolder } from './run-folder.ts';
 
-/** What a test can ask the service for. Each is made when first asked for, once for all test processes of the run. */
+/** Servers that a test can request. Each is started at the first request, once for all test processes of the run. */
 export type ServiceItem = 'nats-binary-path' | 'postgres-url';
 
-/** Where test processes, which cannot share servers among themselves, get the run's shared ones. */
+/** Provides the run's shared servers to test processes, which cannot share servers by themselves. */
 export type ServerService = {
   readonly socketPath: string;
   /** Stops what was started. */

@@ -5,7 +5,7 @@ import type { LogConnection } from '../nats/connection/connection.ts';
 /** All that is stored of an account, by where it is stored: tables of the database, streams and buckets of the log. */
 export type StateOfAccount = Readonly<Record<string, readonly string[]>>;
 
-/** What changes without a request: the last use of a key, and what a job does about erasures. */
+/** Columns that change without a request: the last use of a key, and the progress of erasures. */
 const unstable: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   erasure_destinations: ['state', 'reason', 'attempts', 'next_attempt_at', 'requested_at', 'done_at'],

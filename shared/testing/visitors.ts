@@ -17,7 +17,7 @@ export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore,
   };
 }
 
-/** What some events asked for that was not done. */
+/** Sums the requests of events that were left out. */
 export function sumLeftOut(outcomes: readonly VisitorOutcome[]): LeftOut {
   const sum: Record<keyof LeftOut, number> = { ...nothingLeftOut };
   for (const outcome of outcomes) {

@@ -147,7 +147,7 @@ class AccountLoading implements KnownVisitors {
     this.#visitors.set(row.id, row);
     if (this.#known !== undefined) this.#known.cache.take(row, this.#known.reading);
     this.#askLinked(row);
-    // The visitor differs from its cache entry: an identity that led to it may lead elsewhere by now.
+    // The visitor differs from its cache entry: an identity that led to it may now lead elsewhere.
     for (const asked of this.#assumed.get(row.id) ?? []) {
       this.#identities[asked.kind].set(asked.value, undefined);
       this.#identitiesToRead.push(asked);

@@ -27,7 +27,7 @@ export type Split =
       readonly kind: 'split';
       readonly survivor: string;
       readonly loser: string;
-      /** Identities of the loser that belong to another visitor by now. */
+      /** Identities of the loser that now belong to another visitor. */
       readonly taken: readonly TakenIdentity[];
     }
   | {

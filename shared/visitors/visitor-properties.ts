@@ -12,7 +12,7 @@ export type VisitorLine = {
   readonly before: string;
   readonly behind: string;
   readonly bytes: number;
-  /** Of its JSON. */
+  /** Length of its JSON. */
   readonly characters: number;
 };
 

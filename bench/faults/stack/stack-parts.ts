@@ -116,7 +116,7 @@ async function clusterOptions(
 /** Name of PostgreSQL: the only server or the first of two. */
 export const databaseName = 'PostgreSQL';
 
-/** Where that one has its data. */
+/** Folder of PostgreSQL's data. */
 export const databaseFolder = (folder: string): string => join(folder, 'postgres');
 
 export async function startDatabase(

@@ -35,7 +35,7 @@ export function hasScope(scopes: readonly string[], scope: string): boolean {
   return scopes.includes(scope) || (scopes.includes('all') && !ofInstallation.has(scope));
 }
 
-/** The same for the signed-in key or user. */
+/** Whether the signed-in key or user has the scope. */
 export function useScope(scope: string): boolean {
   const { current } = useAccounts();
   return current !== undefined && hasScope(current.scopes, scope);

@@ -21,7 +21,7 @@ export async function request<Reply>(method: Method, path: string, body?: unknow
   return (await answer.json()) as Reply;
 }
 
-/** The same, for a reply that is read as a stream. */
+/** As `request`, for a reply that is read as a stream. */
 export async function open(method: Method, path: string, init: RequestInit = {}): Promise<Response> {
   const { current } = readAccounts();
   const headers: Record<string, string> = { accept: 'application/json', 'x-sluice-console': '1' };

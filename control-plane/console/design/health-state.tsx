@@ -22,7 +22,7 @@ export function HealthState({ health }: { readonly health: Health }): ReactEleme
   );
 }
 
-/** The same in one word. */
+/** The state in one word. */
 export function HealthWord({ status }: { readonly status: HealthStatus }): ReactElement {
   const [tone, word] = words[status];
   return <State tone={tone}>{word}</State>;

@@ -14,8 +14,8 @@ export type TableProps<Row> = {
 };
 
 /**
- * A table, which scrolls in itself where it is wider than its place. On a narrow screen each row is a card: the first cell is its
- * title, and the others carry their column's. Roles are written out, as such a layout takes a table its own.
+ * A table that scrolls if it is too wide. On a narrow screen each row is a card: the first cell is its title, the
+ * others show the title of their column. Roles are explicit, since this layout removes a table's own roles.
  */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>): ReactElement {
   return (

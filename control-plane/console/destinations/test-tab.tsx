@@ -21,7 +21,7 @@ const words: Readonly<Record<DestinationTestResult['outcome'], readonly [Tone, s
   skipped: ['off', 'Nothing was sent: this platform does not accept events with this name.'],
 };
 
-/** Sends one made-up event, and shows what went out and what came back. */
+/** Sends one sample event, and shows its request and response. */
 export function TestTab({ destination }: { readonly destination: Destination }): ReactElement {
   const mayTest = useScope('destination:update');
   const [event, setEvent] = useState('Order Completed');

@@ -54,7 +54,7 @@ async function readReports(query: string, signal: AbortSignal, take: (report: Lo
     const report = JSON.parse(next.value.data) as LogSearch;
     take(report);
     if (report.status === 'running') continue;
-    // The stream would stay open: live views go on.
+    // Otherwise the stream would stay open, as those of live views do.
     await reader.cancel();
     return;
   }

@@ -83,7 +83,7 @@ export function MappingsTab(): ReactElement {
   );
 }
 
-/** The most destinations that are read for the names in the list of mappings. */
+/** Maximum number of destinations whose names the list of mappings reads. */
 const namedMax = 1_000;
 
 /** Names of destinations: the list is read until it has all that are needed. */

@@ -42,7 +42,7 @@ export function SearchDialog({ onDone }: { readonly onDone: () => void }): React
       event.preventDefault();
       go(places[at]);
     } else if (event.key === 'Escape') {
-      // Of a field for searches it clears the text alone.
+      // By default, Esc in a search field only clears the text.
       event.preventDefault();
       onDone();
     }

@@ -7,7 +7,7 @@ import { places as pages } from '../shell/places.ts';
 import type { FoundPlace } from './use-docs.ts';
 import { useDocs } from './use-docs.ts';
 
-/** Of one group. */
+/** Maximum number of results of one group. */
 const shownMax = 6;
 const pauseMs = 150;
 

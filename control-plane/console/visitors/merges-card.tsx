@@ -13,7 +13,7 @@ import { At } from '../design/time.tsx';
 
 type MergesCardProps = { readonly visitorId: string; readonly nameOf: (sourceId: string) => string };
 
-/** The merges that made a visitor, each of which can be undone, the newest first. */
+/** The merges of a visitor, newest first. Each can be undone. */
 export function MergesCard({ visitorId, nameOf }: MergesCardProps): ReactElement {
   const path = `/visitors/${encodeURIComponent(visitorId)}`;
   const merges = useList<VisitorMerge>(`${path}/merges?limit=25`);

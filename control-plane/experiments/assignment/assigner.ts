@@ -23,9 +23,10 @@ export type Assigned = Extract<AssignmentDecision, { readonly assigned: true }>;
 /** Assigns visitors to variants. */
 export type Assigner = {
   /**
-   * The visitor's variant, stored before it is returned while the account has room, and its impression in the log; undefined
-   * when the visitor is not in the experiment. Throws PublishError when the impression could not be stored, a 429 where
-   * the account exceeds a rate limit, a 400 where the page takes too much work, and TooManyWaitingError.
+   * The visitor's variant; undefined if the visitor is not in the experiment. Before it returns, the assignment is
+   * stored (while the account has room) and its impression is in the log. Throws PublishError if the impression could
+   * not be stored, a 429 if the account exceeds a rate limit, a 400 if the page takes too much work, and
+   * TooManyWaitingError.
    */
   assign(opened: OpenedPlan, request: AssignmentRequest): Promise<Assigned | undefined>;
   /**

@@ -94,7 +94,7 @@ async function insertAssignments(
   client: PoolClient,
   wanted: readonly FirstAssignment[],
 ): Promise<ReadonlyMap<string, string>> {
-  // Sent together, and done in their order. An erasure sees what is written here, or is seen by what writes it.
+  // Sent together and executed in this order. Either an erasure sees these writes, or they see the erasure.
   const [, { rows }] = await Promise.all([
     holdForWriting(client, [...new Set(wanted.map(({ accountId }) => accountId))]),
     client.query<InsertedRecord>({
@@ -160,8 +160,8 @@ type AssignmentRecord = {
   assigned_at: Date | null;
 };
 
-// In one order, so that writers at once do not wait for each other in a ring. What is stored with the visitor's own id
-// shows as a conflict; what was stored with an id that became an alias has to be looked for.
+// In one order, so that concurrent writers do not deadlock. An assignment with the visitor's own id shows as a
+// conflict; one with an id that became an alias needs a search.
 const insertStatement = `
   insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id)
   select k.account_id, coalesce(root.id, k.id), k.experiment_id, k.variant_id

@@ -10,7 +10,7 @@ import type { ExperimentPlans, OpenedPlan } from './experiment-plans.ts';
 /** A request for a variant, independent of its transport. */
 export type ExperimentCall = {
   readonly body: Buffer;
-  /** Empty where the request names none. */
+  /** Empty if the request has none. */
   readonly origin: string;
   readonly referer: string;
   /** Determined only if a source lists addresses. */

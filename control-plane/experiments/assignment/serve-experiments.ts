@@ -167,7 +167,7 @@ export const assignmentPaths = describeAssignments({
 
 const bodyGone = new ApiError(400, 'bad_request', 'the request ended before its body was complete');
 
-/** Reads a request's body. Rejects with a 413 as soon as it is known to be too large, and when the client goes away. */
+/** Reads a request's body. Rejects with a 413 once the body is too large, and also when the client disconnects. */
 function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const tooLarge = (): void => reject(new ApiError(413, 'too_large', `the body must be at most ${bytesMax} bytes`));

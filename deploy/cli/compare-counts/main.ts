@@ -58,7 +58,7 @@ async function compare(file: string, { event, time, count, tolerance, keyFile, j
   return whole.every(({ verdict }) => verdict === 'same') ? 0 : exitCodes.differs;
 }
 
-/** Where our counts come from: CONTROL_PLANE_URL with the key of a file, else the local stack. */
+/** The control plane to read counts from: CONTROL_PLANE_URL with the key in a file, else the local stack. */
 async function readAccess(keyFile: string | undefined): Promise<CountsAccess> {
   const env = readCompareCountsEnv();
   const { CONTROL_PLANE_URL } = env;

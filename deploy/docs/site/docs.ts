@@ -21,7 +21,7 @@ const current = document.querySelector<HTMLElement>('nav [aria-current]');
 const navigation = document.querySelector('nav');
 if (current !== null && navigation !== null) navigation.scrollTop = current.offsetTop - navigation.clientHeight / 2;
 
-/** Where the site begins, as seen from this page. */
+/** Address of the site's root, resolved from this page. */
 const siteRoot = new URL(`${root.dataset['root'] ?? '.'}/`, location.href);
 addCopyButtons();
 addSearch(siteRoot);

@@ -63,7 +63,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   }
 }
 
-/** Of the bodies in one list, which is one text in memory. */
+/** Limit of the bodies in one list, which is one text in memory. */
 const listedBytesMax = 16 * 1024 ** 2;
 
 function listEvents(response: ServerResponse, url: URL, recorder: Recorder): void {

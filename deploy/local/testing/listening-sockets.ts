@@ -26,7 +26,7 @@ function readLine(line: string, inodes: ReadonlySet<string>): ListeningSocket[] 
   return [{ address, port: Number.parseInt(port, 16), isLoopback: isLoopback(address) }];
 }
 
-/** Of an address in the kernel's hexadecimal, words in the byte order of a little-endian machine. */
+/** For an address as the kernel writes it: hexadecimal words in the byte order of a little-endian machine. */
 function isLoopback(address: string): boolean {
   if (address.length === 8) return address.endsWith('7F');
   return address === '00000000000000000000000001000000' || /^0{16}FFFF0000.{6}7F$/.test(address);
@@ -43,7 +43,7 @@ async function descendantsOf(rootPid: number): Promise<readonly number[]> {
 /** A process that has ended meanwhile has none. */
 async function parentOf(pid: string): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name, in parentheses, may hold anything.
+  // The name of the program, in parentheses, may contain any text.
   const [, parent] = stat
     .slice(stat.lastIndexOf(')') + 1)
     .trim()

@@ -116,7 +116,7 @@ export function unexplainedAdvisories({ vulnerabilities = {} }: AuditReport, { a
 /** Packages used only by tests and the build are left out: no service contains them. */
 export const auditCommand: readonly string[] = ['npm', 'audit', '--omit=dev', '--json'];
 
-/** The unexplained findings of `npm audit`, or, where the registry gave no report, what was not compared. */
+/** The unexplained findings of `npm audit`; without a report of the registry, what was not compared. */
 export function readAudit(
   { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
   lock: Lock,

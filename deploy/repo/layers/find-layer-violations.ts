@@ -10,7 +10,7 @@ type Walls = Readonly<Record<string, readonly string[]>>;
 /** Folders of an app that stand side by side above its layers: each with those of its siblings that it may import. */
 type Features = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
-/** Where a file stands: its app and the height of its folder there; undefined for one that may import anything. */
+/** A file's layer: its app, and the height of its folder in it. Undefined for files that may import anything. */
 type Place = { readonly app: string; readonly folder: string; readonly height: number };
 
 /**

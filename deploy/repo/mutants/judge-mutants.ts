@@ -1,6 +1,6 @@
 import { scoreMin } from './rooms.ts';
 
-/** Of Stryker's report: https://github.com/stryker-mutator/mutation-testing-elements, schema 2. */
+/** The used part of Stryker's report: https://github.com/stryker-mutator/mutation-testing-elements, schema 2. */
 export type MutationReport = {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly ReportedMutant[] }>>;
 };
@@ -38,7 +38,7 @@ export type ExplainedSurvivor = Survivor & { readonly why: string };
 export type Verdict = {
   readonly noticed: number;
   readonly survivors: readonly Survivor[];
-  /** Of all mutants, in percent; 100 where there are none. */
+  /** Share of noticed mutants, in percent; 100 without mutants. */
   readonly score: number;
 };
 
@@ -81,7 +81,7 @@ export function problemsOf({ score, survivors }: Verdict, explained: readonly Ex
   ];
 }
 
-/** Explanations of mutants that are noticed by now, or gone. `looked` has the mutated files. */
+/** Explanations of mutants that are now noticed, or no longer exist. `looked` has the mutated files. */
 export function outdated(
   explained: readonly ExplainedSurvivor[],
   survivors: readonly Survivor[],

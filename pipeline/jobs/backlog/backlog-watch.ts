@@ -9,7 +9,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import { every } from '../../../shared/runtime/every.ts';
 import type { ResolveLag } from './resolve-lag.ts';
 
-/** What one reader of the log has not finished. */
+/** Messages that one reader of the log has not finished. */
 export type Backlog = {
   readonly frames: number;
   /** About: its frames times the recent average of events a frame. */
@@ -25,7 +25,7 @@ export type BacklogWatch = {
   /** By the name of the consumer. */
   readonly backlogs: ReadonlyMap<string, Backlog>;
   readonly streams: ReadonlyMap<string, StreamState>;
-  /** What nats-server has found damaged or missing since it started, by stream. */
+  /** Bytes that nats-server has found damaged or missing since it started, by stream. */
   readonly lostBytes: ReadonlyMap<string, number>;
   /** Frames of the retry log, and dead letters, by destination. */
   readonly retries: ReadonlyMap<string, number>;
@@ -86,7 +86,7 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       for (const consumer of consumers) {
         const backlog = backlogOf(consumer, eventsPerFrame.of(consumer.name), oldest.of(consumer.name));
         backlogs.set(consumer.name, backlog);
-        // The queue of one account says nothing of how long the others wait.
+        // Not the queues of accounts: one account's queue does not show how long others wait.
         if (stream === streams.ingest && isIngestOfPartition(consumer.filterSubject))
           lagMs = Math.max(lagMs, nowMs - (backlog.oldestAtMs ?? nowMs));
       }
@@ -220,13 +220,14 @@ function createLostBytes({ connection, streams, logger }: LostBytesOptions): Los
 
 /** When the oldest frame each consumer of a stream has not finished was stored. */
 type OldestFrames = {
-  /** Looks again where a consumer has moved on since. */
+  /** Checks again the consumers that have moved since. */
   look(consumers: readonly ConsumerProgress[]): Promise<void>;
-  /** In ms since the epoch; undefined where nothing waits or it is not known yet. */
+  /** Time of the oldest waiting event, in ms since the epoch; undefined if none waits or it is not known yet. */
   of(consumer: string): number | undefined;
 };
 
-// A check reads whole frames: those not checked for longest come first, the others keep their result.
+// A check reads whole frames, so only this many consumers are checked at a time, longest unchecked first; the others
+// keep their result.
 const readsPerLook = 64;
 const readsAtOnce = 8;
 

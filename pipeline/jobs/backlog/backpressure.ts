@@ -12,7 +12,7 @@ const everyMs = 1_000;
 /** The oldest event that waits for a destination. */
 export type DestinationWait = {
   readonly destinationId: string;
-  /** Undefined where the destination cannot be sent to: then its age says nothing about the rate of its sources. */
+  /** Undefined if the destination cannot be reached: its age then does not show the rate of its sources. */
   readonly ageMs: number | undefined;
 };
 
@@ -22,7 +22,7 @@ export type BackpressureOptions = {
   readonly instanceId: string;
   readonly settings: BackpressureSettings;
   readonly waits: () => Iterable<DestinationWait>;
-  /** How long the oldest accepted event waits to be resolved, in ms; undefined where another instance looks. */
+  /** How long the oldest accepted event waits to be resolved, in ms; undefined if another instance measures it. */
   readonly resolveLagMs: () => number | undefined;
   /** Bytes in the queues of accounts in INGEST, by account. */
   readonly queuedBytes: () => ReadonlyMap<string, number>;
@@ -51,7 +51,7 @@ export function tellBackpressure(options: BackpressureOptions): { stop(): Promis
   };
 }
 
-/** Judges all waits each time it is called; undefined where none is too long and no account has a queue. */
+/** Returns a function that judges all waits; undefined if none is too long and no account has a queue. */
 export function createWaitJudge({
   settings: { ageMaxMs, accountsMax },
   waits,

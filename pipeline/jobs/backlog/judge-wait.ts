@@ -7,9 +7,9 @@ export type WaitJudgement =
   | { readonly kind: 'catching up'; readonly leastMs: number };
 
 /**
- * Judges a wait of `ageMs` by what was known of it a moment before. A reader that stood still for a
- * while has old events although no source sent too much: it is given the time to catch up, for as long as
- * it does not fall behind by another `ageMaxMs`. Undefined, which stands for nothing known, where it cannot be sent to now.
+ * Judges a wait of `ageMs`, given the previous judgement. After a standstill a reader has old events although no source
+ * sent too much: it gets time to catch up, unless it falls behind by another `ageMaxMs`. Undefined (nothing known) if
+ * the destination cannot be reached now.
  */
 export function judgeWait(
   before: WaitJudgement | undefined,

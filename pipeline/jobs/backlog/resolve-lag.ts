@@ -8,7 +8,7 @@ const hourMinutes = 60;
 
 /** Keeps, by the minute and by the hour, the longest an event had waited to be resolved. */
 export type ResolveLag = {
-  /** Notes how long the oldest one waits now, in ms; 0 where none does. Stores it where that is news. */
+  /** Records how long the oldest event waits now, in ms; 0 if none waits. Stores the record if it has changed. */
   note(lagMs: number, nowMs: number): Promise<void>;
 };
 

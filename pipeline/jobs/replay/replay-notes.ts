@@ -5,7 +5,9 @@ import type { ReplayJob } from '../../../shared/contracts/replay-job.ts';
 /** The progress of a running replay, in the bucket where others see it. */
 export type ReplayNotes = {
   readonly job: ReplayJob;
-  /** Aborts once the replay is not ours any more: cancelled, taken over, or its destination is not live. */
+  /**
+   * Aborted once this instance no longer runs the replay: it is cancelled, taken over, or its destination is not live.
+   */
   readonly ended: AbortSignal;
   /** Notes progress; throws ReplayEndedError when the replay is not ours any more. */
   put(progress: Partial<ReplayJob>): Promise<void>;
@@ -105,7 +107,7 @@ class BucketNotes implements ReplayNotes {
   }
 }
 
-/** It stands until its destination is live again. */
+/** The replay waits until its destination is live again. */
 function paused(job: ReplayJob): ReplayJob {
   const { owner: _, ...rest } = job;
   return { ...rest, state: 'waiting' };

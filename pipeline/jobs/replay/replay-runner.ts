@@ -29,8 +29,8 @@ const runningOfAccountMax = 8;
 const lookEveryMs = 1_000;
 
 /**
- * Carries out the replays that are asked for, each by one instance at a time, those of a destination one after the
- * other: two that read the same dead letters at once would send them twice.
+ * Runs requested replays, each on one instance at a time. Replays of one destination run one after the other: two that
+ * read the same dead letters at once would send them twice.
  */
 export async function startReplayRunner(options: ReplayRunnerOptions): Promise<ReplayRunner> {
   const { connection, bucket, instanceId, erasures, logger, isLive, abandonedAfterMs = 15_000 } = options;
@@ -125,7 +125,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
 type HeardReplay = { readonly entry: BucketEntry; readonly receivedAtMs: number };
 type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
 
-/** Those that are not over, oldest first; the others are known no longer. */
+/** The open replays, oldest first. Finished ones are removed from `known`. */
 function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
   const open: OpenJob[] = [];
   for (const [key, { entry, receivedAtMs }] of known) {

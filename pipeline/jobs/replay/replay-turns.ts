@@ -5,9 +5,9 @@ import { Turns } from '../../workers/worker/turns.ts';
 const turnEveryMs = 10;
 
 /**
- * What all replays of a process read and write, in turns that they take one after the other, with a pause before each: some
- * ten megabytes a second, however many replays there are. A replay is less urgent than an event that has just
- * happened, and one that is cancelled soon has not put much before its destination.
+ * Limits what all replays of a process read and write. They take turns, with a pause before each turn: together some
+ * ten megabytes a second, however many replays there are. A replay is less urgent than new events, and one that is soon
+ * cancelled has queued little for its destination.
  */
 export class ReplayTurns {
   readonly #pause: () => Promise<unknown>;

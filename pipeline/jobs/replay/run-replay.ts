@@ -42,9 +42,9 @@ const eventsPerBatch = 256;
 const scannedPerBatch = 500;
 
 /**
- * Carries out a replay, from where it was left: reads its events and puts them before the destination's dispatcher in
- * the retry log, whose requests carry the ids they always had. Stopped in the middle it repeats at most one batch.
- * Returns when it is over, or not ours any more.
+ * Runs a replay from the position at which it stopped: reads its events and puts them into the retry log for the
+ * destination's dispatcher. Requests have the same ids as before. If interrupted, it repeats at most one batch. Returns
+ * when it is finished, or no longer this instance's.
  */
 export async function runReplay(context: ReplayContext, claimed: ReplayJob, revision: number): Promise<void> {
   const notes = createReplayNotes(context, claimed, revision);
@@ -84,7 +84,7 @@ type Collecting = Working & Pick<ReplayContext, 'erasures'>;
 type Range = { readonly nextSeq: number; readonly endSeq: number };
 type Batch = {
   readonly events: readonly ReplayedEvent[];
-  /** Of visitors that were erased since: they are not sent. */
+  /** Events of visitors that were erased since; they are not sent. */
   readonly erased: readonly ReplayedEvent[];
   readonly scanned: number;
   readonly nextSeq: number;
@@ -121,13 +121,13 @@ async function removeAll(connection: LogConnection, stream: string, events: read
   for (const seq of new Set(events.map((event) => event.seq))) await deleteMessage(connection, stream, seq);
 }
 
-/** Where the events of a replay come from. */
+/** Source of a replay's events. */
 type ReplaySource = {
   readonly stream: string;
   readonly subject: string;
   /** The range of the log, fixed when it starts: later messages, its own included, are not part of it. */
   range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
-  /** The events of a message that are to be sent again, and how long their lines are; none is read before it is asked for. */
+  /** The events of a message to send again, with the lengths of their lines. Lazy. */
   events(message: StoredMessage): Iterable<ReadEvent>;
   /** Whether a message leaves its stream once its events are before the destination again. */
   readonly isConsumed: boolean;
@@ -185,7 +185,7 @@ type ReadEvent = {
   /** Undefined for dead letters of earlier builds. */
   readonly origin: EventOrigin | undefined;
   readonly characters: number;
-  /** Of a dead letter, whose event EVENTS may have no more: as it was stored. */
+  /** The stored line of a dead letter's event, which EVENTS may no longer have. */
   readonly line: string | undefined;
 };
 

@@ -69,7 +69,7 @@ export type DeadLetterQuota = {
   readonly full: number;
 };
 
-/** Of so many destinations with most letters what they weigh is looked at; others are taken for what all weigh. */
+/** Sizes are read for this many destinations, those with the most letters. For others the average size is assumed. */
 const sampledMax = 64;
 
 /** A stream that is divided among accounts, and what its subjects are named by. */
@@ -100,13 +100,13 @@ const ingestDeadLetters: SharedStream = {
   subjectOf: (key) => key,
 };
 
-/** Of quarantined events, by rule and partition in place of destinations. */
+/** The quota of quarantined events, by rule and partition instead of destination. */
 export const createQuarantineQuota = (connection: LogConnection, settings: QuotaSettings): DeadLetterQuota =>
   createQuota(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
 
 /**
- * Of the dead letters of destinations, and of those of ingest, which are divided by account and partition. `accountOf`
- * returns the account whose live version has a destination. Letters of ingest that name no account go first.
+ * The quota of dead letters: those of destinations, and those of ingest by account and partition. `accountOf` returns
+ * the account whose live version has a destination. Letters of ingest without an account are deleted first.
  */
 export function createDeadLetterQuota(
   connection: LogConnection,
@@ -152,7 +152,7 @@ function createQuota(
       const meanBytes = Math.max(1, sampled ?? bytes / all);
       held.push({ destinationId, accountId: accountOf(destinationId), messages: count, meanBytes });
     }
-    // Together they weigh what the stream says, whatever the samples were.
+    // Scaled so that the estimated sizes add up to the size of the stream.
     const scale = bytes / held.reduce((sum, one) => sum + one.messages * one.meanBytes, 0);
     return held.map((one) => ({ ...one, meanBytes: one.meanBytes * scale }));
   };

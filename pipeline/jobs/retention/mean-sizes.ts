@@ -3,7 +3,10 @@ import { readNext } from '../../../shared/nats/messages/subject-log.ts';
 
 /** The mean size of the messages of a subject, estimated: the log only counts them. */
 export type MeanSizes = {
-  /** The mean of some of them that stand between two sequences, in bytes, and of those looked at before; undefined of none. */
+  /**
+   * The mean size, in bytes, of some of them between two sequences and of those sampled earlier; undefined without
+   * samples.
+   */
   look(subject: string, fromSeq: number, toSeq: number): Promise<number | undefined>;
   /** Forgets the subjects that are not among these. */
   keep(subjects: ReadonlySet<string>): void;

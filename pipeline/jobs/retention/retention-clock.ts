@@ -5,8 +5,9 @@ export type ClockReading = { readonly wallMs: number; readonly monotonicMs: numb
 const jumpMaxMs = 3_600_000;
 
 /**
- * The time that retention goes by. A clock that is set forward, or a machine that was suspended, makes everything look old: it is
- * reported, and time goes on from before the jump. It is the wall clock's again once that is back, or in the next process.
+ * The clock of retention. If the wall clock is set forward, or the machine was suspended, everything looks old: the
+ * jump is reported, and this clock continues from before it. It follows the wall clock again once that has returned, or
+ * in the next process.
  */
 export function createRetentionClock(onJump: (jumpMs: number) => void): (reading: ClockReading) => number {
   let last: ClockReading | undefined;

@@ -19,13 +19,13 @@ export type WaitingReaders = {
   /** Whether a consumer of EVENTS delivers to a destination: it notes what it misses. Others are statistics. */
   delivers(consumer: string): boolean;
   /**
-   * The consumers that deliver to an account's destinations now, whether or not they are there: a restarted log server
-   * has none of them until their readers come back. Undefined while it is not known.
+   * The consumers that an account's destinations should have now. Some may not exist: a restarted log server lacks them
+   * until their readers reconnect. Undefined while unknown.
    */
   wanted(accountId: string): readonly string[] | undefined;
   /** The oldest sequence of EVENTS that retries of an account's destinations refer to. */
   oldestReference(accountId: string): Promise<number | undefined>;
-  /** Has the reader skip up to a sequence, where it runs here. */
+  /** Makes the reader skip up to a sequence, if it runs in this process. */
   passOver(consumer: string, upToSeq: number): void;
 };
 
@@ -53,7 +53,10 @@ const noEnd: StreamEnd = { lastSeq: 0, atMs: -Infinity };
 /** After this long every consumer counts a message that was stored, in ms. */
 const settledMs = 1_000;
 
-/** INGEST is cleaned this often, where it has more than this part of its size: gateways take what it has for events that wait. */
+/**
+ * INGEST is cleaned this often while it is filled to more than this part, since gateways count its bytes as waiting
+ * events.
+ */
 const ingestEveryMs = 1_000;
 const ingestFilling = 1 / 8;
 
@@ -61,10 +64,10 @@ const ingestFilling = 1 / 8;
 const ageEveryMs = 600_000;
 
 /**
- * Makes room in the log: of INGEST what its resolver has finished, of EVENTS what every destination of the account
- * has finished and is too old, or in the way. What a destination has not finished, or may not have since its consumer is
- * not there, stays for so long, and as long as it is within its account's quota; then the destination
- * skips it, and what it skipped is history like any other.
+ * Makes room in the log. In INGEST it removes frames that the resolver has finished. In EVENTS it removes frames that
+ * every destination of the account has finished, once they are too old or room is needed. Frames that a destination has
+ * not finished, or may not have because its consumer is missing, stay for the same time, within the account's quota.
+ * Then the destination skips them, and they are history like any other.
  */
 export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {
   const removed = new Map<string, number>();
@@ -278,10 +281,9 @@ function bySubject(consumers: readonly ConsumerProgress[]): Map<string, Consumer
 type WaterMarks = { readonly high: number; readonly low: number };
 
 /**
- * Up to which sequence everything that read a subject is done with it: the least of its consumers. Undefined without
- * any. What they acknowledged is certain; that nothing waits for one is said a moment late, when a message has just been
- * stored. So one that never acknowledged anything, and has nothing to, is done up to `settledSeq` only: the end of the
- * stream a while ago.
+ * The sequence up to which all consumers of a subject have finished it; undefined without consumers. Acknowledgements
+ * are certain, but a consumer's report that nothing waits may lack a message that was just stored. So a consumer
+ * without acknowledgements counts only up to `settledSeq`, the end of the stream a while ago.
  */
 export function finishedSeq(
   consumers: readonly Pick<ConsumerProgress, 'ackedSeq' | 'waiting' | 'unacknowledged'>[],
@@ -296,9 +298,9 @@ export function finishedSeq(
 }
 
 /**
- * The first sequence to keep so that a stream above its high mark comes down to the low one; messages count alike.
- * `triedFrom` is what the time before said: where that did not bring it down, because a reader has not finished with what
- * lies there, younger history has to go.
+ * The first sequence to keep so that a stream above its high mark shrinks to its low mark, with messages of equal size
+ * assumed. `triedFrom` is the previous result: if that did not shrink it, because a reader has not finished those
+ * messages, younger history is removed.
  */
 export function keepFromBySize(
   state: Omit<StreamState, 'createdAt' | 'serverMs'>,

@@ -20,9 +20,9 @@ export type WindowLimits = {
 export type PassOver = { readonly reader: string; readonly upToSeq: number };
 
 /**
- * The readers with a larger backlog than their account's quota, and up to where they are to skip. An
- * account is as far behind as its last reader; the others, which are not, lose nothing. Where the messages of an account
- * stand in the stream is taken to be even: what is wrong in that is put right with the next look. Pure.
+ * The readers with a larger backlog than their account's quota, and the sequences up to which they have to skip. The
+ * slowest reader decides an account's backlog; readers that are not behind lose nothing. Messages of an account are
+ * assumed to be spread evenly over the stream; the next check corrects the error. Pure.
  */
 export function passOversBySize(accounts: readonly AccountWaiting[], limits: WindowLimits): PassOver[] {
   const { accountMax, capacity, lastSeq } = limits;

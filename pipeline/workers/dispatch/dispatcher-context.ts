@@ -32,19 +32,19 @@ export type DispatcherOptions = {
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: SourceActivity;
   readonly timings: DeliveryTimings;
-  /** Of the thread: the cost of each account's rules in a round. */
+  /** The thread's budgets of each account's rules in a round. */
   readonly roundBudgets: RoundBudgets;
-  /** Of the thread: the frames that each dispatcher may hold. */
+  /** The thread's limits of frames that a dispatcher may hold. */
   readonly frameQuotas: FrameQuotas;
-  /** Of the thread: frames that several dispatchers of an account read. */
+  /** The thread's cache of frames that several dispatchers of an account read. */
   readonly openedFrames: OpenedFrames;
-  /** Of the thread: the events that retries refer to. */
+  /** The thread's cache of events that retries refer to. */
   readonly referencedEvents: ReferencedEvents;
-  /** Of the thread: the room in the retry log. */
+  /** The use of the retry log, as the thread knows it. */
   readonly retryUse: () => RetryUse;
-  /** Of the thread: erasures and withdrawals. */
+  /** The erasures and withdrawals that the thread follows. */
   readonly erasures: Erasures;
-  /** Of the thread: the regions of addresses. */
+  /** The thread's table of the regions of addresses. */
   readonly regions: GeoRegions;
   /** Called with every outcome; never waits, never throws. */
   readonly noteOutcome: (note: OutcomeNote) => void;

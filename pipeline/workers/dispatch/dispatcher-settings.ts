@@ -85,7 +85,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
     all: fromEnv(quotaEnv, (env) => readQuotaSettings(env).all),
   },
   /**
-   * Events that go out in one request take no more bytes, with their visitors; a larger one goes by itself. Making a
+   * Limit of the events of one request, with their visitors; a larger event has a request of its own. Building a
    * request takes its thread some milliseconds a MiB.
    */
   requestBytesMax: 512 * kibibyte,

@@ -30,8 +30,8 @@ export type DispatcherActor = Actor & {
 };
 
 /**
- * Starts the dispatcher of one destination. The setting `order` never changes within a dispatcher: where a version
- * changes it, the dispatcher ends as if it were stopped, and the next one begins with what the log has.
+ * Starts the dispatcher of one destination. The setting `order` never changes within a dispatcher: if a version changes
+ * it, the dispatcher stops, and the next one starts from the log.
  */
 export async function startDispatcher(options: DispatcherOptions): Promise<DispatcherActor> {
   const counts = createDispatcherCounts();
@@ -244,7 +244,7 @@ export class Dispatcher {
     });
   }
 
-  /** Decides an event in the lanes again if its decision no longer holds, before a request is made of it. */
+  /** Decides an event of the lanes again, before its request, if its decision no longer holds. */
   #turnOf(item: DispatchItem, target: DispatchTarget): Turn {
     const { admission, budget } = this.#work;
     if (admission.isDecided(item, target)) return 'take';
@@ -269,7 +269,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** The process stood still: another one may be sending the same events by now. */
+  /** Call after a standstill of the process: another process may be sending the same events. */
   #confirm(): void {
     if (this.#isConfirming || !this.#lifecycle.isRunning) return;
     this.#isConfirming = true;

@@ -2,7 +2,7 @@ import { graphApi } from '../../../shared/destinations/facebook/graph-api.ts';
 import { defineSettings, fromEnv } from '../../../shared/runtime/settings.ts';
 import { text } from '../../../shared/runtime/variables.ts';
 
-/** The base URLs at which a source's notices are looked up, by the type of the source; the provider's own for the others. */
+/** Base URLs for fetching the content of notices, by type of source. Default: the provider's own. */
 export type FetchUrls = Readonly<Record<string, string>>;
 
 export const { variables: fetchEnv, read: readFetchUrls } = defineSettings({

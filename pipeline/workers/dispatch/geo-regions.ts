@@ -34,7 +34,7 @@ export async function openGeoRegions(path: string | undefined): Promise<GeoRegio
   };
 }
 
-/** Throws CannotStartError where the path leads to no such database. */
+/** Throws CannotStartError if there is no such database at the path. */
 export async function checkGeoDatabase(path: string | undefined): Promise<void> {
   if (path !== undefined) await openReader(path, false);
 }

@@ -22,9 +22,9 @@ export type StoreFetchedOptions = {
 const publishesMax = 3;
 
 /**
- * A sender that stores fetched events in the ingest log before it returns the answer: an event of the source like any
- * other, which is resolved and dispatched. Where the log refuses it, the answer counts as none, and the event is
- * fetched again. Its id is made from the provider's, so an event stored twice is recognised.
+ * A sender that stores fetched events in the ingest log before it returns the answer. They are then resolved and
+ * dispatched like other events of the source. If the log refuses an event, the answer counts as missing, and the event
+ * is fetched again. Its id derives from the provider's id, so deduplication drops an event that is stored twice.
  */
 export function storeFetched(sender: Sender, options: StoreFetchedOptions): Sender {
   return {

@@ -47,8 +47,8 @@ export async function takeOver(
 }
 
 /**
- * No record shows what was delivered before the live version was published: those events are not sent again, and
- * recorded as skipped.
+ * No record shows which events from before the live version were delivered: they are not sent again, and recorded as
+ * skipped.
  */
 async function endAtPublish(
   { connection, destinationId, publishedAtMs, logger }: DispatcherOptions,

@@ -33,7 +33,7 @@ export class ChosenFrames {
     return oldest === undefined ? 0 : performance.now() - oldest.notedAtMs;
   }
 
-  /** Returns false, and keeps none, where the frame of the lines has no room. A single frame always has room. */
+  /** Returns false, and keeps no line, if there is no room. A single frame always has room. */
   add(lines: readonly SampledLine[], bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return false;
     this.#waiting.push({ lines, bytes, notedAtMs: performance.now() });

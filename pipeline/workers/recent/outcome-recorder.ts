@@ -15,7 +15,7 @@ import { cleanJson } from '../../../shared/visitors/clean-json.ts';
 import { cleanText } from '../../../shared/visitors/visitor-identity.ts';
 import { recentEventId, recentEventOrigin } from './recent-event.ts';
 
-/** The pool is one that looks up by key. */
+/** `pool` has sessions with `forceIndexScans`. */
 export type OutcomeRecorderOptions = { readonly pool: Pool } & OutcomeSettings;
 
 /**
@@ -186,7 +186,7 @@ export type Outcome = {
   readonly consent?: readonly PurposeAnswer[] | undefined;
   /** Requests made so far; 0 when it was stopped before the first. */
   readonly attempts: number;
-  /** The version that decided it; undefined where none did. */
+  /** The version that decided it; undefined if none did. */
   readonly versionNumber: number | undefined;
   /** Time of the outcome, in ms since the epoch. */
   readonly atMs: number;

@@ -21,7 +21,7 @@ export type OutcomeGauge = keyof typeof outcomeGauges;
 /** Counters of one outcome recorder since its creation. */
 export type OutcomeCounts = Record<OutcomeCounter, number>;
 
-/** What it reports. */
+/** Counters and gauges of outcomes. */
 export type OutcomeStats = Readonly<OutcomeCounts & Record<OutcomeGauge, number>>;
 
 export const createOutcomeCounts = (): OutcomeCounts => zeros(outcomeCounters);

@@ -3,7 +3,7 @@ import { Wakeup } from '../worker/wakeup.ts';
 
 /** The tracking plan's verdict on an event, as the view shows it. */
 export type PlanOutcome = {
-  /** Of a test event, which is neither held nor dropped: the verdict that a live one would have. */
+  /** For a test event, which is neither quarantined nor dropped: the verdict on a live event. */
   readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
   /** Rules that it broke, the deciding one first. `property` is a path, where the rule is about one. */
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
@@ -34,7 +34,7 @@ export class PlanOutcomes {
   readonly #waiting = new LRUCache<string, PlanOutcome>({ max: waitingMax });
   #left: LeftByPlan[] = [];
 
-  /** Of an event that continues to the log. */
+  /** Records the outcome of an event that continues to the log. */
   note(key: EventKey, outcome: PlanOutcome): void {
     this.#waiting.set(textOf(key), outcome);
   }
@@ -47,7 +47,7 @@ export class PlanOutcomes {
     return outcome;
   }
 
-  /** Of an event that ends here. Returns false where too many wait. */
+  /** Records an event that ends here. Returns false if too many wait. */
   leave(event: LeftByPlan): boolean {
     if (this.#left.length >= leftMax) return false;
     this.#left.push(event);

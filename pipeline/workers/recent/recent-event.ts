@@ -23,7 +23,7 @@ export type RecentEvent = {
   readonly sampleOf: number;
   /** JSON: `event_properties`, `context`, `visitor`; `trace`, `integrations` and `consent` (the event's own) when there are any; `truncated` when something was left out. */
   readonly body: string;
-  /** Its tracking plan's verdict; undefined where there is none to show. */
+  /** The tracking plan's verdict; undefined if there is none to show. */
   readonly plan: PlanOutcome | undefined;
 };
 

@@ -33,7 +33,7 @@ export type RecorderContext = {
   /** Partitions of the log: they divide an account's limit in the view. */
   readonly partitions: number;
   readonly connection: LogConnection;
-  /** One that looks up by key. */
+  /** Its sessions have `forceIndexScans`. */
   readonly pool: Pool;
   readonly settings: RecorderSettings;
   readonly logger: Logger;

@@ -35,10 +35,10 @@ const framesPerPull = 16;
 const silenceMaxMs = 30_000;
 
 /**
- * Opens the recorder of one resolver's events: it receives each stored frame and writes its events, or a sample where
- * an account sends more than the view takes, to PostgreSQL a moment later, many at a time. Events that a crash kept out
- * are read from the log by the next recorder. It never delays anything else: where the database is too slow it leaves
- * events out, and counts them.
+ * Opens the recorder of one resolver's events: it receives each stored frame and writes its events to PostgreSQL a
+ * moment later, many at a time; of an account that sends too much, a sample. After a crash the next recorder reads
+ * missing events from the log. It never delays other work: if the database is too slow, it leaves events out and counts
+ * them.
  */
 export async function openRecorder(context: RecorderContext): Promise<Recorder> {
   // Events up to there were written by an earlier resolver.
@@ -76,7 +76,7 @@ export class Recorder {
     return { recent_bytes_waiting: this.#frames.bytes, recent_lag_seconds: this.#frames.ageMs / 1_000 };
   }
 
-  /** Takes a frame; those of a partition come in the order of the log. */
+  /** Receives a frame. Frames of a partition must come in the order of the log. */
   note({ accountId, lines, seq }: FrameInLog): void {
     const subject = eventsSubject(accountId, this.#context.partition);
     this.#add(this.#choose({ subject, data: lines, storedAtMs: Date.now() }), lines.length);
@@ -97,7 +97,7 @@ export class Recorder {
     return lines;
   }
 
-  /** Of a flood that a plan holds or drops the view shows a sample, too. */
+  /** If a plan quarantines or drops a flood of events, the view shows only a sample. */
   #chooseLeft(): readonly RecentEvent[] {
     const { planOutcomes, counts } = this.#context;
     const nowMs = Date.now();

@@ -8,8 +8,8 @@ import { LRUCache } from 'lru-cache';
  */
 export type SamplingBucket = {
   /**
-   * The number of events that this one stands for, 1 when none is left out; 0 when this one is left out. `hash` is 32
-   * bits. Time never goes back: an earlier one counts as the latest seen.
+   * The number of events that this one represents: 1 if none is left out, 0 if this one is left out. `hash` has 32
+   * bits. If `nowMs` is earlier than before, the latest time counts.
    */
   take(hash: () => number, nowMs: number): number;
   /** The last event counts as this many more: others have to wait for them. */

@@ -39,7 +39,7 @@ export type AccountQueuesOptions = {
 export class AccountQueues {
   readonly #options: AccountQueuesOptions;
   readonly #queues = new Map<string, AccountQueue>();
-  /** Accounts whose queue was read to its end: later events wait in memory, after those. */
+  /** Accounts whose queue was read to its end: later events wait in memory after the queued ones. */
   readonly #leaving = new Set<string>();
   readonly #reading = new Map<AccountQueue, Promise<void>>();
   readonly #closing = new Map<string, Promise<void>>();
@@ -195,7 +195,7 @@ export class AccountQueues {
     this.#queues.get(accountId)?.unfinished.done(frame);
   }
 
-  /** Whether an event was copied, so that its frame no longer waits for it. Asked once, when the event is done. */
+  /** Whether an event was copied, so that its frame no longer waits for it. Call once, when the event is done. */
   wasReleased(event: WaitingEvent): boolean {
     return this.#released.size > 0 && this.#released.delete(event);
   }

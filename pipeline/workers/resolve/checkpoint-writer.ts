@@ -99,9 +99,9 @@ export class CheckpointWriter {
   }
 
   /**
-   * Writes the waiting ids, or an empty checkpoint. After the first one another resolver, which does not know that it
-   * lost the partition, can add none. `seq` is the end of EVENTS, all of which was read. Throws
-   * CheckpointsTakenOverError when this resolver is the one that lost it.
+   * Writes the waiting ids, or an empty checkpoint. After the first one, a resolver that has lost the partition without
+   * knowing can add none. `seq` is the end of EVENTS, which was read to there. Throws CheckpointsTakenOverError if this
+   * resolver is the one that lost the partition.
    */
   async take(seq: number, witness: CheckpointHead['witness']): Promise<void> {
     if (this.#noted.count === 0) {
@@ -217,7 +217,9 @@ export class CheckpointWriter {
     this.#held.forget(oldestMs, idsMax * (1 + spare));
   }
 
-  /** A start begins with the checkpoint that the newest stored one names as the first: only those before it may go. */
+  /**
+   * A start reads from the checkpoint that the newest stored one names as the first: only earlier ones may be removed.
+   */
   async #removeBefore(firstSeq: number | undefined): Promise<void> {
     if (this.#held.removable < removedAtOnce || firstSeq === undefined) return;
     await purgeSubject(this.#context.connection, streams.deduplication, this.#subject, firstSeq);

@@ -11,8 +11,8 @@ export const leftOutKey = '$left_out';
 const firstNames: readonly string[] = ['consent', 'external_id', 'email'];
 
 /**
- * All properties that are read, whatever their size, and as many others as fit, whole ones, those of custom_properties
- * last and one by one. The same object where nothing is left out.
+ * All properties that rules read, whatever their size, and as many other whole properties as fit; members of
+ * custom_properties come last, one by one. Returns the same object if nothing is left out.
  */
 export function cutVisitor(
   properties: VisitorProperties,

@@ -5,7 +5,7 @@ import { HashSet } from './hash-set.ts';
 
 /** The recent events of a partition, by the hash of their ids. */
 export type Deduplication = {
-  /** Records an event; false when it is known. `timeMs` is when the log stored it and never decreases. */
+  /** Records an event; false if it is already known. `timeMs` is when the log stored it and never decreases. */
   add(hash: EventHash, timeMs: number): boolean;
   /** Whether an event is known. */
   has(hash: EventHash): boolean;
@@ -186,7 +186,7 @@ class AgingSet {
     return true;
   }
 
-  /** The same for a range of a list, see `HashSet.addAll`. */
+  /** As `add`, for a range of a list, see `HashSet.addAll`. */
   addAll(hashes: Int32Array, from: number, to: number, nowMs: number): void {
     if (from === to) return;
     const set = this.#set;

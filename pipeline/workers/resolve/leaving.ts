@@ -16,7 +16,7 @@ const counterOfDrop = {
   plan: 'plan_dropped',
 } as const satisfies Readonly<Record<string, keyof ResolverCounts>>;
 
-// Made once: many events may be dropped.
+// Created once: many events may be dropped.
 export const drops = {
   duplicate: { kind: 'drop', reason: 'duplicate' },
   bot: { kind: 'drop', reason: 'bot' },

@@ -19,7 +19,7 @@ export type OutgoingFrame = {
   readonly events: number;
   /** Packed hashes of its events' ids, in order. */
   readonly ids: string;
-  /** The same for the same events in every process. */
+  /** Equal for equal events in every process. */
   readonly msgId: string;
 };
 

@@ -41,10 +41,9 @@ const messagesPerPull = 2_000;
 const neverStored: StoredId = { seq: 0, msgId: '' };
 
 /**
- * Writes to the subjects of one partition. Each message names the sequence of the last one on its subject, and the log
- * refuses it where another one is the last: a resolver that was paused and lost the partition can store nothing. The
- * same sequence shows whether a message whose answer was lost is in the log, and whether the log lost an acknowledged
- * one.
+ * Writes to the subjects of one partition. Each message names the last sequence on its subject, and the log refuses it
+ * if another message is the last: so a resolver that was paused and lost the partition can store nothing. The same
+ * sequence shows whether a message whose answer was lost is in the log, and whether the log lost an acknowledged one.
  */
 export class PartitionWriter {
   readonly #context: WriterContext;

@@ -216,7 +216,7 @@ function findingOf(property: Property): Omit<PersonalFinding, 'accountId'> | und
   return { ...common, kind: byName, basis: 'name', matched: seen };
 }
 
-/** Calls `look` with each text and number, its path and its name; ends where that returns false. */
+/** Calls `look` with each text and number, its path and its name; stops if `look` returns false. */
 function eachValue(
   root: string,
   value: unknown,

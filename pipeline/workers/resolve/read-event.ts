@@ -43,7 +43,7 @@ export function readEvent(envelope: Envelope, rules: SourceRules): IngestEvent {
   };
 }
 
-/** The same for an event that is copied as bytes. */
+/** As `readEvent`, for an event that is copied as bytes. */
 export function readPlainEvent(plain: PlainEnvelope, rules: SourceRules): IngestEvent {
   const { envelope, properties } = plain;
   return {
@@ -114,9 +114,9 @@ function eventProperties(body: EnvelopeBody): JsonObject {
 }
 
 /**
- * defaultProperties with the end user's network data: as a calling server reports it, else the client, else the
- * connection, where the visitor uses it. Other network data is the sender's, and stands apart as `sender`. A batch's
- * fields apply where the row has none.
+ * defaultProperties with the end user's network data: as reported by a calling server, else by the client, else of the
+ * connection if it is the visitor's. Network data of other connections is the sender's, and goes to `sender`. A batch's
+ * fields are defaults for its rows.
  */
 function readContext({ body, ctx, ip, ua }: Envelope, rules: SourceRules): JsonObject {
   const connection: Record<string, unknown> = {};

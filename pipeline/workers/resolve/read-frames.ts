@@ -65,7 +65,7 @@ function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingL
   const bytes = asBuffer(frame.data);
   let line = 0;
   let found: (Omit<WaitingLines, 'end'> & { end: number }) | undefined;
-  // The beginning of the last lines, up to the account's end; empty where it was not found there.
+  // The start of recent lines, up to the end of the account; empty if it was not found.
   let [headStart, headEnd] = [0, 0];
   for (let start = 0; start < bytes.length; line += 1) {
     const end = endOfLine(bytes, start);
@@ -87,7 +87,7 @@ function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingL
   return line;
 }
 
-/** Whether the bytes at [start, end) are repeated at `at`; false where there are none. */
+/** Whether the bytes at [start, end) are repeated at `at`; false for an empty range. */
 function isRepeated(bytes: Buffer, start: number, end: number, at: number): boolean {
   for (let offset = 0; start + offset < end; offset += 1) {
     if (bytes[start + offset] !== bytes[at + offset]) return false;

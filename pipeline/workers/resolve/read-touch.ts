@@ -28,7 +28,7 @@ export type ReadTouch = {
 export type TouchOptions = {
   /** Whether the visitor keeps Global Privacy Control of the event's browser. Default: no. */
   readonly keepsGpc?: boolean;
-  /** Of a public source. Default: no hash is right. */
+  /** Checks a user hash, for public sources. Default: no hash is valid. */
   readonly isSigned?: UserHashCheck | undefined;
   /** The account's identity rules. Default: those of an account without settings. */
   readonly identity?: IdentityRules;
@@ -72,7 +72,7 @@ function trustOf(keyTrust: KeyTrust, isTest: boolean, isVerified: boolean): KeyT
   return isVerified ? 'signed' : keyTrust;
 }
 
-/** The identifier that a `userHash` signs: the one that is looked up first. */
+/** The identifier that a `userHash` signs: the first one in the order of look-up. */
 const signedIdentifier = ({ externalIds, userId, emails }: VisitorClaim): string =>
   externalIds[0] ?? userId ?? emails[0] ?? '';
 

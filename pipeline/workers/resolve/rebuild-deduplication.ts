@@ -96,9 +96,9 @@ class CheckpointsNotRemovedError extends Error {
 }
 
 /**
- * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has their events. An
- * id in the table without its event in the log would make a later event a repeated one, and lose it: so checkpoints
- * count up to the newest one whose witness exists, and only while each follows the one before. The others are removed.
+ * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has their events. With
+ * an id whose event is not in the log, a later event would count as a duplicate and be lost. So checkpoints count only
+ * up to the newest one whose witness exists, and only while each follows its predecessor. The others are removed.
  */
 async function readCheckpoints(context: ResolverContext, events: StreamState): Promise<ReadCheckpoints> {
   try {
@@ -219,7 +219,7 @@ async function readChain(context: ResolverContext, events: StreamState, first: n
   return { coveredTo: last.to, witness: last.witness, held, lastSeq: held.at(-1)?.seq ?? 0 };
 }
 
-/** A checkpoint outside of the chain would stand between the others and the next one. */
+/** A checkpoint outside of the chain would separate the others from the next one. */
 async function removeAfter(context: ResolverContext, seq: number): Promise<void> {
   const { partition, logger } = context;
   logger.warn({ partition }, 'checkpoints are missing; reading EVENTS instead');

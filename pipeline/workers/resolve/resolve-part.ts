@@ -69,10 +69,10 @@ export type AccountPart = LeftPart & {
   resolveApart(turn: Turn): Promise<ResolvedApart>;
 };
 
-/** `isWell` where the database never failed. */
+/** `isWell`: the database never failed. */
 export type ResolvedApart = { readonly resolved: ResolvedPart; readonly isWell: boolean };
 
-/** Has a statement wait for its turn. */
+/** Runs a statement when its turn comes. */
 export type Turn = <Result>(statement: () => Promise<Result>) => Promise<Result>;
 
 /** The resolver's context for the steps. */
@@ -254,7 +254,7 @@ async function admit(
 
 type WriteVisitors = () => Promise<ResolvedVisitors>;
 
-/** Looks up the visitors of some events, in order. Where the database fails at one, all of them are to be written. */
+/** Looks up the visitors of some events, in order. If the database fails for one, all of them have to be written. */
 async function lookUp(
   context: StepContext,
   touches: readonly VisitorTouch[],

@@ -26,15 +26,15 @@ export type SourceRules = {
    * source's key may be public: these are public, unless the account gives them the rights of servers.
    */
   readonly keyTrust: 'server' | 'public';
-  /** Of a public source: whether an identifier was signed with the source's secret. */
+  /** For public sources: whether an identifier was signed with the source's secret. */
   readonly isSigned?: UserHashCheck;
 };
 
 /** The part of an account's live version that the resolver needs. */
 export type ResolvePlan = {
-  /** Undefined where no configuration is known. */
+  /** Undefined if no configuration is known. */
   readonly versionNumber: number | undefined;
-  /** Undefined where the account has none. */
+  /** Undefined if the account has none. */
   readonly trackingPlan: TrackingPlan | undefined;
   /** Whether an event of this name goes to destinations at all. */
   allows(eventName: string): boolean;
@@ -137,7 +137,8 @@ function rulesOf(
 }
 
 /**
- * The secrets of an account's sources, in the clear; undefined where a source has none, or one that cannot be opened.
+ * The secrets of an account's sources, in the clear; undefined for a source without a secret, or whose secret cannot be
+ * opened.
  */
 function secretsOf(
   { accountId, sourceSecrets = [] }: Pick<ResolveConfig, 'accountId' | 'sourceSecrets'>,

@@ -133,7 +133,7 @@ export type ResolverCounts = Record<ResolverCounter, number>;
 
 export const createResolverCounts = (): ResolverCounts => zeros(resolverCounters);
 
-/** What the steps of one resolver share. */
+/** Values that the steps of one resolver share. */
 export type ResolverContext = {
   readonly partition: number;
   readonly connection: LogConnection;

@@ -49,7 +49,7 @@ export class VisitorRateLimit {
     return true;
   }
 
-  /** The properties of a visitor that travel: the same object where all do. */
+  /** The properties of a visitor to send with the event; the same object if all are sent. */
   spend(accountId: string, properties: VisitorProperties): VisitorProperties {
     const { alwaysBytes, burstBytes } = this.#rate;
     if (properties.bytes <= alwaysBytes) return properties;

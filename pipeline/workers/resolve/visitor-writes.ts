@@ -21,7 +21,7 @@ export class VisitorWrites {
   readonly #accounts = new Set<string>();
   readonly #parts = new Set<LeftPart>();
   readonly #together = new Set<Promise<void>>();
-  /** Accounts at whose visitors the database failed: their statements take turns beside those of the others. */
+  /** Accounts for whose visitors the database failed. Their statements take turns separately from those of others. */
   readonly #accountsApart = new Set<string>();
   readonly #apart = new Set<Promise<void>>();
   readonly #turnApart: Turn = pLimit(apartAtOnceMax);

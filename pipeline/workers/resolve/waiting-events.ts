@@ -20,7 +20,7 @@ type Place = {
 /** An event whose turn it is, found in its frame and not parsed. */
 export type WaitingEvent = Place & {
   readonly origin: Origin;
-  /** The account whose turn it waited for; none for an unreadable line with another layout. */
+  /** The account in whose turn it waited; empty for an unreadable line with another layout. */
   readonly accountId: string;
 };
 
@@ -53,7 +53,7 @@ const nobody: Accounts = new Set();
 
 export type PartLimits = {
   readonly eventsMax: number;
-  /** Of one account. */
+  /** Maximum number of events of one account. */
   readonly accountEventsMax: number;
 };
 
@@ -63,7 +63,7 @@ export type PartLimits = {
  */
 export class WaitingEvents {
   readonly #limits: PartLimits;
-  /** The account whose turn is next comes first. */
+  /** In the order of their turns. */
   readonly #accounts = new Map<string, AccountLines>();
   #left: FrameLetters[] = [];
   #bytes = 0;
@@ -131,7 +131,7 @@ export class WaitingEvents {
     return false;
   }
 
-  /** Takes the next batch, without some accounts; an empty one where nothing else waits. */
+  /** Takes the next batch, without some accounts; an empty batch if no other event waits. */
   next(without: Accounts = nobody): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
     const events: WaitingEvent[] = [];

@@ -38,13 +38,13 @@ export type WithdrawalsOptions = {
   readonly logger: Logger;
 };
 
-/** Visitors whose announced denials may not have come back in the stream yet. */
+/** Maximum number of visitors whose announced denials may not have arrived in the stream yet. */
 const announcedMax = 10_000;
 
 /**
- * A denial is announced where the stream does not have it as the visitor's last word, whatever event shows it: the one
- * that has it, the first after a merge, or one that is resolved again after a crash. A grant is announced by its event,
- * where the visitor had denied. So a visitor who denied nothing costs nothing. Global Privacy Control of a known
+ * A denial is announced if it is not the visitor's latest entry in the stream, whichever event shows it: the event of
+ * the denial, the first one after a merge, or one that is resolved again after a crash. A grant is announced by its
+ * event if the visitor had denied. So a visitor who never denied costs nothing. Global Privacy Control of a known
  * visitor counts as a denial of `$gpc`: it applies to waiting events, for the purposes that ask for it.
  */
 export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {

@@ -6,8 +6,8 @@ import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsBatch } from './results-batch.ts';
 
 /**
- * What PostHog's libraries capture when an application asks for a flag (posthog.com/docs/experiments): an exposure, where the
- * flag is an experiment and its value one of the variants.
+ * The event that PostHog's libraries capture when an application reads a flag (posthog.com/docs/experiments). It is an
+ * exposure if the flag is an experiment and its value one of the variants.
  */
 const flagCalledEvent = '$feature_flag_called';
 

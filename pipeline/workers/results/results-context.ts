@@ -17,7 +17,7 @@ export const resultsCounters = {
   write_retries: 'Times a write of results was retried',
 } as const;
 
-/** What it reports that may go down again. */
+/** Reported figures that may fall. */
 export const resultsGauges = {
   frames_waiting: 'Frames of the account that wait to be counted',
   lag_seconds: 'How old the last frame received was',
@@ -32,7 +32,7 @@ type ResultsCounts = Record<ResultsCounter, number>;
 
 export const createResultsCounts = (): ResultsCounts => zeros(resultsCounters);
 
-/** What the steps of counting an account's results share. */
+/** Values that the steps of counting an account's results share. */
 export type ResultsContext = {
   readonly accountId: string;
   /** When the first version that is counted went live, in ms since the epoch. */

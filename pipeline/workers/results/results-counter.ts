@@ -14,9 +14,10 @@ import { storeResults } from './write-results.ts';
 export type ResultsCounterOptions = Omit<ResultsContext, 'counts' | 'signal'>;
 
 /**
- * Starts counting the results of an account's experiments: reads its resolved events with a consumer of its own and keeps
- * in PostgreSQL who was exposed and who converted. A frame is acknowledged once that is written; it may come again, since
- * what is written twice is written once. While the database is away the log holds what comes. It holds up nothing else.
+ * Starts counting the results of an account's experiments: reads its resolved events with a consumer of its own and
+ * keeps in PostgreSQL who was exposed and who converted. A frame is acknowledged once its results are written. It may
+ * be delivered again, since repeated writes have no effect. While the database is unavailable, events wait in the log.
+ * Other work is never delayed.
  */
 export async function startResultsCounter(options: ResultsCounterOptions): Promise<Actor<ResultsStat>> {
   const { accountId, connection, settings, logger, publishedAtMs, beginTurn, suspicion } = options;
@@ -79,7 +80,7 @@ class ResultsCounter {
     this.#reader.finish(messages);
   }
 
-  /** What finds the events that count now: made again when the account's version changed. */
+  /** Finds the events that count; created again when the account's version has changed. */
   #finder(): FindResults {
     const plan = this.#context.plan();
     if (plan !== undefined && plan !== this.#plan) {

@@ -3,7 +3,7 @@ import { compileExperimentPlan } from '../../../shared/experiments/experiment-pl
 
 /** Whether a version has anything to count, known without compiling it. */
 export function runsExperiments({ collections, unreadable }: LiveConfig): boolean {
-  // One that cannot be read counts nothing now, and goes on from its place in the log when it can be.
+  // An unreadable experiment counts nothing for now; once readable, counting continues from its position in the log.
   const lost = unreadable.flatMap(({ collection, entity }) => (collection === 'experiments' ? [entity['status']] : []));
   const statuses: readonly unknown[] = [...collections.experiments.map(({ status }) => status), ...lost];
   return statuses.some((status) => status === 'Running' || status === 'Paused');
@@ -20,8 +20,8 @@ export type ResultsPlan = {
 export type FlagExperiment = { readonly id: string; readonly variantIds: ReadonlyMap<string, string> };
 
 /**
- * What is counted while an account runs its live version; undefined where no experiment of it is running or paused. A
- * completed one counts no more: a visitor who gets its rollout takes part in nothing.
+ * What to count for an account's live version; undefined if no experiment is running or paused. A completed one counts
+ * nothing: visitors who get its rollout take part in no experiment.
  */
 export function compileResultsPlan(config: LiveConfig): ResultsPlan | undefined {
   const counted = [...compileExperimentPlan(config).byKey.values()].filter(({ status }) => status !== 'Completed');

@@ -10,8 +10,8 @@ import { isWorthTelling, retry } from '../../../shared/runtime/retry.ts';
 import type { ResultsContext } from './results-context.ts';
 
 /**
- * Writes exposures of an account, at most one of a visitor and experiment, and returns how many were new: a
- * visitor is known by one row, with its first exposure, so what comes again changes nothing.
+ * Writes exposures of an account, at most one for each visitor and experiment, and returns how many were new. A visitor
+ * has one row with the first exposure, so repeated ones change nothing.
  */
 function writeExposures(pool: Pool, accountId: string, exposures: readonly Exposure[]): Promise<number> {
   return write(pool, accountId, async (client) => {
@@ -32,8 +32,8 @@ function writeExposures(pool: Pool, accountId: string, exposures: readonly Expos
 }
 
 /**
- * Writes conversions, likewise, of those who take part: an assignment is stored before it is returned, so before anything
- * its visitor does then. Whether one came behind the exposure is judged when results are read.
+ * Writes conversions in the same way, for visitors with an assignment: it is stored before it is returned, so before
+ * any conversion. Whether a conversion came after the exposure is decided when results are read.
  */
 function writeConversions(pool: Pool, accountId: string, conversions: readonly Conversion[]): Promise<number> {
   return write(pool, accountId, async (client) => {
@@ -61,10 +61,10 @@ function write(pool: Pool, accountId: string, work: (client: PoolClient) => Prom
   });
 }
 
-// What would change nothing is left out first: a conflict would lock its row. In one order, so that writers at once
-// do not wait for each other in a ring. The statements are planned once a session, perhaps while the tables are empty, and
-// used until they hold millions of rows: each question is a `select … limit 1`, which PostgreSQL asks of one visitor at a
-// time, where of an `exists` it may make a join with all visitors of the account.
+// Rows that would change nothing are left out first: a conflict would lock them. Rows have one order, so that
+// concurrent writers do not deadlock. A session plans the statements once, perhaps while the tables are empty, and uses
+// the plans until they have millions of rows. So each condition is a `select … limit 1`, which PostgreSQL runs for one
+// visitor at a time; an `exists` might become a join with all visitors of the account.
 const notErased = `not ${isErasedSql('$1::uuid', 'k.visitor_id', 'k.received_at')}`;
 
 const exposuresStatement = `
@@ -110,7 +110,7 @@ const conversionsStatement = `
     set metric = excluded.metric, converted_at = excluded.converted_at
     where r.metric is distinct from excluded.metric or excluded.converted_at > r.converted_at`;
 
-/** What writing needs of its counter. */
+/** The counter's parts that writing needs. */
 type WriteContext = Pick<ResultsContext, 'accountId' | 'pool' | 'counts' | 'settings' | 'logger' | 'signal'>;
 
 /** Writes a batch, a bounded number of visitors a statement. Waits as long as the database is away. */

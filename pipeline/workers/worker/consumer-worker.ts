@@ -22,7 +22,7 @@ export type FrameReaderOptions = {
   /** Default true; false pulls only while the actor waits, see `PullConsumerOptions`. */
   readonly pullsAhead?: boolean;
   readonly logger: Logger;
-  /** Log fields that say whose consumer it is. */
+  /** Log fields that identify the consumer's actor. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Records the actor's turn, and the frames of its work. */
   beginTurn(frames?: FramesAtWork): void;
@@ -121,13 +121,11 @@ export class FrameReader {
     return this.#pullConsumer.close();
   }
 
-  /**
-   * Keeps the frames in flight while the work runs, however long: the log delivers them to no other reader meanwhile.
-   */
+  /** Keeps the frames in flight while `work` runs, however long: the log does not redeliver them. */
   async whileKeeping(work: () => Promise<void>): Promise<void> {
     let before: ReadonlySet<LogMessage> = new Set();
     const pulse = every(this.#options.consumer.ackWaitMs / 3, () => {
-      // Frames taken since the last time have more than half of their wait left, and most are finished by then.
+      // Newer frames still have more than half of their ack wait, and most will be finished before it ends.
       for (const frame of this.#inFlight) if (before.has(frame)) frame.working();
       before = new Set(this.#inFlight);
     });

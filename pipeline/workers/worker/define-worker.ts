@@ -16,7 +16,7 @@ export type PlaceBuckets = { readonly health: Bucket; readonly positions: Bucket
 /** A subject of the log that one actor uses alone. */
 export type OwnSubject = { readonly stream: string; readonly subject: string };
 
-/** What requires the actors of a kind: the log, as long as it exists, or the live version of an account. */
+/** What the actors of a kind exist for: the log, always, or the live version of an account. */
 export type Wanted<Spec> =
   | { readonly by: 'log'; specs(partitions: number): readonly Spec[] }
   | {
@@ -26,7 +26,7 @@ export type Wanted<Spec> =
       specOf(key: string, accountId: string): Spec;
       /** Its remains in the log beside its consumer, which no later actor needs. */
       leaves(key: string): readonly OwnSubject[];
-      /** Removes its position, where that is stored beside its consumer: a new actor starts at the beginning. */
+      /** Removes its position, if that is stored in addition to its consumer: a new actor starts at the beginning. */
       forget?(buckets: PlaceBuckets, key: string): Promise<void>;
     };
 
@@ -67,7 +67,7 @@ export type WorkerDefinition<
   readonly namedCounters?: Readonly<Record<string, NamedCounter>>;
   /** Gauges. */
   readonly gauges: Readonly<Record<Gauge, string>>;
-  /** The counters of frames, and of events in them, that an actor has read; undefined where there are none. */
+  /** The counters of frames, and of their events, that an actor has read; undefined without such counters. */
   readonly framesRead: { readonly frames: NoInfer<Counter>; readonly events: NoInfer<Counter> } | undefined;
   start(spec: Spec, host: Host): Promise<Actor<NoInfer<Counter | Gauge | FamilyStat<Families>>>>;
 };

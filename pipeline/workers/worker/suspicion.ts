@@ -2,7 +2,7 @@
 export type FrameRange = {
   readonly from: number;
   readonly to: number;
-  /** Where it is one line of one frame: parked events are worked on one by one. */
+  /** Set for one line of one frame: parked events are worked on one by one. */
   readonly line?: number | undefined;
 };
 

@@ -37,7 +37,7 @@ export type PayloadKind = 'track' | 'identify' | 'row' | 'batch';
 
 export type PayloadField = {
   readonly rule: FieldRule;
-  /** Of a text. */
+  /** Maximum length of a text. */
   readonly charactersMax?: number;
   readonly resolver: ResolverReading;
   /** For the OpenAPI document. */

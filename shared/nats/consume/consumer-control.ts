@@ -9,9 +9,11 @@ import type { FinishedMessages } from './taken-messages.ts';
  */
 export type ConsumerControl = {
   confirm(): Promise<void>;
-  /** Has the server deliver all unacknowledged messages again. */
+  /** Makes the server deliver all unacknowledged messages again. */
   rewind(finished: FinishedMessages): Promise<OwnedConsumer>;
-  /** Has the server skip messages up to a sequence. Returns `owned` itself where the log does not reach that far. */
+  /**
+   * Makes the server skip messages up to a sequence. Returns `owned` itself if the log does not reach that sequence.
+   */
   skip(owned: OwnedConsumer, upTo: number): Promise<OwnedConsumer>;
 };
 

@@ -176,7 +176,7 @@ function ackedOf(info: Info): FinishedMessages {
 }
 
 /**
- * Has the server deliver everything above the acknowledged floor again, to the reader whose group it is. Creates a
+ * Makes the server deliver everything above the acknowledged floor again, to the reader that owns the group. Creates a
  * missing consumer again after the messages that the reader has finished. Throws ConsumerTakenError when another reader
  * owns it.
  */

@@ -313,7 +313,7 @@ class DurablePullConsumer implements PullConsumer {
     this.#requests.reset();
   }
 
-  /** Has the server deliver unacknowledged messages again. */
+  /** Makes the server deliver unacknowledged messages again. */
   #rewind(delayMs = 0): void {
     if (this.#state.isClosed) return;
     this.#void();

@@ -64,7 +64,8 @@ export class Rewinds {
   }
 
   /**
-   * Has the next rewind skip messages. Resolves with about how many, or 0 where another call or the close came first.
+   * Makes the next rewind skip messages. Resolves with their approximate number, or 0 if another call or the close came
+   * first.
    */
   skipTo(upTo: number): Promise<number> {
     this.#skip?.resolve(0);

@@ -28,7 +28,7 @@ const monitorPage = Type.Object({
         sync_always: Type.Optional(Type.Boolean()),
       }),
     ),
-    /** Of all streams on this server: bytes in use, and bytes reserved by their limits. */
+    /** Bytes that all streams of this server use, and bytes that their limits reserve. */
     stats: Type.Optional(Type.Object({ storage: Type.Number(), reserved_storage: Type.Optional(Type.Number()) })),
   }),
 });

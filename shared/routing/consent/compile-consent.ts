@@ -25,7 +25,7 @@ export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 /** By lower-case name. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
-/** What is known of consent now, beyond the event's line. */
+/** Current consent that is not in the event's line. */
 export type ConsentNow = {
   /** By lower-case name; undefined where the visitor has withdrawn nothing. */
   lastWords(head: EventHead): LastWords | undefined;
@@ -38,7 +38,7 @@ export type ConsentNow = {
 /** The permitted use of an event: `limited` where nothing denies except a signal by which its visitor opted out. */
 export type ConsentVerdict = {
   readonly use: 'full' | 'limited' | 'none';
-  /** Of each purpose of the destination, by name. */
+  /** Answer for each purpose of the destination, by name. */
   readonly answers: readonly PurposeAnswer[];
 };
 
@@ -201,7 +201,7 @@ function answerOfEvent({ key, segment, rudderstack }: Purpose, own: ConsentWords
   return wordOf(ids, own);
 }
 
-/** Of several names a denial wins; undefined where there is no decision. */
+/** If names contradict, a denial wins; undefined without a decision. */
 function wordOf(names: readonly string[], words: ConsentWords): boolean | undefined {
   let word: boolean | undefined;
   for (const name of names) {

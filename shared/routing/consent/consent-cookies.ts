@@ -70,7 +70,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Of two decisions on one category the denial holds. */
+/** Of two decisions on one category, a denial wins. */
 function toCategories(entries: readonly (readonly [string, boolean])[]): Categories {
   const categories = new Map<string, boolean>();
   for (const [name, word] of entries) {

@@ -4,7 +4,7 @@ import { Bits } from './bits.ts';
 export type TcConsent = {
   readonly purposes: ReadonlySet<number>;
   readonly vendors: ReadonlySet<number>;
-  /** Of the publisher's own segment; undefined where the string has none. */
+  /** Purposes of the publisher's own segment; undefined without that segment. */
   readonly publisherPurposes: ReadonlySet<number> | undefined;
 };
 

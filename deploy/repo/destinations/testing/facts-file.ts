@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 
 const object = Type.Record(Type.String(), Type.Unknown());
 const source = {
-  /** Where it was read: a page of the platform, else an open implementation at a commit. */
+  /** Source of the fact: a page of the platform, else an open implementation at a commit. */
   source: Type.String({ minLength: 10 }),
   /** When it was last compared with that. */
   checked: Type.String({ pattern: String.raw`^20\d\d-[01]\d-[0-3]\d$` }),

@@ -8,7 +8,7 @@ export type DispatchTarget = {
   readonly destination: PublishedDestination;
   /** The account's number of the version. */
   readonly versionNumber: number;
-  /** Of a source whose notices are followed: how their content is requested. */
+  /** How to request the content of a notice, for a source of notices. */
   readonly fetch?: NoticeFetch | undefined;
 } & (
   | { readonly plan: DispatchPlan; readonly prepared: OfferedDestination; readonly problem: undefined }

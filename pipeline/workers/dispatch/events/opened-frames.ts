@@ -12,7 +12,7 @@ type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
 const headBytes = 300;
 
 /**
- * A frame of the account's log. Several dispatchers may share it: it never changes. One that cannot be opened is
+ * A frame of the account's log. Immutable, since several dispatchers may share it. A frame that cannot be opened is
  * settled as one line.
  */
 export class OpenedFrame {
@@ -63,9 +63,8 @@ export type OpenedFramesOptions = {
 };
 
 /**
- * The frames that dispatchers of a thread have opened, kept for the others of their account on it, which come to the
- * same frames at about the same time. A frame is dropped when all of them have opened it, when it gets old, or when
- * newer ones need its room.
+ * A thread's cache of opened frames: the dispatchers of an account reach the same frames at about the same time. A
+ * frame is dropped when all of them have opened it, when it gets old, or when newer ones need its room.
  */
 export class OpenedFrames {
   readonly #members = new Map<string, number>();

@@ -44,7 +44,7 @@ export class ReferencedEvents {
       maxSize: bytesMax,
       sizeCalculation: ({ bytes }) => bytes + 1,
       fetchMethod: (key, _, { context }) => readFrame(context, key),
-      // A frame that is kept during its read is the same frame.
+      // A frame that is cached while it is being read is the same frame.
       ignoreFetchAbort: true,
     });
   }

@@ -55,7 +55,7 @@ export class DeliveryTables {
     return tableNames.some((name) => this.#tables[name].isAllDue(nowMs));
   }
 
-  /** All counts are about to be written: returns a function that takes this back. */
+  /** Marks all counts as stored. Returns a function that reverts this if the write fails. */
   markStored(): () => void {
     const undo = tableNames.map((name) => this.#tables[name].markStored());
     return () => {
@@ -86,7 +86,7 @@ function makeColumn(from: Stage, to: MovedTo): string {
   return made;
 }
 
-/** The same move for another reason. */
+/** The column for the move without a reason of its own. */
 function spareOf(column: string): string {
   const reasonAt = column.indexOf(' ');
   return reasonAt === -1 ? column : `${column.slice(0, reasonAt)} ${otherReason}`;

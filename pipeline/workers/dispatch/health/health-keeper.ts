@@ -141,7 +141,7 @@ export class HealthKeeper {
     const { bucket } = this.#options;
     const nowMs = Date.now();
     const { minutes } = this.#window.minutesFrom(this.#pastUntil, nowMs);
-    // What leaves the minutes of the recent entry is in the hours of the past by then.
+    // The past entry is written early enough to have the hours of minutes that leave the recent entry.
     const isPastDue = minutes.length > recentMinutesMax || this.#window.hoursUntil > this.#pastUntil;
     if (isPastDue || this.#delivery.isAllDue(nowMs)) {
       const before = this.#pastUntil;

@@ -29,7 +29,7 @@ export class HealthWindow {
   #hoursUntil: number;
   #lastDispatchedAtMs: number | null;
 
-  /** Begins with `record`, where there is one. Hours are kept for `hoursKept` before now. */
+  /** Begins with the counts of `record`, if given. Hours are kept for `hoursKept` before now. */
   constructor(hoursKept: number, record?: HealthRecord) {
     this.#hoursKept = hoursKept;
     this.#buckets = (record?.minutes ?? []).map(readMinute);

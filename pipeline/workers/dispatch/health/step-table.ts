@@ -36,7 +36,7 @@ export class StepTable {
   #hoursUntil: number;
   #since: number;
   #cells = 0;
-  /** The last count: the next event is nearly always in the same step, and often in the same row. */
+  /** The last counted cell: the next event is nearly always in the same step, and often in the same row. */
   #last: Last = nothing;
   #tidyAtMs = 0;
   #isMoved = false;

@@ -17,7 +17,7 @@ export class DestinationConsumer implements DurableConsumer {
   readonly filterSubject: string;
   readonly ackWaitMs: number;
   readonly ackPendingMax: number;
-  /** Of a destination without a position: it gets the events resolved since it was first published. */
+  /** Start of a destination without a position: it gets the events resolved since its first publication. */
   startFrom: StartFrom = 'first';
 
   constructor({ destinationId, accountId, settings }: DestinationConsumerOptions) {

@@ -6,7 +6,7 @@ export type DispatcherEnd = 'stopped' | 'order changed';
 /** States in their order; none is entered twice. */
 type State =
   | 'running'
-  /** Takes nothing, sends what it has started, and waits for answers. */
+  /** Takes no events, sends the batches it has begun, and waits for answers. */
   | 'draining'
   /** Sends nothing, and stores settled events. */
   | 'closing'

@@ -110,7 +110,7 @@ export class OwnedPosition {
         this.#revision = revision;
         return;
       }
-      // Its own write, whose answer was lost, may have been stored.
+      // Its own write may have been stored although the answer was lost.
       const found = await bucket.get(positionKey(destinationId));
       if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
         const error = new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
@@ -154,8 +154,8 @@ async function hasRetries(connection: LogConnection, destinationId: string): Pro
 }
 
 /**
- * The destination was deleted: published again, it starts at that publication. The entry stays, so that its absence is
- * not taken for a loss.
+ * Marks the position of a deleted destination: if published again, it starts at that publication. The entry stays,
+ * since a missing one would count as lost.
  */
 export async function retirePosition(
   { positions, health }: { readonly positions: Bucket; readonly health: Bucket },

@@ -72,7 +72,7 @@ export class SkipAhead {
     }
   }
 
-  /** When the oldest frame after a sequence was stored, in ms since the epoch; now where there is none. */
+  /** When the oldest frame after a sequence was stored, in ms since the epoch; the current time if there is none. */
   async #storedAfter(seq: number): Promise<number> {
     const { connection, accountId } = this.#options;
     const oldest = await readNext(connection, streams.events, eventsOfAccount(accountId), seq + 1);

@@ -26,14 +26,14 @@ export type Attempt = {
   readonly request?: RequestSummary;
   /** Why a request has no answer. */
   readonly failure?: Exclude<SendFailure, 'withdrawn'>;
-  /** Of a failed attempt. */
+  /** Request and answer of a failed attempt. */
   readonly exchange?: FailedExchange | undefined;
 };
 
 /**
- * The attempts, one an event in order, and what the requests showed about the destination. An event without an attempt
- * was not sent: an earlier one of its visitor failed in the same batch and is to be sent again, or the batch was no
- * longer live.
+ * The attempts, in the order of the events, and the state of the destination that the requests showed. An event without
+ * an attempt was not sent: an earlier one of its visitor failed in the same batch and will be retried, or the batch was
+ * no longer live.
  */
 export type Delivered = {
   readonly attempts: readonly (Attempt | undefined)[];
@@ -246,7 +246,7 @@ function sampleOf(events: readonly OutboundEvent[]): readonly number[] {
 
 const codeNames = ['code', 'error_code', 'errorCode', 'error_subcode', 'type', 'status', '__type', 'category'] as const;
 
-/** An answer without its varying parts, such as the id of a request: its status, and its codes where it has some. */
+/** An answer without its varying parts, such as the id of a request: its status, and its error codes, if any. */
 function lookOf(answer: OutboundAnswer): string {
   const body = jsonAnswer(answer);
   const error = body?.['error'];
@@ -268,7 +268,7 @@ function both(first: Said, second: Said): Said {
   };
 }
 
-/** The request, or why there is none: a payload that a kind cannot make a request of is a fault of that event alone. */
+/** The request, or why there is none: if a kind cannot build a request from an event, only that event is at fault. */
 function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): OutboundRequest | string {
   try {
     const request = prepared.buildRequest(events, Date.now());

@@ -54,7 +54,7 @@ type Held = {
 };
 
 /**
- * Keeps a bounded part of a failed request and its answer; undefined where no masker knows the destination's secrets.
+ * Keeps a bounded part of a failed request and its answer; undefined without a masker for the destination's secrets.
  */
 export function failedExchange(
   { maskerOf }: Pick<OfferedDestination, 'maskerOf'>,
@@ -154,7 +154,7 @@ const tokenMember =
 const bearer = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g;
 
-/** Masks tokens by their form, which no setting names: such as one that a platform issued. */
+/** Masks tokens by their form, for tokens that are in no setting, such as those that a platform issued. */
 function withoutTokens(text: string): string {
   return text
     .replaceAll(tokenMember, `$1${secretMask}`)

@@ -18,7 +18,7 @@ import type { LaneClass } from '../sources/dispatch-item.ts';
 /** A probe waits this long for a fresh event from the log, once it may be made, in ms. */
 const freshProbeMs = 500;
 
-/** What an ended request showed about the destination. */
+/** The state of the destination that an ended request showed. */
 type GateReport = Pick<Delivered, 'requests' | 'isUp' | 'isOverloaded' | 'isAccessRefused'>;
 
 /** Pauses of a destination that refuses its key or token: the first, and the longest, in ms. */

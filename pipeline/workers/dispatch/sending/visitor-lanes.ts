@@ -17,10 +17,7 @@ export type TakeLimits = {
   readonly isOneEach: boolean;
 };
 
-/**
- * What happens with an item whose turn it is: it is taken; it has been settled and leaves; or it stays, and nothing
- * more is taken for now.
- */
+/** What to do with the next item: take it; remove it, since it is settled; or leave it, and take no more for now. */
 export type Turn = 'take' | 'leave' | 'stay';
 
 /** Items that are being taken together. */
@@ -69,7 +66,7 @@ const holesMax = 1_024;
  * same time. A batch takes the following events of its visitors along, in order.
  */
 export class VisitorLanes<Item extends LaneItem> {
-  /** Visitors with an event ready or in flight, and their waiting events: usually none, which takes no list. */
+  /** Visitors with an event ready or in flight, and their waiting events. Undefined for none, the usual case. */
   readonly #waiting = new Map<string, Item[] | undefined>();
   /** Taken items leave a hole, so that nothing refers to them; holes before the head are removed together. */
   readonly #ready: Record<LaneClass, (Item | undefined)[]> = { fresh: [], retried: [] };

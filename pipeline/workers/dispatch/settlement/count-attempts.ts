@@ -14,7 +14,7 @@ type AttemptRecords = {
   readonly observe: OutcomeObserver;
 };
 
-/** Made once: making the name of a property takes longer than counting. */
+/** Computed once: building the name of a property takes longer than counting. */
 const countedAs = Object.fromEntries(attemptOutcomes.map((outcome) => [outcome, `attempts_${outcome}`])) as {
   readonly [Of in AttemptOutcome]: `attempts_${Of}`;
 };

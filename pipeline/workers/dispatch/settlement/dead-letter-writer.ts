@@ -23,8 +23,8 @@ type Waiting = {
 
 /**
  * Stores events that a destination will not get, with the reason. Each letter is a message, so that it can be read and
- * removed by itself. A destination that refuses everything makes hundreds: letters that wait meanwhile are stored in
- * one batch.
+ * removed by itself. A destination that refuses everything causes hundreds: letters that arrive during a write are
+ * stored in one batch.
  */
 export class DeadLetterWriter {
   readonly #options: LogWriterOptions;

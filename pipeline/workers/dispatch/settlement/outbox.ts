@@ -59,8 +59,8 @@ export type OutboxCounts = Record<
 >;
 
 /**
- * Where an event is now: settled; on its way, until the promise settles; or still in the frame of parked events that it
- * came from, which is handed back.
+ * State of an event: settled; being stored, until the promise settles; or still in its frame of parked events, which is
+ * returned.
  */
 export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 
@@ -148,7 +148,7 @@ export class Outbox {
     return bytes;
   }
 
-  /** Puts an event of the retry log back: it may not be sent now, and no attempt was made. */
+  /** Returns an event to the retry log without an attempt, because it may not be sent now. */
   putBack(item: DispatchItem): Promise<unknown> {
     this.#options.order?.waitsAgain(item);
     return this.#retryNow(item, 'switched off');
@@ -163,7 +163,7 @@ export class Outbox {
     observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
     const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
-    // An event that was parked before is known from the index: the log must never take this record for it.
+    // The index knows an event that was parked before. The log must not treat this record as a duplicate of it.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
       if (at !== undefined) {
         countMove(health, item, 'waiting');

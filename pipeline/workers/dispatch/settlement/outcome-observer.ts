@@ -14,11 +14,11 @@ export type OutcomeNote = {
   readonly reason: string | undefined;
   /** The decision on each purpose, for an event that consent stopped. */
   readonly consent: readonly PurposeAnswer[] | undefined;
-  /** The request of a failed attempt and its answer; undefined where none was made. */
+  /** The request of a failed attempt and its answer; undefined if there was no request. */
   readonly exchange: FailedExchange | undefined;
   /** Requests made so far. */
   readonly attempts: number;
-  /** The version that decided it; undefined where none did, as for a quarantined event. */
+  /** The version that decided it; undefined if none did, as for a quarantined event. */
   readonly versionNumber: number | undefined;
   readonly atMs: number;
 };

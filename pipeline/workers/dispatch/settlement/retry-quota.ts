@@ -124,10 +124,10 @@ export type RetryUse = {
 };
 
 /**
- * What a destination may have in the retry log: an equal part of what its account may, so that an account has no more than its
- * quota however many destinations it has. An account takes fresh events only while the log is less than `all` full,
- * and less of them the fuller it is. What is above `all` is the reserve of those that have little: each account with something
- * there always has an equal part of it, and once the log is fuller than `all`, no more than that.
+ * The limits of a destination in the retry log: an equal part of its account's limit, so that an account keeps its
+ * quota however many destinations it has. Fresh events are taken only while the log is filled to less than `all`, and
+ * fewer the fuller it is. The room above `all` is a reserve: each account with data there has an equal part of it, and
+ * no more once the log is fuller than `all`.
  */
 export function retryLimits(
   accountId: string,

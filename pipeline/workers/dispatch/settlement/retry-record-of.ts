@@ -16,7 +16,7 @@ export const originOf = ({ origin }: DispatchItem): Pick<RetryRecord, 'origin'> 
 /** The next attempt of an event, and the reason of the wait. */
 export type Wait = Pick<RetryRecord, 'reason' | 'request' | 'notBefore'> & { readonly attempted: Attempted };
 
-/** The record of a waiting event: it refers to the event, or contains it where EVENTS may no longer have it. */
+/** The record of a waiting event. It refers to the event, or contains it if EVENTS may no longer have it. */
 export function retryRecordOf(item: DispatchItem, { attempted, ...wait }: Wait, nowMs: number): RetryRecord {
   const { head, bytesRead: bytes, origin, recorded } = item;
   const { visitorId, id: eventId, receivedAtMs: receivedAt } = head;

@@ -35,8 +35,8 @@ type Waiting = {
 
 /**
  * Writes events that wait for another attempt to the retry log of one destination. Group commit: while a frame of a
- * tier is on its way to the log the next one grows, so a storm of failures costs few writes. Each frame has a random
- * message id: the log recognises a repeated try, and never takes one frame for another, such as one that was removed.
+ * tier is being written, the next one grows, so a storm of failures costs few writes. Each frame has a random message
+ * id, by which the log recognises a repeated try. Different frames never have the same id.
  */
 export class RetryWriter {
   readonly #options: RetryWriterOptions;

@@ -40,7 +40,10 @@ export type SettlementOptions = {
   readonly counts: StopRecords['counts'] & Record<'skipped' | 'already_waiting' | 'breaker_opened' | 'parked', number>;
 };
 
-/** Cost of an event that goes to the retry log or the dead letters, beside its bytes. A delivered one costs little. */
+/**
+ * Cost, in addition to its bytes, of an event that goes to the retry log or the dead letters. A delivered one costs
+ * little.
+ */
 const movedUnits = 4_000;
 /** Cost of masking a failed request and its answer, once a request: some 100 µs. */
 const exchangeUnits = 10_000;
@@ -50,7 +53,7 @@ export const parkedATurn = 32;
 /** Stores each event where its decision or its answer requires, and settles its line once it is there. */
 export class Settlement {
   readonly #options: SettlementOptions;
-  /** Ended requests: very many may end at once, such as those to names that hang. */
+  /** Ended requests. Very many may end at once, such as those whose name look-up hung. */
   readonly #ended: EndedBatch[] = [];
   readonly #nextEnded: () => EndedBatch | undefined;
   readonly #storeNextParked: () => number | undefined;
@@ -193,7 +196,7 @@ export class Settlement {
     }
   }
 
-  /** Has an event wait for an earlier one of its visitor; a released one waits on in its frame in the log. */
+  /** Parks an event until an earlier one of its visitor is done. A released event stays in its frame in the log. */
   #park(item: DispatchItem, order: VisitorOrder): void {
     const { inbox, outbox, writes } = this.#options;
     if (item.follower === undefined) writes.after(outbox.park(item, order), () => inbox.settle(item));

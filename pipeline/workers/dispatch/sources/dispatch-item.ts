@@ -142,7 +142,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return lineOf(this.#read);
   }
 
-  /** Throws FrameError where what follows the head cannot be read. */
+  /** Throws FrameError if the line after the head cannot be read. */
   get resolved(): ResolvedEvent {
     const { rest } = this.#read;
     if (!(rest instanceof FrameLine)) return rest;

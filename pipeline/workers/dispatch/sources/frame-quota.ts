@@ -3,7 +3,7 @@ export type FrameLimits = { readonly bytesMax: number; readonly framesAheadMax: 
 
 /** The frames that one dispatcher may hold. */
 export type FrameQuota = {
-  /** At this many bytes of frames it takes no more. */
+  /** From this many bytes of frames on it takes no more. */
   readonly bytesMax: number;
   /** Frames it may have fetched and not started: at most half of `bytesMax`, and one at least. */
   readonly framesAheadMax: number;
@@ -18,9 +18,9 @@ const bytesAtFirst = 64 * 1024;
 const newestWeight = 0.2;
 
 /**
- * The frames that each dispatcher of a thread may hold in memory: an equal part of the thread's limit, so that a thread
- * with a thousand of them does not fetch a thousand times as much as one. An idle dispatcher keeps its part: new events
- * come to all destinations of an account at the same time.
+ * The frames that each dispatcher of a thread may hold in memory: an equal part of the thread's limit, however many
+ * dispatchers it has. An idle dispatcher keeps its part, since new events reach all destinations of an account at the
+ * same time.
  */
 export class FrameQuotas {
   readonly #bytesMax: number;

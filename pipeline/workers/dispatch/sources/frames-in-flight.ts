@@ -57,7 +57,7 @@ export class FramesInFlight {
   /** Not a Set: under constant change it leaves copies in the old heap that keep their entries. */
   readonly #frames: FrameInFlight[] = [];
   readonly #touchEveryMs: number;
-  /** Those of each log, with the range of sequences of all frames in flight since there were none. */
+  /** For each log: the number of frames in flight, and the range of sequences since there were none. */
   readonly #spans: Readonly<Record<SuspectLog, Span>> = {
     log: { frames: 0, from: 0, to: 0 },
     retry: { frames: 0, from: 0, to: 0 },

@@ -16,9 +16,9 @@ export const aloneWithinMs = 1_000;
 const lookEveryMs = 5;
 
 /**
- * Has frames that are suspected of an earlier dispatcher's death worked on one at a time: a frame is taken when nothing
- * is in flight, and nothing else is taken until it is done, so that a death meanwhile is its fault. Other waiting
- * frames go before the next suspect.
+ * Isolates frames that are suspected of an earlier dispatcher's death. A suspect is taken only when nothing is in
+ * flight, and nothing else is taken until it is done, so that a death in between is its fault. Other waiting frames go
+ * before the next suspect.
  */
 export class Isolation {
   readonly #options: IsolationOptions;

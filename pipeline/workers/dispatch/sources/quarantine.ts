@@ -23,8 +23,8 @@ const framesPerTake = 16;
 const checkEveryMs = 20;
 
 /**
- * Opens the frames of a source so that another death of the thread shows which frame caused it: frames suspected of an
- * earlier death are opened one at a time, with nothing else in flight where that takes no longer than a request.
+ * Opens the frames of a source so that another death of the thread shows which frame caused it. Frames suspected of an
+ * earlier death are opened one at a time, and with nothing else in flight if that takes no longer than a request.
  */
 export class Quarantine {
   readonly #options: QuarantineOptions;

@@ -67,7 +67,7 @@ export type RetryReaderOptions = {
   readonly warn: (error: unknown) => void;
 };
 
-// Of one tier. A frame is often a single event, and is held until health has stored its count.
+// Maximum number of frames of one tier. A frame is often a single event, and is held until health has stored its count.
 const framesHeldMax = 128;
 const bytesHeldMax = 1024 * 1024;
 const purgeEveryMs = 1_000;

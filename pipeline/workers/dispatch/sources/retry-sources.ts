@@ -101,7 +101,7 @@ export async function openReleased(order: VisitorOrder, host: SourceHost, option
   for await (const events of order.released()) {
     const [first] = events;
     if (first === undefined) continue;
-    // Events after one that is opened alone wait until it is done.
+    // Events after an isolated one wait until it is done.
     const isApart = events.some((event) => quarantine.isSuspected(seqOf(event)));
     const together = isApart ? [first] : events;
     for (const { follower } of events.slice(together.length)) order.giveBack(follower);

@@ -41,7 +41,7 @@ export class Sources {
     return this.#queue.length === 0;
   }
 
-  /** The next event to decide, or one that cannot be tried; events of the account's log only where these are wanted. */
+  /** The next event to decide, or one that cannot be tried. Events of the account's log only if `wantsFresh`. */
   take(wantsFresh: boolean): Taken | undefined {
     return this.#queue.shift() ?? (wantsFresh ? this.#takeFresh() : undefined);
   }

@@ -20,9 +20,9 @@ export type LostHeadsOptions = {
 };
 
 /**
- * Checks that every event that others of its visitor wait for has a message in the retry log, or is being stored:
- * otherwise they would wait for ever. A tier is first in, first out, so a message before the oldest one is gone. A head
- * that was never stored is lost where two checks find it so.
+ * Checks that every head (an event for which others of its visitor wait) has a message in the retry log, or is being
+ * stored: otherwise they would wait forever. A tier is first in, first out, so a message before the oldest one no
+ * longer exists. A head that was never stored counts as lost after two checks.
  */
 export function watchLostHeads({ order, isFinished, everyMs, onLost, warn, ...log }: LostHeadsOptions): Periodic {
   let unplacedBefore = new Set<Head>();

@@ -68,8 +68,8 @@ export async function readWaiting(log: RetryLog, index: Index | undefined): Prom
 }
 
 /**
- * Adds a frame of parked events to the index. Returns their visitors. An event that comes again from EVENTS does not
- * wait here: the one it waited for may never have been stored, and comes again before it.
+ * Adds a frame of parked events to the index. Returns their visitors. An event that EVENTS delivers again does not wait
+ * here: its head may never have been stored, and is delivered again before it.
  */
 export function takeParkedFrame(
   { seq, data }: StoredMessage,

@@ -43,9 +43,9 @@ const errorWaitMs = 1_000;
 const resumeShare = 0.9;
 
 /**
- * Keeps the events of every visitor in order over failed attempts: while one waits for its next attempt, the others are
- * parked in the retry log, in a separate tier, and come from there when their turn has come. This keeps account of the
- * waiting events; its callers store and send them.
+ * Keeps each visitor's events in order across failed attempts. While one waits for its next attempt, later ones are
+ * parked in a separate tier of the retry log, and are read from there when their turn has come. This class tracks the
+ * waiting events; callers store and send them.
  */
 export class VisitorOrder {
   readonly #options: VisitorOrderOptions;
@@ -101,8 +101,8 @@ export class VisitorOrder {
   }
 
   /**
-   * The place of an event that may be sent: `next`, `behind` the waiting events of its visitor, or `known`, since it
-   * waits already and came a second time. Earlier builds stored the id alone.
+   * The place of an event in its visitor's order: `next`; `behind` waiting events; or `known`, if it already waits and
+   * was delivered again. Earlier builds stored only the id.
    */
   placeOf(event: EventOfVisitor & { readonly head: { readonly id: string } }): 'next' | 'behind' | 'known' {
     const { waiting } = this.#options;
@@ -171,7 +171,7 @@ export class VisitorOrder {
     this.#offer(follower.visitorId);
   }
 
-  /** The event is not tried any more, whatever its result: the next one of its visitor may go. */
+  /** Call when the event is settled, whatever its result: the next one of its visitor may be sent. */
   done(event: EventOfVisitor, follower: Follower | undefined): void {
     const { waiting } = this.#options;
     if (waiting.size === 0) return;
@@ -230,8 +230,8 @@ export class VisitorOrder {
   }
 
   /**
-   * Parked events whose turn has come, those of a visitor together: when one fails, those after it are given back. Ends
-   * with the stop.
+   * Parked events whose turn has come, with those of a visitor together: if one fails, the following ones are returned.
+   * Ends when stopped.
    */
   async *released(): AsyncGenerator<readonly ReleasedEvent[], void, undefined> {
     const { waiting, warn } = this.#options;

@@ -15,7 +15,7 @@ export type Follower = {
   readonly visitorId: string;
   /** The event among those of its visitor: see `eventKey`. */
   readonly key: string;
-  /** Its turn among all parked events; those of one visitor go in this order. */
+  /** Its number among all parked events. Those of one visitor are sent in this order. */
   readonly turn: number;
   /** Undefined until the log has it. */
   place: RetryPlace | undefined;
@@ -67,9 +67,9 @@ const holesMax = 256;
 
 /**
  * The waiting visitors of a destination, with their events. A visitor waits from the moment an attempt of one of its
- * events fails until that event, its head, and all events parked after it are settled. Meanwhile every other event of
- * it is parked. Without a waiting head the parked ones are released, a few at a time and in order; one that fails then
- * is the head, and those released after it are parked again.
+ * events fails until that event, its head, and all events parked after it are settled. In between, its other events are
+ * parked. Without a waiting head, parked events are released in order, a few at a time. One that fails becomes the
+ * head, and those released after it are parked again.
  */
 export class WaitingVisitors {
   readonly #visitors = new Map<string, Waiting>();

@@ -2,7 +2,7 @@ import { encodeResolved } from '../resolved-event.ts';
 import type { ResolvedEvent } from '../resolved-event.ts';
 import type { RetryRecord } from '../retry-record.ts';
 
-/** What a record of the retry log has of an event that it has itself. */
+/** The fields of a retry record that contains its event. */
 export function copied(
   event: ResolvedEvent,
 ): Pick<RetryRecord, 'visitorId' | 'eventId' | 'receivedAt' | 'bytes'> & { readonly line: string } {
