@@ -10,7 +10,7 @@ test('probability to be best: the same without visitors, and where all did the s
   }
 });
 
-test('probability to be best: what is known in closed form', () => {
+test('probability to be best: agrees with a value known in closed form', () => {
   // Of two rates, both unknown beforehand, one that converted its only visitor: 2/3 is the area above the diagonal.
   const [seen, unseen] = probabilityToBeBest([
     { visitors: 1, conversions: 1 },

@@ -12,11 +12,14 @@ const table: readonly (readonly [LifecycleAction, Readonly<Record<ExperimentStat
   [rollout, { Draft: null, Running: 'Completed', Paused: 'Completed', Completed: 'Completed' }],
 ];
 
-test.each(table)('lifecycle: $kind leads where the table says', (action, expected) => {
-  for (const [status, next] of Object.entries(expected)) {
-    const step = takeLifecycleStep({ status: status as ExperimentStatus }, action);
-    expect([status, step.allowed ? step.status : null]).toEqual([status, next]);
-    if (step.allowed) expect(step.rolloutVariantId).toBe(action.kind === 'rollout' ? 'v' : null);
-    else expect(step.problem).toMatchObject({ field: 'status', problem: expect.stringContaining(`is ${status}`) });
-  }
-});
+test.each(table)(
+  'lifecycle: $kind is allowed in the listed states, and leads to the listed ones',
+  (action, expected) => {
+    for (const [status, next] of Object.entries(expected)) {
+      const step = takeLifecycleStep({ status: status as ExperimentStatus }, action);
+      expect([status, step.allowed ? step.status : null]).toEqual([status, next]);
+      if (step.allowed) expect(step.rolloutVariantId).toBe(action.kind === 'rollout' ? 'v' : null);
+      else expect(step.problem).toMatchObject({ field: 'status', problem: expect.stringContaining(`is ${status}`) });
+    }
+  },
+);

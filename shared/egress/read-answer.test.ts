@@ -175,7 +175,7 @@ test('answer: a compressed body that is cut, broken or a bomb is bounded, and ne
   expect(read([compressed('gzip', gzipSync(Buffer.alloc(50_000_000)))])?.answer.body).toBe('');
 });
 
-test('answer: of a long one the beginning is kept and the end read, of an endless one it is not', () => {
+test('answer: of a long one the beginning is kept and the rest is read; an endless one is not read to its end', () => {
   const long = (bytes: number) => [
     Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`),
     Buffer.alloc(bytes, 'x'),

@@ -109,7 +109,7 @@ test('consumer: pulls no more than its reader has room for', async () => {
   await pullConsumer.close();
 });
 
-test('consumer: pulls no more bytes than its reader has room for, but for a message', async () => {
+test('consumer: with little room for bytes its reader holds no more than two messages of the largest size', async () => {
   const kibibyte = 1_024;
   const bytes = 600 * kibibyte;
   const all = Array.from({ length: 12 }, (_, n) => String(n).padStart(bytes, '.'));

@@ -119,7 +119,7 @@ test('merges: an alias is the cause of a merge where it names two ids', () => {
     expect(causeOf(claim(own), undefined)).toEqual({ kind: 'signIn', identifier: 'externalId' });
 });
 
-test('visitors: who has an externalId as a property is known, and counts with one where rows did not count yet', () => {
+test('visitors: a visitor with an externalId as a property is known, and has one where its row has no count', () => {
   const known = working('a', { properties: { external_id: 'x' } });
   expect([isKnown(known), known.externalIds]).toEqual([true, 1]);
   expect(working('a', { externalIds: 3, properties: { external_id: 'x' } }).externalIds).toBe(3);
@@ -162,7 +162,7 @@ test('identifiers: the bound of an index is one of bytes', () => {
   expect(storedIdentity('x'.repeat(1_025))).toMatch(/^sha256:/);
 });
 
-test('identifiers: a test event of a visitor that is not stored has the id that it names, or one of what it names', () => {
+test('identifiers: a test event of a visitor that is not stored has the id that it names, or one made of its identifiers', () => {
   const idOf = (own: Partial<VisitorClaim>, account = 'a'): string => unstoredVisitorId(account, claim(own));
   expect(idOf({ userId: 'u', anonymousId: 'n', externalIds: ['x'] })).toBe('u');
   expect(idOf({ anonymousId: 'n' })).toBe('n');

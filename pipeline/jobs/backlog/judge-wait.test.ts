@@ -14,7 +14,7 @@ test('judge wait: a reader is late once its oldest event waits too long, and in 
   expect(kinds(0, 100, 101, 300, 101, 100)).toEqual(['in time', 'in time', 'late', 'late', 'late', 'in time']);
 });
 
-test('judge wait: what piled up while it could not be sent to is caught up with in peace', () => {
+test('judge wait: a reader that catches up after it could not be sent to is not late', () => {
   expect(kinds(50, undefined, 5_000, 4_000, 4_100, 90, 110)).toEqual([
     'in time',
     undefined,
@@ -26,7 +26,7 @@ test('judge wait: what piled up while it could not be sent to is caught up with 
   ]);
 });
 
-test('judge wait: one that falls behind while it catches up is late until it is in time', () => {
+test('judge wait: a reader whose lag grows while it catches up is late until it is in time', () => {
   expect(kinds(5_000, 4_000, 4_101, 3_000, 100)).toEqual(['catching up', 'catching up', 'late', 'late', 'in time']);
 });
 

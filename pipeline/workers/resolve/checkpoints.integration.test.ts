@@ -358,7 +358,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
     }));
 
-  test('checkpoints: the same when other partitions have given the lost sequences to frames of theirs', () =>
+  test('checkpoints: what EVENTS lost is taken again where other partitions have given the lost sequences to their frames', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       await sendEach(rig, 0, 10);
       await resolve(rig, 10);
@@ -371,7 +371,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
     }));
 
-  test('checkpoints: the same when the stream was recreated and has grown past the old one', () =>
+  test('checkpoints: what EVENTS lost is taken again where the stream was recreated and has grown past the old one', () =>
     withOwnLog(async ({ rig }) => {
       const { jsm } = rig.connection[client];
       await sendEach(rig, 0, 10);
@@ -402,7 +402,7 @@ describe('checkpoints of frames that the log lost', () => {
       expect(await resend(rig, 0, 20)).toMatchObject({ resolved: 10, duplicates: 10 });
     }));
 
-  test('checkpoints: such a resolver writes nothing more, whatever it had begun', () =>
+  test('checkpoints: a resolver whose last frames are gone writes nothing more, whatever it had begun', () =>
     withOwnLog(async ({ rig, restart }, events, copy) => {
       const store = createVisitorStore(rig.pool);
       let release: () => void = () => undefined;

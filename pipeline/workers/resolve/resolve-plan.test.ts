@@ -42,7 +42,7 @@ test('resolve plan: carries what a source asks for, and asks nothing of an unkno
   expect(plan.sourceRules('gone')).toMatchObject({ botControl: { mode: 'Allow' }, excludeRequestContext: false });
 });
 
-test('resolve plan: of a source that cannot be read nothing is kept that it may exclude, and a bare threshold is none', () => {
+test('resolve plan: a source that cannot be read excludes the request context, and an invalid threshold is left out', () => {
   const plan = compileResolvePlan(
     config({
       sources: [

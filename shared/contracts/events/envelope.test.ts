@@ -124,7 +124,7 @@ test('envelope heads: envelopeLine: what was written is read back', () => {
   );
 });
 
-test('envelope: bodyBytes: what a batch says for all of its rows is not the row', () => {
+test('envelope: bodyBytes: the defaults of a batch do not count for a row', () => {
   const prefix = envelopePrefix({ account: 'acc', source: 'src', test: false });
   const ctxJson = JSON.stringify({ defaultProperties: { a: 1, body: { b: 2 } } });
   const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson }), '{"event":"ä"}');

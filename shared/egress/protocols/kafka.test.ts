@@ -163,7 +163,7 @@ test('kafka: a silent broker is a timeout, and its connections are closed', asyn
   await vi.waitFor(() => expect(broker.open).toBe(0));
 });
 
-test('kafka: no broker that answers is a failure of the connection', async () => {
+test('kafka: where no broker answers the result is a failure of the connection', async () => {
   const result = await senderFor(local).send(request(1));
   expect(result).toMatchObject({ kind: 'failed', failure: 'connection', permanent: false });
 });

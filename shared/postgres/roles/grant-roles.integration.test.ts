@@ -79,7 +79,7 @@ test('roles: rights that a role has beside those of its service are gone after t
   expect(await run(urls.pipeline, 'select * from deployment')).toHaveLength(1);
 });
 
-test('roles: another password is that of the role from then on', async () => {
+test('roles: a migration with another password changes that of the role', async () => {
   const url = new URL(urls.pipeline);
   const roles = [{ service: 'pipeline', name: url.username, password: 'pä ss"wörd' }] as const;
   await migrate(database.url, undefined, migrationList, roles);

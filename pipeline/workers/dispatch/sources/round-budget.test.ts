@@ -23,7 +23,7 @@ test('round budget: an account that spent its budget waits for the next round, a
   expect(busy.mayWork()).toBe(true);
 });
 
-test('round budget: what one of an account spends is gone for the others of it', () => {
+test('round budget: the dispatchers of an account share its budget', () => {
   const budgets = new RoundBudgets(100, unhurried());
   const [one, other] = ['one', 'other'].map(() => budgets.join('busy', () => undefined));
   one?.spend(100);
@@ -44,7 +44,7 @@ function workers(budgets: RoundBudgets, names: readonly string[], units: number,
   });
 }
 
-test('round budget: those of an account are notified in turn, and no more of them than have something to spend', async () => {
+test('round budget: waiting dispatchers of an account are notified in turn, as many a round as its budget allows', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: string[] = [];
   for (const budget of workers(budgets, ['a', 'b', 'c', 'd', 'e'], 50, told)) budget.wait();
@@ -56,7 +56,7 @@ test('round budget: those of an account are notified in turn, and no more of the
   expect(told).toEqual(['a', 'b', 'c', 'd', 'e', 'a']);
 });
 
-test('round budget: all that wait are notified in one round where they spend nothing', async () => {
+test('round budget: all waiting dispatchers are notified in one round where they spend nothing', async () => {
   const budgets = new RoundBudgets(100, unhurried());
   const told: number[] = [];
   const waiting = Array.from({ length: 50 }, (_, index) => budgets.join('busy', () => told.push(index)));
