@@ -11,7 +11,7 @@ import { openStorage } from './open-storage.ts';
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase({ isMigrated: false });
 });
 afterAll(() => database.drop());
 

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 
 import { defaultEmbeddedCacheDir, findNatsServer } from '../embedded/nats/nats-binary.ts';
 import { type PostgresServer, startPostgresServer } from '../embedded/postgres/postgres-server.ts';
+import { makeMigratedTemplate } from './migrated-template.ts';
 import { postgresFolder } from './run-folder.ts';
 
-/** Servers that a test can request. Each is started at the first request, once for all test processes of the run. */
-export type ServiceItem = 'nats-binary-path' | 'postgres-url';
+/** What a test can request. Each is made at the first request, once for all test processes of the run. */
+export type ServiceItem = 'nats-binary-path' | 'postgres-url' | 'migrated-template';
 
 /** Provides the run's shared servers to test processes, which cannot share servers by themselves. */
 export type ServerService = {
@@ -21,17 +22,21 @@ const replyDeadlineMs = 240_000;
 /** Opens the service on a unix socket in the run's folder. */
 export async function serveTestServers(runFolder: string): Promise<ServerService> {
   let postgres: Promise<PostgresServer> | undefined;
+  let template: Promise<string> | undefined;
   let natsBinary: Promise<string> | undefined;
   const closing = new AbortController();
 
+  const startPostgres = (): Promise<PostgresServer> =>
+    (postgres ??= startPostgresServer({ dataDir: join(runFolder, postgresFolder), durable: false }));
   const provide: Record<ServiceItem, () => Promise<string>> = {
     'nats-binary-path': () => {
       natsBinary ??= findNatsBinary(closing.signal);
       return natsBinary;
     },
-    'postgres-url': async () => {
-      postgres ??= startPostgresServer({ dataDir: join(runFolder, postgresFolder), durable: false });
-      return (await postgres).url;
+    'postgres-url': async () => (await startPostgres()).url,
+    'migrated-template': async () => {
+      template ??= makeMigratedTemplate((await startPostgres()).url);
+      return template;
     },
   };
 

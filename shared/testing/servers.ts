@@ -5,12 +5,7 @@ import { inject } from 'vitest';
 
 import { startNatsCluster } from '../embedded/nats/nats-cluster.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats/nats-server.ts';
-import {
-  type DatabaseAddress,
-  dropDatabase,
-  dropRoles,
-  ensureDatabase,
-} from '../embedded/postgres/postgres-database.ts';
+import { databaseAddress, dropDatabase, dropRoles, ensureDatabase } from '../embedded/postgres/postgres-database.ts';
 import { serviceRights } from '../postgres/roles/service-roles.ts';
 import type { DatabaseService } from '../postgres/roles/service-roles.ts';
 import { databaseRole, migrateWithRoles } from './as-database-role.ts';
@@ -91,19 +86,16 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
 }
 
 /**
- * Makes an empty database in the PostgreSQL server all test files of the run share. Its accounts have twins, see
- * `installTwins`, unless a test measures what statements look at.
+ * Makes a database in the PostgreSQL server all test files of the run share: with tables and without rows, unless a test
+ * migrates it itself. Its accounts have twins, see `installTwins`, unless a test measures what statements look at.
  */
-export async function createTestDatabase({ hasTwins = true } = {}): Promise<TestDatabase> {
-  const server = new URL(await askServerService(inject('testServerService'), 'postgres-url'));
-  const address: DatabaseAddress = {
-    port: Number(server.port),
-    user: decodeURIComponent(server.username),
-    password: decodeURIComponent(server.password),
-  };
+export async function createTestDatabase({ hasTwins = true, isMigrated = true } = {}): Promise<TestDatabase> {
+  const address = databaseAddress(await askServerService(inject('testServerService'), 'postgres-url'));
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const url = await ensureDatabase(address, name);
-  if (hasTwins) await installTwins(url);
+  const isCopy = hasTwins && isMigrated;
+  const template = isCopy ? await askServerService(inject('testServerService'), 'migrated-template') : undefined;
+  const url = await ensureDatabase(address, name, template);
+  if (hasTwins && !isCopy) await installTwins(url);
   return {
     url,
     migrateWithRoles: () => migrateWithRoles(url),

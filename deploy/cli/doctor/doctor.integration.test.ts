@@ -148,7 +148,7 @@ test('doctor: a cluster that any server may join, and services that share an acc
 
 test('doctor: looking changes nothing', async () => {
   const empty = await startTestNats({ syncAlways: false });
-  const bare = await createTestDatabase();
+  const bare = await createTestDatabase({ isMigrated: false });
   try {
     const changed = { NATS_URL: empty.url, NATS_MONITOR_URL: empty.monitorUrl, DATABASE_URL: bare.url };
     for (const round of [1, 2]) {

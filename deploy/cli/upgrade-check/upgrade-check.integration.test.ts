@@ -29,7 +29,7 @@ let database: TestDatabase;
 let connection: LogConnection;
 
 beforeAll(async () => {
-  [nats, database] = await Promise.all([startTestNats(), createTestDatabase()]);
+  [nats, database] = await Promise.all([startTestNats(), createTestDatabase({ isMigrated: false })]);
   connection = await connectLog({ url: nats.url, name: 'test' });
 });
 

@@ -33,11 +33,15 @@ export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
 }
 
 /**
- * Creates the database if it does not exist, and returns its url. On a standby it creates nothing: the primary does.
+ * Creates the database if it does not exist, as a copy of `template` where one is named, and returns its url. On a
+ * standby it creates nothing: the primary does.
  */
-export async function ensureDatabase(address: DatabaseAddress, name: string): Promise<string> {
+export async function ensureDatabase(address: DatabaseAddress, name: string, template?: string): Promise<string> {
   try {
-    await withSession(address, (client) => client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`));
+    await withSession(address, (client) => {
+      const copied = template === undefined ? '' : ` TEMPLATE ${client.escapeIdentifier(template)}`;
+      return client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${copied}`);
+    });
   } catch (error) {
     const isThereOrComes =
       error instanceof DatabaseError && [duplicateDatabase, readOnlyServer].includes(error.code ?? '');
@@ -48,9 +52,22 @@ export async function ensureDatabase(address: DatabaseAddress, name: string): Pr
   return databaseUrl(address, name);
 }
 
+/** Makes a database one that is copied and not connected to: nothing in it changes between two copies. */
+export async function makeTemplate(address: DatabaseAddress, name: string): Promise<void> {
+  await withSession(address, (client) =>
+    client.query(`ALTER DATABASE ${client.escapeIdentifier(name)} ALLOW_CONNECTIONS false`),
+  );
+}
+
 /** `postgresql://user:password@127.0.0.1:port/name` */
 export function databaseUrl({ port, user, password }: DatabaseAddress, name: string): string {
   return `postgresql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${port}/${encodeURIComponent(name)}`;
+}
+
+/** The address in a url as `databaseUrl` writes it. */
+export function databaseAddress(url: string): DatabaseAddress {
+  const { port, username, password } = new URL(url);
+  return { port: Number(port), user: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
 async function withSession(address: DatabaseAddress, work: (client: Client) => Promise<unknown>): Promise<void> {

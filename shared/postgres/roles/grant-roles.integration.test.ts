@@ -12,7 +12,7 @@ let database: TestDatabase;
 let urls: Readonly<Record<DatabaseService, string>>;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createTestDatabase({ isMigrated: false });
   urls = await database.migrateWithRoles();
 });
 afterAll(() => database.drop());
