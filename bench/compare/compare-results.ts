@@ -11,7 +11,7 @@ export type Comparison = {
   readonly unit: Unit;
   readonly before: number;
   readonly after: number;
-  /** Ratio after / before; undefined where a result has a single round. */
+  /** Ratio after / before; undefined if a result has a single round. */
   readonly interval: Interval | undefined;
   readonly verdict: Verdict;
 };

@@ -13,7 +13,7 @@ const loadPerCoreMax = 0.5;
 
 /**
  * Why results from this machine are unreliable: it or its host was busy with other work, or its disk or cores are
- * slow. Undefined where no problem was found, or where a result has no such data.
+ * slow. Undefined if no problem was found, or where a result has no such data.
  */
 export function describeTrouble({
   cores,

@@ -29,7 +29,7 @@ function sumOf(cores: readonly Pick<CpuInfo, 'times'>[]): { readonly all: number
   return { all, idle: times.reduce((sum, { idle }) => sum + idle, 0) };
 }
 
-/** A warning about other work on the machine; undefined where there was none, or where a result has no such data. */
+/** A warning about other work on the machine; undefined if there was none, or where a result has no such data. */
 export function describeOtherWork(share: number | undefined): string | undefined {
   if (share === undefined || share <= quietShareMax) return undefined;
   return `other work took ${Math.round(share * 100)} % of the cores before the run: the figures reflect that more than the measured code`;

@@ -79,12 +79,12 @@ async function proportionalBytes(pid: number): Promise<number> {
   return match === null ? processMemoryBytes(pid) : Number(match[1]) * 1024;
 }
 
-/** Resident memory of a process, in bytes; 0 where the system does not report it. */
+/** Resident memory of a process, in bytes; 0 if the system does not report it. */
 export async function processMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmRSS')) ?? 0;
 }
 
-/** Peak resident memory of a process so far, in bytes; 0 where the system does not report it. */
+/** Peak resident memory of a process so far, in bytes; 0 if the system does not report it. */
 export async function peakMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmHWM')) ?? 0;
 }

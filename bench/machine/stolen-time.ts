@@ -16,7 +16,7 @@ const littleMost = 0.1;
 type CoreTime = { readonly all: number; readonly stolen: number };
 
 /**
- * Measures stolen time from now on. The returned function ends it and returns the result: undefined where the system
+ * Measures stolen time from now on. The returned function ends it and returns the result: undefined if the system
  * does not report it. https://docs.kernel.org/filesystems/proc.html, kernel statistics in /proc/stat
  */
 export function watchStolenTime(): () => Promise<StolenTime | undefined> {
@@ -51,14 +51,14 @@ async function readCoreTime(): Promise<CoreTime | undefined> {
 /** user nice system idle iowait irq softirq steal: time of guests is part of the first two. */
 const statesCounted = 8;
 
-/** From the text of /proc/stat; undefined where it has no value. */
+/** From the text of /proc/stat; undefined if it has no value. */
 export function coreTimeOf(stat: string): CoreTime | undefined {
   const ticks = /^cpu +([\d ]+)$/m.exec(stat)?.[1]?.split(' ').map(Number).slice(0, statesCounted);
   if (ticks?.length !== statesCounted) return undefined;
   return { all: ticks.reduce((sum, each) => sum + each, 0), stolen: ticks.at(-1) ?? 0 };
 }
 
-/** A warning about stolen time; undefined where there was little, or where a result has no such data. */
+/** A warning about stolen time; undefined if there was little, or where a result has no such data. */
 export function describeStolenTime(stolen: StolenTime | undefined): string | undefined {
   if (stolen === undefined || (stolen.share <= littleShare && stolen.most <= littleMost)) return undefined;
   const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

@@ -29,7 +29,7 @@ export type WholePath = {
 
 export type WholePathOptions = {
   destinations(sink: Sink): readonly BenchDestination[];
-  /** Accounts beside the one that gets events. */
+  /** Accounts in addition to the one that gets events. */
   otherAccounts?(sink: Sink): readonly BenchAccount[];
   readonly env?: Readonly<Record<string, string>>;
   readonly syncAlways?: boolean;

@@ -40,7 +40,7 @@ export type LookedAt = {
 
 const lateMs = 60_000;
 
-/** The problems, the worst first; empty where there are none. Pure. */
+/** The problems, the worst first; empty if there are none. Pure. */
 export function findProblems({
   destinations,
   violations,

@@ -7,7 +7,7 @@ import { badRequest } from '../api/api-error.ts';
 import { openSettings } from './settings.ts';
 import type { SettingSealer } from './settings.ts';
 
-/** The kind by this name. Throws a 400 where this build does not offer it. */
+/** The kind by this name. Throws a 400 if this build does not offer it. */
 export function offeredKind(type: string): DestinationKind {
   const kind = findDestinationKind(type);
   if (kind === undefined) {

@@ -12,7 +12,7 @@ import { buildSnapshot } from './snapshot.ts';
 
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The entity, or undefined where the account has none of that id. */
+/** The entity, or undefined if the account has none of that id. */
 export async function findEntity(
   em: EntityManager,
   accountId: string,
@@ -23,7 +23,7 @@ export async function findEntity(
   return (await em.findOne(ConfigEntity, { accountId, collection, id })) ?? undefined;
 }
 
-/** The entity. Throws the 404 where the account has none of that id. */
+/** The entity. Throws the 404 if the account has none of that id. */
 export function requireEntity(
   em: EntityManager,
   accountId: string,

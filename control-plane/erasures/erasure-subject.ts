@@ -20,7 +20,7 @@ export function sealSubject(
   return secretBox.seal(JSON.stringify(subject), erasureSubjectContext(accountId, erasureId));
 }
 
-/** Throws SecretError where no key opens it. */
+/** Throws SecretError if no key opens it. */
 export function openSubject(
   secretBox: SecretBox,
   accountId: string,

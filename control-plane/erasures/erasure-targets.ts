@@ -218,7 +218,7 @@ export async function retryTargets(
   return rowCount ?? 0;
 }
 
-/** Records that an operator has deleted the person at a destination. False where there is nothing to confirm. */
+/** Records that an operator has deleted the person at a destination. False if there is nothing to confirm. */
 export async function confirmTarget(
   db: Queryable,
   accountId: string,
@@ -234,7 +234,7 @@ export async function confirmTarget(
   return rowCount === 1;
 }
 
-/** A destination as the live version has it, its secrets sealed; undefined where it is not in it. */
+/** A destination as the live version has it, its secrets sealed; undefined if it is not in it. */
 export async function selectLiveDestination(
   db: Queryable,
   accountId: string,

@@ -134,7 +134,7 @@ export const grantableNames: readonly string[] = [
   ...Object.values(libraryNouns).flatMap((noun) => entityActions.map((action) => `${noun}:${action}`)),
 ];
 
-/** Every scope, as a key of the installation's operator has them. */
+/** The scopes of the operator's key: all of them. */
 export const operatorScopes: readonly string[] = ['all', ...ofInstallation];
 
 /** The scopes of a key in an installation with one owner, where `all` includes those of the installation. Pure. */

@@ -41,7 +41,7 @@ export type AccountPublisher = {
 
 export type ConfigBuckets = Pick<Buckets, 'config' | 'gatewayConfig'>;
 
-/** An entry of a bucket: its revision, the hash of its document and when that was signed; 0 and empty where there is none. */
+/** An entry of a bucket: its revision, the hash of its document and when that was signed; 0 and empty if there is none. */
 type Held = { readonly revision: number; readonly digest: string; readonly signedAtMs: number };
 /** The entries of an account in both buckets. */
 type HeldOfAccount = { readonly config: Held; readonly gatewayConfig: Held };

@@ -9,7 +9,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 export type LogBuckets = {
   readonly connection: LogConnection;
   readonly buckets: Buckets;
-  /** Partitions of accepted events, as the log was made. */
+  /** Number of partitions of accepted events with which the log was created. */
   readonly partitions: number;
   /** Creates missing streams and buckets of the log and opens the buckets again. */
   reopen(): Promise<void>;

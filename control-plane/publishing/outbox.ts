@@ -54,7 +54,7 @@ export async function publishedRevision(em: EntityManager, id: number): Promise<
 }
 
 /**
- * The revision of the account's newest change; undefined where that was long ago, `waits` while it is not published yet.
+ * The revision of the account's newest change; undefined if that was long ago, `waits` while it is not published yet.
  */
 export async function newestPublished(
   em: EntityManager,

@@ -6,7 +6,7 @@ import { findEntity } from '../draft/entity-store.ts';
 import { findLiveDestination, findLiveSource } from '../draft/live-version.ts';
 
 /**
- * The owner of dead letters, by its id: a destination, or a source whose notices are followed. Undefined where the account
+ * The owner of dead letters, by its id: a destination, or a source whose notices are followed. Undefined if the account
  * has neither.
  */
 export async function findDispatched(

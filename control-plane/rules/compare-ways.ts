@@ -90,7 +90,7 @@ function shownWay(way: Way | undefined): ShownWay | null {
   return { decision, why, eventName, sentName, request };
 }
 
-/** How the request of an event changes; undefined where it does not. Pure. */
+/** How the request of an event changes; undefined if it does not. Pure. */
 export function changeOf(before: Way | undefined, after: Way | undefined): WayChange | undefined {
   const [old, now] = [before?.request ?? undefined, after?.request ?? undefined];
   if (old === undefined) return now === undefined ? undefined : 'added';

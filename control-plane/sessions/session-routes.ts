@@ -16,7 +16,7 @@ export type SessionRoutesOptions = Pick<
   Logins,
   'storage' | 'now' | 'logIn' | 'amongLogins' | 'principalOfHolder' | 'sessions'
 > & {
-  /** The label of the button for single sign-on; null where there is none. */
+  /** The label of the button for single sign-on; null if there is none. */
   readonly singleSignOn: string | null;
   /** Ends the live streams of an account whose sign-in has ended. */
   recheckStreams(accountId: string): Promise<void>;
@@ -99,7 +99,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
   );
 }
 
-/** Throws a 403 where another site may have made the request. */
+/** Throws a 403 if another site may have made the request. */
 export function fromConsole(request: FastifyRequest): void {
   if (request.headers[consoleHeader] === undefined) {
     throw new ApiError(403, 'forbidden', `the header ${consoleHeader}: 1 is required, which other sites cannot send`);

@@ -46,7 +46,7 @@ const signIn = Type.Object(
 /** How people sign in with the accounts they have at a provider of OpenID Connect. */
 export type SingleSignOnSettings = Static<typeof singleSignOn>;
 
-/** A role for who has a claim, or an address of a domain. */
+/** A role for users with a claim, or with an address in a domain. */
 export type RoleRule = NonNullable<SingleSignOnSettings['roles']>[number];
 
 const hourMs = 3_600_000;

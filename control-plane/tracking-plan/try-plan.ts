@@ -14,7 +14,7 @@ import { endedAtPlan } from '../events/recent-events.ts';
 import type { RecentEventRecord } from '../events/recent-events.ts';
 
 const samplesMax = 5;
-/** Units of work, about a nanosecond or some each, until other requests get their turn, and of a whole trial. */
+/** Limits of a turn, after which other requests are handled, and of a whole trial, in units of a few nanoseconds. */
 const unitsPerTurn = 500_000;
 const unitsMax = 50_000_000;
 

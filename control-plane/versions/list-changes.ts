@@ -10,7 +10,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { secretMask } from '../../shared/contracts/config/secrets.ts';
 import { indexById, sameEntity } from '../draft/snapshot.ts';
 
-/** A changed field; `old` or `new` is undefined where the field was, or is, absent. Secrets are masked in both. */
+/** A changed field; `old` or `new` is undefined if the field was, or is, absent. Secrets are masked in both. */
 export type FieldChange = { readonly path: string; readonly old?: unknown; readonly new?: unknown };
 
 export type EntityChange = {

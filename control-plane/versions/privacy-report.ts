@@ -191,7 +191,7 @@ function planProperties(snapshot: Snapshot, event: string, isConditional: boolea
   });
 }
 
-/** The allow-list of an event; undefined where none is published or the event is one of the service. */
+/** The allow-list of an event; undefined if none is published or the event is one of the service. */
 function allowedProperties({ externalAllowedEventData }: Snapshot, event: string): readonly string[] | undefined {
   const entries = listOf(externalAllowedEventData);
   if (entries.length === 0 || event.startsWith('$')) return undefined;

@@ -22,7 +22,7 @@ const searched: readonly (readonly [label: string, value: string])[] = [
 /** A request member that identifies the person: label, field, and format. */
 export type Identity = readonly [label: string, field: string, form: string];
 
-/** The request fields for an order that identify a known customer; undefined where a kind sends none. */
+/** The request fields for an order that identify a known customer; undefined if a kind sends none. */
 export function identitiesOf(kind: OfferedKind): readonly Identity[] | undefined {
   const resolved = { ...sampleEventFor(kind), visitor: knownVisitor };
   const event = { resolved };

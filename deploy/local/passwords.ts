@@ -30,7 +30,7 @@ export async function readOrMakePasswords(folder: string): Promise<StackPassword
   return passwords;
 }
 
-/** The folder's existing passwords; undefined where no stack has run. */
+/** The folder's existing passwords; undefined if no stack has run. */
 export async function readPasswords(folder: string): Promise<Partial<StackPasswords> | undefined> {
   const text = await readFile(fileOf(folder), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -33,7 +33,7 @@ export type LogLogin = { readonly user: string; readonly password: string };
 
 export type StackLog = StackServer & {
   readonly url: string;
-  /** Undefined where only the caller's own settings contain it; the same for logins. */
+  /** Undefined if only the caller's own settings contain it; the same for logins. */
   readonly monitorUrl: string | undefined;
   readonly logins: Readonly<Record<LogUserName, LogLogin>> | undefined;
 };

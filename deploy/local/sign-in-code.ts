@@ -20,7 +20,7 @@ export async function requestSignInCode({ controlPlane, apiKey }: Access): Promi
 }
 
 /**
- * The same; undefined where the control plane cannot issue one, as with a certificate that this machine does not
+ * The same; undefined if the control plane cannot issue one, as with a certificate that this machine does not
  * trust: the API key still works for sign-in.
  */
 export async function makeSignInCode(access: Access): Promise<string | undefined> {

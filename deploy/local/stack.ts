@@ -32,7 +32,7 @@ const readyDeadlineMs = 45_000;
 
 /**
  * Starts everything on this machine and keeps each part running. Each part is pushed to `stops` when it starts, in
- * order, so that an interrupted start can be undone. Throws CannotStartError where no start can succeed.
+ * order, so that an interrupted start can be undone. Throws CannotStartError if no start can succeed.
  */
 export async function startStack(
   env: StackEnv,

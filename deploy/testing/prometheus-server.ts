@@ -7,7 +7,7 @@ import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 
 /** A real Prometheus with the configuration and rules of this folder. */
 export type PrometheusServer = {
-  /** The result of an instant query, empty where it has no data. Throws with Prometheus's own words. */
+  /** The result of an instant query, empty if it has no data. Throws with Prometheus's own words. */
   query(expr: string): Promise<readonly Sample[]>;
   /** The problems that it reports for rules. */
   ruleProblems(): Promise<readonly string[]>;

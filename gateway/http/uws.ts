@@ -62,7 +62,7 @@ export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)
   throw new UwsUnavailableError(explainNoEngine(machine, packages, installed, causes));
 }
 
-/** Version of the C library this process runs on; undefined where that is not glibc. */
+/** Version of the C library this process runs on; undefined if that is not glibc. */
 export function glibcVersion(): string | undefined {
   const report = process.report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } };
   return report.header?.glibcVersionRuntime;

@@ -32,7 +32,7 @@ export class Admission {
     this.#clientAddress = clientAddress;
   }
 
-  /** The source of a token; undefined where no source with this token accepts events. */
+  /** The source of a token; undefined if no source with this token accepts events. */
   sourceOf(token: unknown): PublishedSource | undefined {
     return typeof token === 'string' ? this.#sources.byToken(token) : undefined;
   }
@@ -76,7 +76,7 @@ export class Admission {
     return refused;
   }
 
-  /** The client's address, for the envelope; undefined where it may not be kept. */
+  /** The client's address, for the envelope; undefined if it may not be kept. */
   keptAddress(exchange: Exchange, source: PublishedSource): string | undefined {
     return source.excludesContext ? undefined : this.addressOf(exchange) || undefined;
   }
@@ -87,7 +87,7 @@ export class Admission {
     return addresses === undefined || addresses.includes(this.addressOf(exchange));
   }
 
-  /** The client's address; empty where the client was gone before the first read. */
+  /** The client's address; empty if the client was gone before the first read. */
   addressOf(exchange: Exchange): string {
     return (exchange.clientAddress ??= this.#clientAddress.of(exchange.remoteAddress(), exchange.head.forwardedFor));
   }

@@ -83,7 +83,7 @@ export class PublishedSources {
     return this.#intakes.values();
   }
 
-  /** The source of a token; undefined where it accepts no events. */
+  /** The source of a token; undefined if it accepts no events. */
   byToken(token: string): PublishedSource | undefined {
     return this.#byToken.get(token) ?? this.#lookUp(token);
   }

@@ -100,7 +100,7 @@ export class PlainEvent {
   }
 }
 
-/** Fields of a plain event that decide where it goes; undefined where one is absent or null. */
+/** Fields of a plain event that decide where it goes; undefined if one is absent or null. */
 export type PlainFields = { readonly [Name in Exclude<TextFieldName, 'event'>]: string | undefined } & {
   readonly time: number | undefined;
 };

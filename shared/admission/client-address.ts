@@ -9,7 +9,7 @@ const remembered = 10_000;
 export type ClientAddress = {
   /** The client's address: the connection's own (4 or 16 bytes), or the last one in X-Forwarded-For that no trusted proxy has. */
   of(connection: ArrayBuffer, forwardedFor: string): string;
-  /** The same for a connection whose address is known as text. */
+  /** As `of`, for a connection whose address is known as text. */
   ofText(connection: string, forwardedFor: string): string;
 };
 

@@ -28,7 +28,7 @@ export function sourceLabel(type: string): string {
   return ownSourceLabels[type] ?? findSourceKind(type)?.label ?? type;
 }
 
-/** The same for a type of destination. */
+/** The label of a type of destination. */
 export function destinationLabel(type: string): string {
   return findDestinationKind(type)?.descriptor.label ?? type;
 }
@@ -40,7 +40,7 @@ export function kindLabel(collection: string, type: unknown): string | undefined
   return collection === 'sources' ? sourceLabel(type) : undefined;
 }
 
-/** Display name of an entity: its name, else its type's name; empty where it has neither. */
+/** Display name of an entity: its name, else its type's name; empty if it has neither. */
 export function entityName(collection: string, entity: JsonObject): string {
   return textOf(entity['name']) || (kindLabel(collection, entity['type']) ?? '');
 }

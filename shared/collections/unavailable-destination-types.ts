@@ -36,7 +36,7 @@ export const unavailableDestinationTypes: readonly UnavailableDestinationType[] 
   ...readOnlyDestinationTypes.map((id) => ({ id, reason: otherIds[id] ?? readOnly })),
 ].toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
-/** Why a kind cannot be created; undefined where it can be, or is not known by name. */
+/** Why a kind cannot be created; undefined if it can be, or is not known by name. */
 export function whyUnavailable(type: string): string | undefined {
   return unavailableDestinationTypes.find(({ id }) => id === type)?.reason;
 }

@@ -22,8 +22,8 @@ const fileOf = (folder: string): string => join(folder, 'environment.json');
 const servers = ['NATS_URL', 'DATABASE_URL'] as const;
 
 /**
- * The environment of a command: where it names no servers, or those of the local stack in SLUICE_DIR, the stack's variables
- * replace unset ones. A stopped stack leaves none.
+ * The environment of a command. If it names no servers, or those of the local stack in SLUICE_DIR, unset variables get
+ * the stack's values. A stopped stack has none.
  */
 export function besideStack(source: VariableSource): VariableSource {
   const stack = readStackEnvironment(readStackFolder(readStackFolderEnv(source)));
@@ -38,7 +38,10 @@ export function besideStack(source: VariableSource): VariableSource {
 const isSet = (source: VariableSource, name: string): boolean =>
   [name, `${name}_FILE`].some((one) => source[one] !== undefined && source[one] !== '');
 
-/** Stores what commands beside the stack need. The passwords in it are for the folder's owner alone. */
+/**
+ * Stores the variables for commands beside the stack. Only the folder's owner can read them, since they contain
+ * passwords.
+ */
 export async function writeStackEnvironment(folder: string, variables: VariableSource): Promise<void> {
   const file = fileOf(folder);
   await writeFile(`${file}.new`, `${JSON.stringify(variables, null, 2)}\n`, { mode: 0o600 });

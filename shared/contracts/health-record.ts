@@ -36,7 +36,7 @@ export type HealthRecord = {
   readonly sending?: SendingState;
   /** In the recent entry: ranges skipped for the destination. */
   readonly skipped?: SkippedRanges;
-  /** The same from earlier builds, without reasons. */
+  /** Skipped ranges of earlier builds, without reasons. */
   readonly missed?: readonly MissedRange[];
   /** In the recent entry of a build without POSITIONS: the position of the destination. */
   readonly place?: WrittenPlace;

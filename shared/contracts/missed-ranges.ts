@@ -38,7 +38,7 @@ export function joinMissed(ranges: readonly MissedRange[], sinceMs = -Infinity):
   return joined;
 }
 
-/** The same by reason. Pure. */
+/** Joins skipped ranges by reason. Pure. */
 export function joinSkipped(all: readonly SkippedRanges[], sinceMs = -Infinity): SkippedRanges {
   const joined = skipReasons.map(
     (reason) =>

@@ -14,17 +14,17 @@ export const replayRequest = Type.Union([
   Type.Object(
     {
       what: Type.Literal('dead-letters'),
-      /** Only those with this reason. */
+      /** Only dead letters with this reason. */
       reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
       /**
        * Only those that the platform rejected with this message. Builds that do not know it leave the replay to others.
        */
       message: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
-      /** Only those of these events. */
+      /** Only dead letters of these events. */
       eventIds: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 400 }), { minItems: 1, maxItems: replayedEventsMax }),
       ),
-      /** Only those whose last attempt was in this range. */
+      /** Only dead letters whose last attempt was in this range. */
       fromMs: Type.Optional(instant),
       toMs: Type.Optional(instant),
     },

@@ -80,7 +80,7 @@ export function decodeDispatched(bytes: Uint8Array): number | null | undefined {
   return isDispatched.Check(value) ? value.lastDispatchedAt : undefined;
 }
 
-/** The newest of events that were not valid; null where there is none. */
+/** The newest of events that were not valid; null if there is none. */
 export function newestInvalid(events: readonly (InvalidEvent | null | undefined)[]): InvalidEvent | null {
   let newest: InvalidEvent | null = null;
   for (const one of events) if (one != null && (newest === null || one.at > newest.at)) newest = one;

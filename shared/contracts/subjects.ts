@@ -78,7 +78,7 @@ export function readIngestDeadLetterSubject(subject: string): {
 /** Events that a rule of the tracking plan holds. The partition's resolver is the only writer of the subject. */
 export const quarantineSubject = (accountId: string, rule: string, partition: number): string =>
   `quarantine.${assertId(accountId)}.${assertId(rule)}.${assertIndex(partition)}`;
-/** Those of an account, or of one rule. */
+/** Quarantined events of an account, or of one of its rules. */
 export const quarantineOfAccount = (accountId: string, rule?: string): string =>
   `quarantine.${assertId(accountId)}.${rule === undefined ? '*' : assertId(rule)}.*`;
 export const allQuarantined = 'quarantine.*.*.*';

@@ -29,7 +29,7 @@ export type EventOutcome = { readonly label: string } & (
   | {
       readonly outcome: 'sent';
       /**
-       * The event name that the platform receives, as written in the request; undefined where the
+       * The event name that the platform receives, as written in the request; undefined if the
        * request has no name field.
        */
       readonly name: string | undefined;

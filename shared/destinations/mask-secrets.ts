@@ -239,7 +239,7 @@ export function secretsInRequest(
 /** Whether a text is only a credential scheme. */
 const isScheme = (text: string): boolean => schemeOf(`${text} x`) === `${text} `;
 
-/** The credential scheme with its trailing space; empty where the text has none. */
+/** The credential scheme with its trailing space; empty if the text has none. */
 export function schemeOf(text: string): string {
   return scheme.exec(text)?.[0] ?? '';
 }

@@ -65,7 +65,7 @@ export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
   return ok(about, detail);
 }
 
-/** How many files this process may have open; undefined where the system does not report it. */
+/** How many files this process may have open; undefined if the system does not report it. */
 export function openFilesLimit(): number | undefined {
   try {
     return parseOpenFilesLimit(readFileSync('/proc/self/limits', 'utf8'));

@@ -10,7 +10,7 @@ export type Exchange = {
   readonly request: WrittenRequest;
   /** Whether it still has to be sent: it has not timed out and was not withdrawn. */
   mayBegin(): boolean;
-  /** It no longer waits in the queue. */
+  /** Called when it no longer waits in the queue. */
   begun(): void;
   answered(answer: OutboundAnswer): void;
   failed(error: unknown): void;

@@ -16,8 +16,8 @@ export type OutboundRequest = {
    */
   readonly next?: OutboundRequest;
   /**
-   * The same, built from the response: for platforms whose later calls use ids from earlier responses. Undefined: no
-   * further call.
+   * Builds the following request from the response, for platforms whose later calls use ids from earlier responses.
+   * Undefined: no further call.
    */
   readonly nextOf?: (answer: OutboundAnswer) => OutboundRequest | undefined;
 };

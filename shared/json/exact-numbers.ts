@@ -96,7 +96,7 @@ function keep(holder: object, name: string, text: string): void {
   mapOf(holder).set(name, text);
 }
 
-/** The text with a marked string for each number that a double does not give back; undefined where there is none. */
+/** The text with a marked string for each number that a double does not give back; undefined if there is none. */
 function markNumbers(text: string): string | undefined {
   let made = '';
   let copied = 0;

@@ -293,11 +293,12 @@ function isSame(bytes: Uint8Array, start: number, end: number, by: number): bool
 const memberOfLevel = new Int32Array(depthMax + 1);
 
 /**
- * Adds the members of the object that begins at `start` to an index, in one pass, and returns the index behind it; -1 where
- * a closer look is needed: it is no object, no JSON, or has a key with an escape, a key that could reach a prototype, a
- * character escaped by number, a number with an exponent, or more members than the index takes. Raw line breaks become spaces. `repeated` is an object among its own members. `facts` learn depth, keys and
- * bits of it; whether it is UTF-8 where it is not ASCII is left to the caller.
- * Large: reads every event once: a call a character would cost more than the scan.
+ * Adds the members of the object that begins at `start` to an index, in one pass, and returns the position after it; -1
+ * if it has to be parsed: it is not an object, not JSON, or has a key with an escape, a key that could reach a
+ * prototype, a character escaped by number, a number with an exponent, or more members than the index takes. Raw line
+ * breaks become spaces. `repeated` is an object among its own members. `facts` learn depth, keys and bits of it;
+ * whether it is UTF-8 where it is not ASCII is left to the caller. Large: reads every event once: a call a character
+ * would cost more than the scan.
  */
 export function indexMembers(
   index: MemberIndex,

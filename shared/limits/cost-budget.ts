@@ -44,7 +44,7 @@ export class CostBudget {
     if (this.#hasCompany(accountId, this.#last.atMs)) this.#limit.charge(accountId, units, this.#last.atMs);
   }
 
-  /** Time until the account may continue, in ms; 0 where it need not wait. */
+  /** Time until the account may continue, in ms; 0 if it need not wait. */
   waitMs(accountId: string): number {
     return this.#hasCompany(accountId, this.#now()) ? this.#limit.waitMs(accountId) : 0;
   }

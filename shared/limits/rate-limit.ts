@@ -59,7 +59,7 @@ export class RateLimit {
     if (level !== undefined) level.units += amount;
   }
 
-  /** How long until the owner may use `amount`, in ms; 0 where it may now. By default: until it is out of debt. */
+  /** How long until the owner may use `amount`, in ms; 0 if it may now. By default: until it is out of debt. */
   waitMs(owner: string, amount = 0, nowMs = this.#now()): number {
     const level = this.#levels.get(owner);
     return level === undefined ? 0 : this.#untilMs(this.#fill(level, nowMs).units, amount);

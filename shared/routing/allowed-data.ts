@@ -11,7 +11,7 @@ export type LimitData = (eventName: string, properties: JsonObject) => JsonObjec
 const everyEvent = '*';
 
 /**
- * Compiles the allow-list of properties; undefined where an account has published none, and all of them leave. Names of
+ * Compiles the allow-list of properties; undefined if an account has published none, and all of them leave. Names of
  * events match without case, the entry of `*` is joined to each, and an event without an entry keeps nothing. A property is
  * listed by its name, or as one within an object or the objects of a list: `products.price`. Events of the service, which
  * begin with `$`, are not limited.

@@ -224,7 +224,7 @@ function mayBeAbout(
   return collection === 'mappings' && (about === destinationId || typeof about !== 'string');
 }
 
-/** The name of the category that stops the event, or undefined where none does. */
+/** The name of the category that stops the event, or undefined if none does. */
 type FindGlobalStop = (subject: Subject) => string | undefined;
 
 /**
@@ -246,7 +246,7 @@ export function compileGlobalDispatch(centers: readonly GlobalDispatchCenter[], 
 
 type Compiled = { readonly name: string; readonly priority: number; readonly holds: Predicate };
 
-/** One category; undefined where it does not concern this destination. */
+/** One category; undefined if it does not concern this destination. */
 function compileCategory(
   { name, priority, destinationIds, logic }: Category,
   destinationId: string,

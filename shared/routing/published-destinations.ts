@@ -43,7 +43,7 @@ export function publishedDestinations(config: DestinationsConfig): PublishedDest
   return [...collections.destinations.map((entity) => readDestination(accountId, entity)), ...lostDestinations(config)];
 }
 
-/** One of them; undefined where the version does not have it. */
+/** One of them; undefined if the version does not have it. */
 export function findPublished(config: DestinationsConfig, id: string): PublishedDestination | undefined {
   const entity = config.collections.destinations.find((destination) => destination.id === id);
   if (entity !== undefined) return readDestination(config.accountId, entity);

@@ -19,7 +19,7 @@ export type CpuUse = { readonly ranMs: number; readonly waitedMs: number };
 const nothing: CpuUse = { ranMs: 0, waitedMs: 0 };
 
 /**
- * Processor use and waits of a thread of this process; undefined where the system has none. The first two numbers of
+ * Processor use and waits of a thread of this process; undefined if the system has none. The first two numbers of
  * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat
  */
 export function cpuUseOf(taskId: number | undefined): CpuUse {

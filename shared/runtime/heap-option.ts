@@ -24,7 +24,7 @@ export const givesHeap = (options: string | undefined): boolean =>
   /(^|\s)--max[-_]old[-_]space[-_]size/.test(options ?? '');
 
 /**
- * Arguments of Node for a service with this environment; none where NODE_OPTIONS has them. An invalid value counts as
+ * Arguments of Node for a service with this environment; none if NODE_OPTIONS has them. An invalid value counts as
  * absent: the service reports it, together with all other problems.
  */
 export function heapOptions(source: VariableSource): string[] {

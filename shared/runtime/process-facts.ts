@@ -8,7 +8,7 @@ export type ProcessFacts = {
   readonly command: readonly string[];
   /** Differs between two processes that had the same id one after the other. Only for comparison. */
   readonly startedAt: string;
-  /** Undefined where the system does not show it (another account's process, or not Linux). */
+  /** Undefined if the system does not show it (another account's process, or not Linux). */
   readonly workingDirectory: string | undefined;
 };
 

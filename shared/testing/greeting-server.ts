@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** Says what nats-server says to a client that connects, in the version it was given, and nothing else. */
+/** Sends clients the greeting of a nats-server of the given version, and nothing else. */
 export type GreetingServer = {
   readonly url: string;
   /** Connections so far. */

@@ -10,7 +10,7 @@ export type DestinationRequest = {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Requests that were being answered when this one came, itself included. */
+  /** Number of requests in progress when this one arrived, including itself. */
   readonly concurrent: number;
 };
 
@@ -107,7 +107,7 @@ export function idsOf(body: string): string[] {
   return [parse(body)].flat().flatMap((sent) => (sent as Sent)?.event?.id ?? []);
 }
 
-/** Undefined for what is not JSON: other kinds send forms and lines. */
+/** Undefined for a body that is not JSON: some kinds send forms and lines. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body);

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 export type SilentProxy = {
   /** The server's address through the proxy. */
   readonly url: string;
-  /** From now on nothing comes through the connections that are open; new ones are refused. */
+  /** From now on open connections pass no data, and new ones are refused. */
   fallSilent(): void;
   close(): Promise<void>;
 };

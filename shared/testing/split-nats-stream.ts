@@ -5,7 +5,7 @@ export type NatsOperation = {
   readonly args: readonly string[];
   /** The operation as it came. */
   readonly bytes: Buffer;
-  /** Headers and payload of a message; empty for all else. */
+  /** Headers and payload of a message; empty for other operations. */
   readonly payload: Buffer;
 };
 

@@ -24,7 +24,7 @@ export function testAccountConfig(
   };
 }
 
-/** The same, as followers of the configuration have it. */
+/** As `testAccountConfig`, in the form that followers of the configuration have. */
 export function testLiveConfig(...published: Parameters<typeof testAccountConfig>): LiveConfig {
   return readLiveConfig(decodeAccountConfig(encodeAccountConfig(testAccountConfig(...published))));
 }

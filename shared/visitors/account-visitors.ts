@@ -146,7 +146,7 @@ export class AccountVisitors {
     this.identities.release(kind, visitor, this.#losers);
   }
 
-  /** Makes one visitor of another and a person that has an externalId; undefined where they have to stay two. */
+  /** Makes one visitor of another and a person that has an externalId; undefined if they have to stay two. */
   join(event: PlannedEvent, other: Working, person: Working, isAlias: boolean): Working | undefined {
     if (other.stored?.isUnreadable === true || person.stored?.isUnreadable === true) return undefined;
     const isUndone = !isAlias && other.apart.some((mergeId) => person.apart.includes(mergeId));

@@ -181,7 +181,7 @@ async function deleteVisitor(db: Queryable, accountId: string, id: string): Prom
 const clusterTriesMax = 10;
 
 /**
- * Locks a visitor and all visitors merged into it. Returns their ids, its own first; none where there is no visitor.
+ * Locks a visitor and all visitors merged into it. Returns their ids, its own first; none if there is no visitor.
  */
 async function lockCluster(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   let locked: readonly string[] = [];

@@ -35,7 +35,7 @@ export type DeletedProfile = {
 export const deletedProfile = `properties ->> 'email' as email, properties ->> 'external_id' as external_id,
   properties ->> 'phone_number' as phone_number, properties ->> 'country' as country, created_at`;
 
-/** Undefined where there was no visitor: then nothing of it was sent. */
+/** Undefined if there was no visitor: then nothing of it was sent. */
 export async function personOf(
   db: Queryable,
   accountId: string,

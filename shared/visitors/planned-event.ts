@@ -40,7 +40,7 @@ export class PlannedEvent {
     this.#leftOut[reason] += times;
   }
 
-  /** Undefined where nothing was refused. */
+  /** Undefined if nothing was refused. */
   get leftOut(): LeftOut | undefined {
     return this.#leftOut;
   }

@@ -58,7 +58,7 @@ export function boundedTimes(times: PropertyTimes, value: JsonObject): PropertyT
 
 /**
  * The stored form of the times: `[base, [time, key, …], …]`. A present property that is not named has the base, so that
- * a visitor with all properties from one event takes 15 bytes. Undefined where there are none.
+ * a visitor with all properties from one event takes 15 bytes. Undefined if there are none.
  */
 export function encodeTimes(times: PropertyTimes, value: JsonObject): string | undefined {
   if (times.size === 0) return undefined;

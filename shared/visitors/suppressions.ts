@@ -191,7 +191,7 @@ async function restore(pool: Pool, accountId: string, identifiers: readonly Know
 export type Suppression = {
   /** The keyed hash of the identifier, in hex. */
   readonly id: string;
-  /** Undefined where an earlier version suppressed the identifier. */
+  /** Undefined if an earlier version suppressed the identifier. */
   readonly kind: Identifier['kind'] | undefined;
   readonly sinceMs: number;
   readonly reference: string | undefined;
@@ -254,7 +254,7 @@ type SuppressionRow = {
   erasure_id: string | null;
 };
 
-/** Removes a suppression: events received later than `atMs` may have the identifier. False where there is none. */
+/** Removes a suppression: events received later than `atMs` may have the identifier. False if there is none. */
 export async function deleteSuppression(
   db: Queryable,
   accountId: string,

@@ -121,7 +121,7 @@ export class VisitorChanges {
     this.#cache.stopFollowing();
   }
 
-  /** Undefined where changes are not recorded yet. */
+  /** Undefined if changes are not recorded yet. */
   async #select(snapshot: string | undefined): Promise<VisitorChangesFound | undefined> {
     try {
       return await selectVisitorChanges(this.#db, snapshot, statementsMax);

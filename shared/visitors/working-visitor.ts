@@ -86,7 +86,7 @@ export const isKnown = ({ properties }: Pick<Working, 'properties'>): boolean =>
 /** A visitor with this many identifiers gets no further one. Pages that show a visitor read as many. */
 export const identifiersMax = 1_000;
 
-/** The number of identifiers of a visitor, beside its id. */
+/** The number of a visitor's identifiers, without its id. */
 export const identifiersOfVisitor = ({ externalIds, emails, aliases }: Working): number =>
   externalIds + emails + aliases;
 

@@ -397,7 +397,7 @@ const onlyDecisions = (fields: Fields): Record<string, boolean> =>
     Object.entries(fields).filter((entry): entry is [string, boolean] => typeof entry[1] === 'boolean'),
   );
 
-/** The visitor's earlier decisions; none where the cookie is malformed. */
+/** The visitor's earlier decisions; none if the cookie is malformed. */
 function readDecisions(): Record<string, boolean> {
   try {
     return onlyDecisions(plain(JSON.parse(readCookie('sluice_consent') ?? '{}')));

@@ -66,7 +66,7 @@ export type Fault = {
   readonly destroys?: true;
   /** Causes the fault and undoes it unless it recovers by itself: when it resolves the fault is over. */
   run(context: FaultContext): Promise<void>;
-  /** A problem beside loss, duplicates and disorder; undefined: none. Called after the last delivery. */
+  /** A problem other than loss, duplicates and disorder; undefined: none. Called after the last delivery. */
   check?(context: FaultContext, verdict: Verdict): Promise<string | undefined>;
 };
 

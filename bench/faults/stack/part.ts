@@ -11,7 +11,7 @@ export type Part = {
   readonly starts: number;
   /** Sends a signal to the process, if there is one. */
   signal(signal: NodeJS.Signals): void;
-  /** The same, including the processes that it started. */
+  /** As `signal`, for the process and the processes that it started. */
   signalFamily(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Prevents restarts until `release`. */
   hold(): void;

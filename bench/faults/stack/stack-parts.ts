@@ -36,7 +36,7 @@ export type ServicePart = Part & {
 
 /** How a service is run, beside the settings of the stack. */
 export type ServiceRun = {
-  /** Settings beside those of the stack. */
+  /** Settings in addition to those of the stack. */
   readonly env?: Env;
   /** Folder of another built checkout whose code runs; undefined: this one's. */
   readonly checkout?: string | undefined;
@@ -195,7 +195,7 @@ export function extend<Base extends Part, Own extends object>(part: Base, own: O
   return Object.defineProperties(own, described) as Base & Own;
 }
 
-/** All different, also where the same one is found twice. */
+/** Different free ports: one that is found twice counts once. */
 export async function findPorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await findFreePort());

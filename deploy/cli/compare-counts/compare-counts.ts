@@ -3,7 +3,7 @@ import type { DayCount } from './read-export.ts';
 /** Our side, as the control plane counts it. */
 export type OurCounts = {
   readonly counts: readonly (DayCount & { readonly isSampled: boolean })[];
-  /** Earlier events are not counted, in ms since the epoch; undefined where there are none. */
+  /** Earlier events are not counted, in ms since the epoch; undefined if there are none. */
   readonly sinceMs: number | undefined;
   /** When the counts were read. */
   readonly untilMs: number;

@@ -30,7 +30,7 @@ export function compareMembers(theirs: unknown, ours: unknown, path = ''): reado
   return [{ kind: 'other value', path, theirs: left, ours: right }];
 }
 
-/** The member of a payload at a path; undefined where the path does not exist. */
+/** The member of a payload at a path; undefined if the path does not exist. */
 export function memberAt(value: unknown, path: string): unknown {
   return stepsOf(path).reduce<unknown>((held, step) => memberOf(held, step), value);
 }

@@ -44,7 +44,7 @@ export async function* chosenLetters(
   }
 }
 
-/** One dead letter of a destination; undefined where it does not exist. A letter of an erased visitor is deleted. */
+/** One dead letter of a destination; undefined if it does not exist. A letter of an erased visitor is deleted. */
 export async function findLetter(
   connection: LogConnection,
   destinationId: string,

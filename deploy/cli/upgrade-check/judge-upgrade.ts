@@ -47,7 +47,7 @@ export function judgeReleases(releases: readonly Release[], oldest: string | und
   );
 }
 
-/** `found`: the log's state; undefined where it has no streams yet. */
+/** `found`: the log's state; undefined if it has no streams yet. */
 export function judgeFormat(found: number | undefined, own = logFormat): Finding {
   const about = 'log format';
   if (found === undefined) return ok(about, `the log is empty; this version writes ${own}`);

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /** A command of a service that runs as an ordinary process. */
 export type LocalContainer = {
   readonly name: string;
-  /** Its exit code, or undefined where a signal ended it. */
+  /** Its exit code, or undefined if a signal ended it. */
   readonly exited: Promise<number | undefined>;
   hasEnded(): boolean;
   /** The end of its output. */

@@ -244,7 +244,7 @@ export class CompatIntake {
     return written;
   }
 
-  /** Writes a message from its bytes; undefined where it has to be parsed. */
+  /** Writes a message from its bytes; undefined if it has to be parsed. */
   #writePlain(dialect: Dialect, message: unknown, source: PlainSource): Written | undefined {
     if (!(message instanceof PlainMessage)) return undefined;
     const out = this.#out;

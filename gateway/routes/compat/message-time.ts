@@ -10,7 +10,7 @@ const originalTimeCharactersMax = 100;
 export type MessageTime = {
   /** Undefined: the time of arrival counts. */
   readonly timeMs: number | undefined;
-  /** The time before it was moved into the accepted window; undefined where it was not moved. */
+  /** The time before it was moved into the accepted window; undefined if it was not moved. */
   readonly clampedFromMs: number | undefined;
   /** The text of a time that cannot be read. */
   readonly unread?: string;

@@ -49,7 +49,7 @@ export class UnreadableMessage {
 
 /** A body with many messages of which most need no parsing. */
 export type PlainBatch = {
-  /** The body with an empty array for its messages; empty where the body is an array itself. */
+  /** The body with an empty array for its messages; empty if the body is an array itself. */
   readonly top: JsonObject;
   /** Whether any of it had to be repaired. */
   readonly mended: boolean;

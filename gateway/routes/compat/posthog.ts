@@ -68,7 +68,7 @@ function unstoredRoute(compat: CompatIntake): PostRoute {
   };
 }
 
-/** The source key of an event or of a request for flags; undefined where it has none. */
+/** The source key of an event or of a request for flags; undefined if it has none. */
 export function messageKey({ api_key: apiKey, token, $token: oldToken, properties }: JsonObject): unknown {
   const own = isJsonObject(properties) ? properties : {};
   return apiKey ?? token ?? oldToken ?? own['token'] ?? own['$token'] ?? own['api_key'];

@@ -8,7 +8,7 @@ import { readId } from './translation.ts';
 export type TranslatedContext = {
   readonly defaultProperties: Record<string, unknown>;
   readonly identityContext: { readonly ip?: string; readonly userAgent?: string } | undefined;
-  /** What the visitor agrees to, by category; undefined where the sender does not say. */
+  /** What the visitor agrees to, by category; undefined if the sender does not say. */
   readonly consent: JsonObject | undefined;
   /** The consent as the sender wrote it: members that are missing in `consent` may matter. */
   readonly ownConsent: JsonObject | undefined;

@@ -14,7 +14,7 @@ export type Arrival = {
   /** Since the epoch. */
   readonly atMs: number;
   readonly timeWindow: TimeWindow;
-  /** The sender's clock when it sent the request, from the query, in ms since the epoch; undefined where it has none. */
+  /** The sender's clock when it sent the request, from the query, in ms since the epoch; undefined if it has none. */
   readonly sentAtMs?: number | undefined;
 };
 

@@ -18,7 +18,7 @@ export function createAskFlags({ controlPlane, clientAddress }: ExperimentsProxy
   };
 }
 
-/** Undefined where the bytes are not JSON. */
+/** Undefined if the bytes are not JSON. */
 function readJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString());

@@ -146,7 +146,7 @@ export const { variables: experimentsEnv, read: readExperimentsSettings } = defi
 type ExperimentsSettings = ReturnType<typeof readExperimentsSettings>;
 type ControlPlaneSettings = ExperimentsSettings & { readonly url: string };
 
-/** Undefined where experiments are not served. */
+/** Undefined if experiments are not served. */
 export function openControlPlane({ url, ...limits }: ExperimentsSettings, logger: Logger): ControlPlane | undefined {
   if (url !== undefined) return connectControlPlane({ url, ...limits });
   logger.info('experiments are not served here: CONTROL_PLANE_URL is not set');

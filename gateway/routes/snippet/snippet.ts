@@ -101,7 +101,7 @@ export function createContainerRoute(admission: Admission): GetRoute {
 
 const compiler = new LateCode(() => import('../../../shared/web-snippet/tags/compile-container.ts'));
 
-/** Continues with the container of the request's source, which is undefined where it has none. */
+/** Continues with the container of the request's source, which is undefined if it has none. */
 function withContainer(
   exchange: Exchange,
   { sourceId, tags }: PublishedSource,

@@ -20,7 +20,7 @@ export type Backlog = {
   readonly unacknowledgedMax: number;
 };
 
-/** The backlogs in the log, as of the last reading. Empty where another instance reads them. */
+/** The backlogs in the log, as of the last reading. Empty if another instance reads them. */
 export type BacklogWatch = {
   /** By the name of the consumer. */
   readonly backlogs: ReadonlyMap<string, Backlog>;

@@ -79,7 +79,7 @@ function outcomeOf(fetch: NoticeFetch, answer: OutboundAnswer): Outcome | undefi
     : undefined;
 }
 
-/** The event in an answer; undefined where it has none. */
+/** The event in an answer; undefined if it has none. */
 export function fetchedEvent(fetch: NoticeFetch, answer: OutboundAnswer): ProviderEvent | undefined {
   const said = answer.status < 300 ? jsonAnswer(answer) : undefined;
   return said === undefined ? undefined : fetch.readEvent(said);

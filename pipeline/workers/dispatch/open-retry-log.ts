@@ -31,7 +31,7 @@ export type RetryLog = {
   readonly retries: RetryReader;
   readonly retryWriter: RetryWriter;
   readonly retryQuota: RetryQuota;
-  /** Undefined where the destination has order `none`. */
+  /** Undefined if the destination has order `none`. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly lostHeads: Periodic | undefined;
 };

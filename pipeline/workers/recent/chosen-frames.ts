@@ -27,7 +27,7 @@ export class ChosenFrames {
     return this.#linesWaiting;
   }
 
-  /** Age of the oldest, in ms; 0 where there is none. */
+  /** Age of the oldest, in ms; 0 if there is none. */
   get ageMs(): number {
     const oldest = this.#writing[0] ?? this.#waiting[0];
     return oldest === undefined ? 0 : performance.now() - oldest.notedAtMs;

@@ -160,7 +160,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
   };
 }
 
-/** The sample size of an event that two buckets let through: 0 where one of them left it out. */
+/** The sample size of an event that two buckets let through: 0 if one of them left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
 function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: KeptOutcome): string {

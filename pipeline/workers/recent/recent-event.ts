@@ -58,7 +58,7 @@ export function readRecentEvent(
   };
 }
 
-/** An event that ended at its tracking plan, without its content; undefined where its id cannot be stored. */
+/** An event that ended at its tracking plan, without its content; undefined if its id cannot be stored. */
 export function recentEventLeft(left: LeftByPlan, sampleOf: number): RecentEvent | undefined {
   const { accountId, timeMs, receivedAtMs, versionNumber, plan } = left;
   const [id, name] = [recentEventId(left.id), cleanText(left.name)];

@@ -127,7 +127,7 @@ export class AccountQueues {
     return true;
   }
 
-  /** Waits until the log has all queued lines; false where there were none. */
+  /** Waits until the log has all queued lines; false if there were none. */
   async copied(): Promise<boolean> {
     const copies = [...this.#queues.values()].filter(({ isCopying }) => isCopying).map((queue) => queue.copy());
     if (copies.length === 0) return false;

@@ -18,7 +18,7 @@ export type EventToJudge = {
   parse(): Envelope;
 };
 
-/** The plan's verdict; undefined where the event continues unchanged. */
+/** The plan's verdict; undefined if the event continues unchanged. */
 export type Judged = { readonly leaving: Leaving } | { readonly changed: Envelope } | undefined;
 
 type JudgeContext = Pick<ResolverContext, 'counts' | 'plan'>;

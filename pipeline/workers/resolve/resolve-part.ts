@@ -40,7 +40,7 @@ export type ResolvedPart = {
 /** The resolved events of a batch, and those that wait for the database. */
 export type LookedUpPart = {
   readonly resolved: ResolvedPart;
-  /** Undefined where nothing had to be written to the database. */
+  /** Undefined if nothing had to be written to the database. */
   readonly left: LeftPart | undefined;
   /** Accounts whose visitors were not looked up. */
   readonly apart: readonly AccountPart[];
@@ -51,11 +51,11 @@ export type LeftPart = {
   readonly accounts: ReadonlySet<string>;
   readonly events: readonly WaitingEvent[];
   /**
-   * Writes the visitors, then the events. Undefined where the database works and fails at one of these visitors: then
-   * nothing is written, and the visitor is unknown. Call it once.
+   * Writes the visitors, then the events. Undefined if the database works but fails for one of these visitors, which is
+   * then not known; nothing is written. Call it once.
    */
   resolve(): Promise<ResolvedPart | undefined>;
-  /** The same as batches of one account each. In place of `resolve`, or after it failed. */
+  /** Splits the work into batches of one account each. Call it instead of `resolve`, or after that failed. */
   byAccount(): readonly AccountPart[];
 };
 

@@ -24,7 +24,7 @@ export type Wanted<Spec> =
       specs(config: LiveConfig): readonly Spec[];
       /** The spec of an actor that is no longer required, known only by its remains in the log. */
       specOf(key: string, accountId: string): Spec;
-      /** Its remains in the log beside its consumer, which no later actor needs. */
+      /** Its remains in the log, other than its consumer, that no later actor needs. */
       leaves(key: string): readonly OwnSubject[];
       /** Removes its position, if that is stored in addition to its consumer: a new actor starts at the beginning. */
       forget?(buckets: PlaceBuckets, key: string): Promise<void>;
@@ -55,7 +55,7 @@ export type WorkerDefinition<
   readonly weight: number;
   readonly wanted: Wanted<Spec>;
   readonly consumer: ConsumerNames;
-  /** The label the key has in metrics; undefined where only the sum over all actors is shown. */
+  /** The label the key has in metrics; undefined if only the sum over all actors is shown. */
   readonly label: 'partition' | 'destination_id' | undefined;
   /** The counters of an actor, by their reported names, with their meanings. */
   readonly counters: Readonly<Record<Counter, string>>;

@@ -25,7 +25,7 @@ export function encodeGatewayConfig(config: AccountConfig, revision: number): Ui
 const revisionPattern = /^\{"revision":(\d{1,16}),/;
 const headBytes = 32;
 
-/** The revision of the account's configuration in CONFIG, without reading the rest; 0 where there is none. */
+/** The revision of the account's configuration in CONFIG, without reading the rest; 0 if there is none. */
 export function gatewayConfigRevision(bytes: Uint8Array): number {
   const [, revision] = revisionPattern.exec(Buffer.from(bytes.subarray(0, headBytes)).toString('latin1')) ?? [];
   return Number(revision ?? 0);

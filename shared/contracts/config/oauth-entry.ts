@@ -33,7 +33,7 @@ export function encodeOAuthEntry(entry: OAuthEntry, box: SecretBox, key: string)
   return Buffer.from(box.seal(JSON.stringify(entry), `oauth/${key}`));
 }
 
-/** Undefined where there is none, and for one that another key sealed. */
+/** Undefined if there is none, and for one that another key sealed. */
 export function decodeOAuthEntry(bytes: Uint8Array | undefined, box: SecretBox, key: string): OAuthEntry | undefined {
   if (bytes === undefined) return undefined;
   try {

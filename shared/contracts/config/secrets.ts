@@ -12,7 +12,7 @@ export type SecretBox = {
 
   /** `context` binds the cipher text to its place (account, entity, key): elsewhere it does not open. */
   seal(plain: string, context: string): string;
-  /** Opens with any of the keys. Throws SecretError where none of them sealed it, or for another place. */
+  /** Opens with any of the keys. Throws SecretError if none of them sealed it, or for another place. */
   open(sealed: string, context: string): string;
 };
 

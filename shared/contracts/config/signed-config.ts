@@ -43,7 +43,7 @@ export type OpenedConfig = { readonly document: Uint8Array; readonly signedAtMs:
 /** Signs an account's published documents. */
 export type ConfigSigner = {
   sign(accountId: string, document: Uint8Array, signedAtMs: number): Uint8Array;
-  /** Undefined where the bytes have no signature of this key for this account. */
+  /** Undefined if the bytes have no signature of this key for this account. */
   open(accountId: string, bytes: Uint8Array): OpenedConfig | undefined;
   /** The key that readers verify with, PEM. */
   readonly publicKey: string;

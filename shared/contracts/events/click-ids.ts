@@ -82,7 +82,7 @@ export const mayHaveClick = new RegExp(`(?:^|[?&])(?:${clickParameters.join('|')
 /** Names of ids in an event's context. */
 export const clickIdNames: ReadonlySet<string> = new Set([...clickParameters, ...clickCookies]);
 
-/** The ids in an event's context, by name; undefined where it has none. */
+/** The ids in an event's context, by name; undefined if it has none. */
 export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<string, ClickId>> | undefined {
   let found: Record<string, ClickId> | undefined;
   const add = (name: string, id: unknown): void => {

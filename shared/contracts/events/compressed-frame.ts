@@ -28,7 +28,7 @@ export function openedBytes(frame: Uint8Array): number {
   return bytes > openedBytesMax ? frame.length : bytes;
 }
 
-/** The lines of a frame as bytes, whether it is compressed or not. Throws FrameError where it cannot be opened. */
+/** The lines of a frame as bytes, whether it is compressed or not. Throws FrameError if it cannot be opened. */
 export function openFrame(frame: Uint8Array): Buffer {
   if (!isCompressed(frame)) return asBuffer(frame);
   const bytes = saidBytes(frame);

@@ -19,7 +19,7 @@ export type DeadLetter = {
   readonly lastAttemptAt: number;
   /** The last request without possible secrets: no path, query, header or body. */
   readonly request?: RequestSummary;
-  /** That request and its answer. Undefined where no request was made, and in letters of earlier builds. */
+  /** That request and its answer. Undefined if no request was made, and in letters of earlier builds. */
   readonly exchange?: Exchange;
   /** Undefined in letters of earlier builds. */
   readonly origin?: EventOrigin;

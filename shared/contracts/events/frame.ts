@@ -40,7 +40,7 @@ export class FrameWriter {
   }
 
   /**
-   * Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty where the body
+   * Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty if the body
    * contains it.
    */
   appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
@@ -85,14 +85,14 @@ export function frameLines(bytes: Uint8Array): string[] {
   return textLines(buffer);
 }
 
-/** Throws FrameError where the bytes end within a line. */
+/** Throws FrameError if the bytes end within a line. */
 export function assertFrame(bytes: Uint8Array): void {
   if (bytes.length > 0 && bytes[bytes.length - 1] !== lineEnd) {
     throw new FrameError('reading a frame: the last line has no end');
   }
 }
 
-/** The same for bytes that may end within a line. */
+/** As `frameLines`, for bytes that may end within a line. */
 export function textLines(bytes: Buffer): string[] {
   const lines: string[] = [];
   eachLine(bytes, (start, end) => lines.push(bytes.toString('utf8', start, end)));
@@ -135,7 +135,7 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Parses one line of a frame. Throws FrameError where it is not JSON, or nests deeper than any line of this build. */
+/** Parses one line of a frame. Throws FrameError if it is not JSON, or nests deeper than any line of this build. */
 export function parseLine(
   line: string,
   depthMax = lineDepthMax,

@@ -8,7 +8,7 @@ export type EventIdentity = {
   readonly userId?: string | null | undefined;
   readonly externalId?: string | null | undefined;
   readonly email?: string | null | undefined;
-  /** Their `external_id` and `email` identify where the other fields do not. */
+  /** `external_id` and `email` in it identify the visitor if the other fields do not. */
   readonly userProperties?: object | null | undefined;
 };
 

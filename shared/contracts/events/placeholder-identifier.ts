@@ -60,7 +60,7 @@ export function isPlaceholder(text: string): boolean {
  */
 export const bareIdentifier = (text: string): string => text.replace(around, '').toLowerCase();
 
-/** The same for UTF-8 text without escapes at bytes[start, end). */
+/** As `isPlaceholder`, for UTF-8 text without escapes at bytes[start, end). */
 export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end) return true;
   // A character takes up to four bytes.

@@ -17,11 +17,11 @@ import { integrationsKey, senderKey } from './resolved-event.ts';
 export type PlainEnvelope = {
   /** Its body has only the members that every track needs, and no object. */
   readonly envelope: Envelope;
-  /** The event's properties as a JSON object; undefined where there are none. */
+  /** The event's properties as a JSON object; undefined if there are none. */
   readonly properties: Stretch | undefined;
   /** Members of the batch's defaultProperties, as JSON without the braces. */
   readonly batchMembers: string;
-  /** Members of the body's own defaultProperties, of which the batch has none; undefined where there are none. */
+  /** Members of the body's own defaultProperties, of which the batch has none; undefined if there are none. */
   readonly defaultMembers: Stretch | undefined;
   /** Size of the client's own body. */
   readonly bodyBytes: number;
@@ -219,7 +219,7 @@ function headEnd(bytes: Buffer, start: number): number {
   return kindAt;
 }
 
-/** Reads the head before an event's kind; undefined where it is not plain. */
+/** Reads the head before an event's kind; undefined if it is not plain. */
 function readHead(start: string): Head | undefined {
   try {
     const value = parseExact(`${start}}`);
@@ -237,7 +237,7 @@ function readHead(start: string): Head | undefined {
 }
 
 /**
- * The batch's fields for all of its rows: undefined where there are more than defaultProperties without reserved names.
+ * The batch's fields for all of its rows: undefined if there are more than defaultProperties without reserved names.
  */
 function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | undefined {
   if (ctx === undefined) return { batchNames: undefined, batchMembers: '' };

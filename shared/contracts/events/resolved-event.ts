@@ -216,7 +216,7 @@ export function encodeResolved({ event, visitor }: ResolvedEvent): string {
 }
 
 /**
- * Reads only the head of the line at bytes[start, end), for a quarter of the cost of parsing. Undefined where the line
+ * Reads only the head of the line at bytes[start, end), for a quarter of the cost of parsing. Undefined if the line
  * has another layout, or a text of the head has an escape: then the line must be parsed, with the same result. Callers
  * count parsed lines.
  */
@@ -241,7 +241,7 @@ export function readEventHead(bytes: Buffer, start: number, end: number): EventH
   return { id, name, visitorId, sourceId, receivedAtMs, isTest, trace, integrations, consent };
 }
 
-/** `sampleHash` of the event of the line at bytes[start, end); 0 where it cannot be read. */
+/** `sampleHash` of the event of the line at bytes[start, end); 0 if it cannot be read. */
 export function lineSampleHash(bytes: Buffer, start: number, end: number): number {
   reading.bytes = bytes;
   reading.at = start;
@@ -288,7 +288,7 @@ function skipMark(mark: Uint8Array): boolean {
   return true;
 }
 
-/** The text after a mark, up to its quote; undefined where the mark is missing, or the text has an escape. */
+/** The text after a mark, up to its quote; undefined if the mark is missing, or the text has an escape. */
 function readText(mark: Uint8Array, last?: LastText): string | undefined {
   const { bytes, end } = reading;
   if (!standsAt(bytes, reading.at, mark)) return undefined;
@@ -313,7 +313,7 @@ function readText(mark: Uint8Array, last?: LastText): string | undefined {
   return text;
 }
 
-/** Skips to the next comma; false where there is nothing before it, or a text. */
+/** Skips to the next comma; false if there is nothing before it, or a text. */
 function skipNumber(): boolean {
   const { bytes, at: start, end } = reading;
   let at = start;

@@ -68,14 +68,14 @@ export class ResolvedFrame {
     return readEventHead(this.#bytes, this.#startOf(index), this.#endOf(index));
   }
 
-  /** About the bytes of a line with its visitor. Throws FrameError where no line has the visitor. */
+  /** About the bytes of a line with its visitor. Throws FrameError if no line has the visitor. */
   bytesAt(index: number): number {
     const reference = this.#referenceAt(index);
     if (reference !== undefined) this.#visitorOf(reference);
     return this.#endOf(index) - this.#startOf(index) + (reference?.characters ?? 0);
   }
 
-  /** A line with its visitor. Throws FrameError where no line has the visitor. */
+  /** A line with its visitor. Throws FrameError if no line has the visitor. */
   lineAt(index: number): string {
     return this.#withVisitor(index, this.#startOf(index));
   }

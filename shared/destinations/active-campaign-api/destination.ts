@@ -169,7 +169,7 @@ const tagsMax = 100;
 
 /**
  * Tags of a contact and its lists: only the importer accepts these by name
- * (https://developers.activecampaign.com/reference/bulk-import-contacts). Undefined where there are none.
+ * (https://developers.activecampaign.com/reference/bulk-import-contacts). Undefined if there are none.
  */
 function importOf(given: Given, event: OutboundEvent): JsonObject | undefined {
   const { tags = [], tagsProperty, lists = [] } = given;
@@ -206,7 +206,7 @@ function trackEvent(given: Given, event: OutboundEvent, email: string): Outbound
   return postForm({ url: `${given.baseUrl ?? trackerUrl}/event`, body, events: [event] });
 }
 
-/** The one value of a tracked event: its properties as JSON. Undefined where it has none or they are too long. */
+/** The one value of a tracked event: its properties as JSON. Undefined if it has none or they are too long. */
 function eventData(properties: JsonObject): string | undefined {
   const text = JSON.stringify(properties);
   return text === '{}' || text.length > dataCharactersMax ? undefined : text;

@@ -15,7 +15,7 @@ const standardName = platformEventNames('AppLovin');
 
 const restrictedNames: ReadonlySet<string> = new Set(['page_view', 'generate_lead']);
 
-/** AppLovin's name for an event; undefined where it has none or may not receive the event. */
+/** AppLovin's name for an event; undefined if it has none or may not receive the event. */
 export function axonName(event: NamedEvent, restricted: boolean): string | undefined {
   const known = standardName(event);
   return known === undefined || !restricted || restrictedNames.has(known) ? known : undefined;

@@ -50,7 +50,7 @@ export function brazeRows(
 
 /**
  * An alias and the external id to merge it into: of an $identify the visitor's own, of an alias call its two ids.
- * Undefined where either is missing.
+ * Undefined if either is missing.
  */
 export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject | undefined {
   const tied = (external: string | undefined, alias: string | undefined): JsonObject | undefined =>
@@ -197,7 +197,7 @@ const ownPlaces: ReadonlySet<string> = new Set<string>([
 ]);
 
 /**
- * One of https://www.braze.com/docs/user_guide/data/activation/events/recommended_events. Undefined where the event
+ * One of https://www.braze.com/docs/user_guide/data/activation/events/recommended_events. Undefined if the event
  * is not one, or lacks a field: Braze discards incomplete recommended events. A mapped event is sent as the mapping
  * made it.
  */

@@ -3,7 +3,7 @@ import { jsonAnswer } from '../sdk/answers.ts';
 import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 
 /**
- * Classifies a Graph API error for every event of the request; undefined where one event may be the cause. The API
+ * Classifies a Graph API error for every event of the request; undefined if one event may be the cause. The API
  * also responds 400 to throttling and token errors, so only the error code distinguishes them. Codes:
  * https://developers.facebook.com/docs/graph-api/guides/error-handling and
  * https://developers.facebook.com/docs/marketing-api/error-reference; codes that these pages barely describe follow

@@ -149,7 +149,7 @@ function clickCookie(event: SentEvent): string | undefined {
 
 /**
  * The fields that Meta requires of an app event,
- * https://developers.facebook.com/docs/marketing-api/conversions-api/app-events. Throws UnfitEventError where the
+ * https://developers.facebook.com/docs/marketing-api/conversions-api/app-events. Throws UnfitEventError if the
  * device is unknown: Meta refuses such an event and the whole request.
  */
 function appData(event: SentEvent): JsonObject {

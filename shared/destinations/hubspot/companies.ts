@@ -24,7 +24,7 @@ const standardNames: ReadonlyMap<string, string> = new Map([
 /**
  * One input a company,
  * https://developers.hubspot.com/docs/api-reference/latest/crm/objects/companies/batch/upsert-companies: later events
- * override earlier ones. Throws UnfitEventError where an event has no group.
+ * override earlier ones. Throws UnfitEventError if an event has no group.
  */
 export function companyInputs(
   events: readonly OutboundEvent[],

@@ -29,7 +29,7 @@ export type CrmInput = { readonly input: JsonObject; readonly places: readonly n
 
 /**
  * One input a contact, with later events overriding earlier ones: HubSpot refuses a request that has a contact twice.
- * Throws UnfitEventError where the contact has no id.
+ * Throws UnfitEventError if the contact has no id.
  */
 export function contactInputs(
   events: readonly OutboundEvent[],
@@ -147,7 +147,7 @@ function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties
 const nameCharactersMax = 50;
 const propertiesMax = 50;
 
-/** A custom event. Throws UnfitEventError where it has no contact or no valid HubSpot name. */
+/** A custom event. Throws UnfitEventError if it has no contact or no valid HubSpot name. */
 export function hubspotEvent(event: OutboundEvent, hubId: string | undefined): JsonObject {
   const sent = sentEvent(event);
   const { email } = contactIds(event);

@@ -49,7 +49,7 @@ const purchaseName = platformEventNames('Iterable');
 
 /**
  * The body of trackPurchase, which counts as revenue: https://api.iterable.com/api/docs#commerce_trackPurchase.
- * Undefined where the event is not an order, or lacks a field that Iterable requires: the total, and id, name and
+ * Undefined if the event is not an order, or lacks a field that Iterable requires: the total, and id, name and
  * price of each item. A purchase with an existing id replaces the existing one.
  */
 export function iterablePurchase(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
@@ -81,7 +81,7 @@ function orderOf(event: OutboundEvent): JsonObject | undefined {
 
 /**
  * The body of updateCart, which replaces the cart in Iterable: https://api.iterable.com/api/docs#commerce_updateCart.
- * Undefined where the event is not about a cart, or an item lacks a required field. A removal counts only where it
+ * Undefined if the event is not about a cart, or an item lacks a required field. A removal counts only where it
  * lists the remaining products.
  */
 export function iterableCart(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
@@ -135,7 +135,7 @@ function purchasedItem({
 }
 
 /**
- * The body of registerDeviceToken. Undefined where the event registers no device, or the push integration is unknown.
+ * The body of registerDeviceToken. Undefined if the event registers no device, or the push integration is unknown.
  */
 export function iterableDevice(
   event: OutboundEvent,
@@ -186,7 +186,7 @@ export function iterableUser(event: OutboundEvent, preferred: IterableKey, merge
   return { ...key, preferUserId: true, dataFields: { ...fields, email } };
 }
 
-/** Exactly one of the two, because Iterable refuses both. Throws UnfitEventError where neither is known. */
+/** Exactly one of the two, because Iterable refuses both. Throws UnfitEventError if neither is known. */
 export function userKey(event: OutboundEvent, preferred: IterableKey): Readonly<Partial<Record<IterableKey, string>>> {
   const { email, externalId } = contactIds(event);
   const isByEmail = preferred === 'email' ? email !== undefined : externalId === undefined;

@@ -74,7 +74,7 @@ const productsMax = 1_000;
 
 /**
  * The resource of `POST /api/event-bulk-create-jobs` with an event `Ordered Product` for each product of an order.
- * Undefined where the event is not an order.
+ * Undefined if the event is not an order.
  */
 export function orderedProducts(sent: SentEvent, event: OutboundEvent, ids: ContactIds): JsonObject | undefined {
   if (sent.isRenamed || standardEventOf(sent.name) !== 'purchase') return undefined;
@@ -176,7 +176,7 @@ export type SubscriptionOrigin = {
 
 /**
  * The resource of a job that subscribes or unsubscribes a profile, with the current time or a late event's time as
- * the time of consent. Throws UnfitEventError where the profile has no address for the channel.
+ * the time of consent. Throws UnfitEventError if the profile has no address for the channel.
  */
 export function klaviyoSubscription(
   { action, channels }: Subscription,
@@ -207,7 +207,7 @@ export function klaviyoSubscription(
   };
 }
 
-/** The resource of `POST /api/push-tokens`. Undefined where the event registers no device. */
+/** The resource of `POST /api/push-tokens`. Undefined if the event registers no device. */
 export function klaviyoPushToken(sent: SentEvent, ids: ContactIds): JsonObject | undefined {
   const device = pushDevice(sent);
   if (device === undefined) return undefined;

@@ -130,7 +130,7 @@ const named = (members: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(members, name) ? [[name, members[name]] as const] : [])));
 
 /**
- * The `/engage` update that adds numeric event properties to the profile; undefined where the event has none of them.
+ * The `/engage` update that adds numeric event properties to the profile; undefined if the event has none of them.
  */
 export function mixpanelIncrement(
   event: OutboundEvent,

@@ -17,7 +17,7 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 /**
  * An event of Pinterest's API for Conversions; event types: https://developers.pinterest.com/docs/conversions/event/.
  * Names in `ownEvents` (types that the advertiser defined) and mapped names in Pinterest's form (lower case,
- * underscores) are sent unchanged; all other names become `custom`. Throws UnfitEventError where the event lacks the
+ * underscores) are sent unchanged; all other names become `custom`. Throws UnfitEventError if the event lacks the
  * identifiers that the API requires.
  */
 export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEvents: ReadonlySet<string>): JsonObject {

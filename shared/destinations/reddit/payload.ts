@@ -25,7 +25,7 @@ type RedditSettings = { readonly actionSource: string; readonly eventTypes: read
 /**
  * An event of Reddit's Conversions API version 3,
  * https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events, once for each tracking type that the
- * settings assign. Throws UnfitEventError where it is too old or has no identifier for Reddit.
+ * settings assign. Throws UnfitEventError if it is too old or has no identifier for Reddit.
  */
 export function redditEvents(event: SentEvent, settings: RedditSettings, nowMs: number): readonly JsonObject[] {
   const name = event.name.trim().toLowerCase();

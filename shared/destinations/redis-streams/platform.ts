@@ -45,7 +45,7 @@ function wrongCommand(row: unknown): PlatformProblem | undefined {
   return undefined;
 }
 
-/** The number of arguments that limit the stream's length; undefined where they are invalid. */
+/** The number of arguments that limit the stream's length; undefined if they are invalid. */
 function trimmingIn([option, ...words]: readonly string[]): number | undefined {
   if (option !== 'MAXLEN') return 0;
   const isMarked = words[0] === '~' || words[0] === '=';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import type { OutboundAnswer, OutboundEvent, Outcome } from './destination.ts';
 
 /**
- * The JSON object in a platform's response; undefined where the body is not an object or was
+ * The JSON object in a platform's response; undefined if the body is not an object or was
  * truncated.
  */
 export function jsonAnswer({ body }: OutboundAnswer): JsonObject | undefined {

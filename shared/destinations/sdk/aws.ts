@@ -175,7 +175,7 @@ export function awsOutcome(code: string): Outcome {
 }
 
 /**
- * Classifies an error of a whole request. Undefined where the status is enough, where the response
+ * Classifies an error of a whole request. Undefined if the status is enough, where the response
  * has no code, or where one event of several may be the cause.
  */
 export function awsFailure(

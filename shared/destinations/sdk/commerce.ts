@@ -34,7 +34,7 @@ export type Commerce = {
   readonly items: readonly CommerceItem[];
   /** Ids of the products that have one. */
   readonly itemIds: readonly string[];
-  /** Total quantity; undefined where the event has no products. */
+  /** Total quantity; undefined if the event has no products. */
   readonly itemCount: number | undefined;
   readonly searchText: string | undefined;
 };
@@ -67,7 +67,7 @@ export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Comm
 }
 
 /**
- * The event's currency. Undefined where it has none; null where it is not a currency code, so that
+ * The event's currency. Undefined if it has none; null if it is not a currency code, so that
  * the default currency does not replace it.
  */
 function currencyOf(properties: JsonObject): string | null | undefined {

@@ -52,12 +52,12 @@ export type OutboundEvent = {
   /** The visitor opted out by a signal: send only with the platform's limited-use fields. */
   readonly isLimited?: boolean | undefined;
   /**
-   * The visitor's grants for the consent types in the kind's facts; undefined where no purpose maps
+   * The visitor's grants for the consent types in the kind's facts; undefined if no purpose maps
    * to them.
    */
   readonly consentMode?: ConsentMode | undefined;
   /**
-   * The remaining cost budget of the event for rules and templates; undefined where it is not
+   * The remaining cost budget of the event for rules and templates; undefined if it is not
    * limited.
    */
   readonly work?: Work | undefined;
@@ -85,7 +85,7 @@ export type PreparedDestination = {
   readonly requestEveryMs?: number;
   /**
    * Builds the request for up to `batchEventsMax` events of one group. Pure. `nowMs` is the time of
-   * the attempt in ms since the epoch, for signatures. Throws UnfitEventError where an event lacks
+   * the attempt in ms since the epoch, for signatures. Throws UnfitEventError if an event lacks
    * a field that the platform requires.
    */
   buildRequest(events: readonly OutboundEvent[], nowMs: number): OutboundRequest;

@@ -4,13 +4,13 @@ import type { SentEvent } from './event.ts';
 
 /** The device of an app event, in the vocabulary of mobile libraries. */
 export type Device = {
-  /** Undefined where the event does not name the platform, or names another one. */
+  /** Undefined if the event does not name the platform, or names another one. */
   readonly platform: 'ios' | 'android' | undefined;
-  /** The advertising id: Apple's IDFA or Google's AAID. Undefined where the person disabled it. */
+  /** The advertising id: Apple's IDFA or Google's AAID. Undefined if the person disabled it. */
   readonly advertisingId: string | undefined;
   /** Apple's vendor id (IDFV). */
   readonly vendorId: string | undefined;
-  /** Whether the person permits tracking by apps; undefined where the event does not say. */
+  /** Whether the person permits tracking by apps; undefined if the event does not say. */
   readonly allowsTracking: boolean | undefined;
 };
 

@@ -50,7 +50,7 @@ export function otherConversions(id: RegExp, placeholder: string): Setting<Reado
 
 /**
  * The conversion id of an event, from the destination's own list or the further conversions;
- * undefined where it is in neither.
+ * undefined if it is in neither.
  */
 export function conversionIdOf(
   event: OutboundEvent,

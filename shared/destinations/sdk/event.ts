@@ -104,7 +104,7 @@ export type SentEvent = {
    * practice uses for it, else the event id.
    */
   readonly deduplicationId: string;
-  /** ISO 4217 currency for amounts without one; undefined where the destination has no default. */
+  /** ISO 4217 currency for amounts without one; undefined if the destination has no default. */
   readonly defaultCurrency: string | undefined;
 };
 
@@ -144,7 +144,7 @@ function deduplicationIdIn(properties: JsonObject, own: string | undefined): str
   return undefined;
 }
 
-/** A text property; undefined where it is missing, empty or not text. */
+/** A text property; undefined if it is missing, empty or not text. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -158,7 +158,7 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /**
- * The properties that a mapping produced; undefined where none matches or where a mapping only
+ * The properties that a mapping produced; undefined if none matches or where a mapping only
  * renames the event, which leaves its properties unchanged.
  */
 export function mappedProperties({ resolved, mapped }: OutboundEvent): JsonObject | undefined {
@@ -257,7 +257,7 @@ function mappedJson(
 
 /**
  * The canonical events and their visitors as a JSON array of bytes, without creating strings.
- * Undefined where an event cannot be sent as its stored bytes.
+ * Undefined if an event cannot be sent as its stored bytes.
  */
 export function eventsJsonBytes(events: readonly OutboundEvent[]): Buffer | undefined {
   const writer = arrayWriter;

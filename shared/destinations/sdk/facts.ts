@@ -9,13 +9,13 @@ export type KindFacts = {
   readonly sends: string;
   readonly limits: KindLimits;
   /**
-   * The field that the platform deduplicates by; undefined where it counts a repeated event twice.
+   * The field that the platform deduplicates by; undefined if it counts a repeated event twice.
    */
   readonly deduplicatesBy: string | undefined;
   /** How the platform reports refused events and reasons. */
   readonly errors: string;
   /**
-   * How limited use is sent, in the platform's terms; undefined where the platform has none or is
+   * How limited use is sent, in the platform's terms; undefined if the platform has none or is
    * not for advertising.
    */
   readonly limitedUse?: string;
@@ -57,7 +57,7 @@ export const standardSkips: Readonly<Record<SkippedCall, string>> = {
 /** A version of a platform's interface. */
 export type KindVersion = {
   readonly name: string;
-  /** The published end of support, `yyyy-mm-dd`; undefined where there is none yet. */
+  /** The published end of support, `yyyy-mm-dd`; undefined if there is none yet. */
   readonly ends: string | undefined;
 };
 

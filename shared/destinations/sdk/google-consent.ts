@@ -6,7 +6,7 @@ import { isLimited } from './limited-data-use.ts';
 /**
  * The event's `consent` property for ads in a Google API's values: `{ad_user_data,
  * ad_personalization}`, each `GRANTED` or `DENIED`. Both are denied where the event sets neither
- * and is for limited use. Undefined where nothing is set.
+ * and is for limited use. Undefined if nothing is set.
  */
 export function googleConsent(
   event: SentEvent,

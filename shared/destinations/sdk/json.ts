@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../runtime/json.ts';
 
 /**
- * The object without undefined members; undefined where it would be empty: some platforms refuse
+ * The object without undefined members; undefined if it would be empty: some platforms refuse
  * empty objects and lists.
  */
 export function present<Given extends object>(given: Given): Partial<Given> | undefined {

@@ -87,7 +87,7 @@ function datumOf(value: unknown): string | undefined {
 
 /**
  * The id by which an ad platform distinguishes people: the customer's, else the visitor id, which a
- * browser pixel also knows. Undefined where a mapping withholds it.
+ * browser pixel also knows. Undefined if a mapping withholds it.
  */
 export function matchingId(event: SentEvent): string | undefined {
   const { properties, visitor } = event;
@@ -102,7 +102,7 @@ export function hashedMatchingId(event: SentEvent): string | undefined {
 }
 
 /**
- * SHA-256 of each identifier in lower-case hex, after normalisation; undefined where it is missing
+ * SHA-256 of each identifier in lower-case hex, after normalisation; undefined if it is missing
  * or invalid.
  */
 export type HashedPerson = Readonly<Record<keyof typeof normalised | 'phone', string | undefined>>;
@@ -135,7 +135,7 @@ export function hashDatum(text: string | undefined, normalise: Normalise): strin
   return text === undefined ? undefined : hashedAs(normalise)(text, '');
 }
 
-/** The address in lower case; undefined where the text is not an address. */
+/** The address in lower case; undefined if the text is not an address. */
 export function normaliseEmail(text: string): string | undefined {
   const email = normaliseText(text);
   return /^[^\s@]+@[^\s@]+$/.test(email) ? email : undefined;
@@ -204,7 +204,7 @@ export type ContactIds = {
   /** The customer's user id. */
   readonly externalId: string | undefined;
   readonly email: string | undefined;
-  /** E.164; undefined where the number cannot be parsed. */
+  /** E.164; undefined if the number cannot be parsed. */
   readonly phone: string | undefined;
 };
 

@@ -765,7 +765,7 @@ export const platformEvents = {
 /** The id of a kind with its own names for standard events. */
 export type PlatformWithEvents = keyof typeof platformEvents;
 
-/** The platform's name for an event; undefined where it has none: see `createEventNames`. */
+/** The platform's name for an event; undefined if it has none: see `createEventNames`. */
 export function platformEventNames(kind: PlatformWithEvents): (event: NamedEvent) => string | undefined {
   return createEventNames(platformEvents[kind]);
 }

@@ -65,7 +65,7 @@ export type PlatformCredentials =
 
 /** Rows of a request: their location and schema. */
 export type PlatformRows = {
-  /** Path with dots to the list; empty where the body itself is the list. */
+  /** Path with dots to the list; empty if the body itself is the list. */
   readonly at: string;
   readonly schema: TSchema;
   /** Checks beyond the schema. Returns the field and its problem. */
@@ -126,7 +126,7 @@ export type Judgement = {
 
 /** A platform that responds as documented, without an account and without a network. Pure. */
 export type Platform = {
-  /** The endpoint of a request; undefined where the platform has no such address. */
+  /** The endpoint of a request; undefined if the platform has no such address. */
   endpointOf(request: OutboundRequest): PlatformEndpoint | undefined;
   judge(request: OutboundRequest, options?: JudgeOptions): Judgement;
 };

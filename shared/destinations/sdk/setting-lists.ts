@@ -10,7 +10,7 @@ type ListDeclaration = {
   readonly example?: string;
 };
 
-/** A list of names separated by commas, such as trait names; empty where the setting is missing. */
+/** A list of names separated by commas, such as trait names; empty if the setting is missing. */
 export function nameList(declared: ListDeclaration): Setting<readonly string[]> {
   const setting = optionalText(declared, (text, key) => entriesOf(text, key));
   return { ...setting, read: (given, key) => setting.read(given, key) ?? [] };

@@ -60,7 +60,7 @@ export type Setting<Value> = {
    * any value, including one that `read` refuses.
    */
   addressOf?(given: unknown): string;
-  /** A warning about a valid value: one sentence; undefined where there is none. */
+  /** A warning about a valid value: one sentence; undefined if there is none. */
   warningOf?(given: unknown): string | undefined;
 };
 
@@ -193,7 +193,7 @@ export function choice<Value extends string>(declared: {
   };
 }
 
-/** A boolean; false where it is missing. */
+/** A boolean; false if it is missing. */
 export function toggle(declared: { readonly label: string; readonly sublabel: string }): Setting<boolean> {
   return {
     describe: (key) => ({ type: 'Switch', key, ...declared, required: null, defaultValue: false }),

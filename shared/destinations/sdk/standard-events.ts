@@ -147,7 +147,7 @@ export type NamedEvent = Pick<SentEvent, 'name' | 'isRenamed'>;
 
 /**
  * The platform's name for an event: one of the platform's names in any spelling, or the platform's
- * name for a common name (`Order Completed` is a purchase). Undefined where there is none. A mapped
+ * name for a common name (`Order Completed` is a purchase). Undefined if there is none. A mapped
  * name is not translated: it is the name the platform receives.
  */
 export function createEventNames({

@@ -33,7 +33,7 @@ export const snapchatName = platformEventNames('SnapchatAdsCapi');
 
 /**
  * An event of Snap's Conversions API, https://developers.snap.com/api/marketing-api/Conversions-API/Parameters.
- * Throws UnfitEventError where it is too old or lacks the identifiers that the API requires.
+ * Throws UnfitEventError if it is too old or lacks the identifiers that the API requires.
  */
 export function snapchatEvent(event: SentEvent, name: string, source: SnapchatSource, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);

@@ -67,7 +67,7 @@ function listsOf({ properties }: SentEvent): JsonObject {
   return Object.fromEntries(given);
 }
 
-/** Model, year, mileage and preferred price of a vehicle; empty where the event names none. */
+/** Model, year, mileage and preferred price of a vehicle; empty if the event names none. */
 function ranges(event: SentEvent): JsonObject {
   const { properties } = event;
   if (properties['make'] === undefined && properties['vin'] === undefined) return {};

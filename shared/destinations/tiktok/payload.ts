@@ -17,7 +17,7 @@ import { tiktokOwnFields } from './own-fields.ts';
 
 /**
  * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters;
- * other names are custom events. Throws UnfitEventError where the event has no identifier for TikTok.
+ * other names are custom events. Throws UnfitEventError if the event has no identifier for TikTok.
  */
 export function tiktokEvent(event: SentEvent, source: string): JsonObject {
   if (source === 'app') return appEvent(event);
@@ -65,7 +65,7 @@ const appName = createEventNames({
   ],
 });
 
-/** An app event. Throws UnfitEventError where the app or the device is unknown. */
+/** An app event. Throws UnfitEventError if the app or the device is unknown. */
 function appEvent(event: SentEvent): JsonObject {
   const { context } = event;
   const id = textOf(context['app_id']) ?? textOf(context['app_namespace']);

@@ -74,7 +74,7 @@ export function serverOf(
 
 export type Login = { readonly user: string; readonly password: string };
 
-/** The login of a request; undefined where it has none. */
+/** The login of a request; undefined if it has none. */
 export function loginOf({ headers }: OutboundRequest): Login | undefined {
   const [, encoded] = /^Basic (\S+)$/.exec(headers['authorization'] ?? '') ?? [];
   if (encoded === undefined) return undefined;

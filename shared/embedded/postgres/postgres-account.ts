@@ -7,8 +7,8 @@ import type { Account } from './reachability.ts';
 const candidates = ['postgres', 'nobody', 'daemon'];
 
 /**
- * The account to run PostgreSQL as if this process is root, since PostgreSQL refuses to run as root; otherwise
- * undefined: this process's own account. Existing data keep the account that owns them.
+ * If this process is root: the account for PostgreSQL, which refuses to run as root. Otherwise undefined, for this
+ * process's own account. Existing data keep the account that owns them.
  */
 export async function choosePostgresAccount(clusterDir: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) {

@@ -36,7 +36,7 @@ export type BucketEntry = {
 /** A durable key-value bucket in the log. */
 export type Bucket = {
   get(key: string): Promise<BucketEntry | undefined>;
-  /** Writes and returns the new revision. Throws PublishError where the log refuses, as when the bucket is full. */
+  /** Writes and returns the new revision. Throws PublishError if the log refuses, as when the bucket is full. */
   put(key: string, value: Uint8Array): Promise<number>;
   /** As `put`, only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
   putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;

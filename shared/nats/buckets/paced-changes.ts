@@ -19,7 +19,7 @@ export type PacedChanges<Change> = {
    * Applies the change now, or later where its key is over its limit. Of waiting changes only the newest is applied.
    */
   offer(key: string, revision: number, change: Change): void;
-  /** The oldest revision among the waiting changes; undefined where none waits. */
+  /** The oldest revision among the waiting changes; undefined if none waits. */
   readonly waitingFrom: number | undefined;
   /** Drops waiting changes. */
   stop(): void;

@@ -28,7 +28,7 @@ export type ReplayStore = {
 /** Replays of one destination that are not over, at most, and replays that are over and still listed. */
 export const replaysWaitingMax = 10;
 const replaysOverMax = 50;
-/** The same of one account, as all accounts share the bucket. */
+/** Maximum number of waiting replays of one account, since all accounts share the bucket. */
 const replaysOfAccountWaitingMax = 100;
 const replaysOfAccountOverMax = 500;
 /** A read of the replays may take this long, in ms. */

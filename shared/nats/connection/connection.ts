@@ -9,7 +9,7 @@ import { accessOptions } from './log-access.ts';
 import { versionProblem } from './server-version.ts';
 import { tlsFailure } from '../../runtime/tls-failure.ts';
 
-/** The node that a connection leads to, or led to last. A field is undefined where the node did not report it. */
+/** The node that a connection leads to, or led to last. A field is undefined if the node did not report it. */
 export type ConnectedServer = {
   readonly name: string | undefined;
   readonly version: string | undefined;

@@ -4,7 +4,7 @@ import type { DurableConsumer, OwnedConsumer } from './consumers.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
 /**
- * Requests of a consumer's owner to the server. Each throws ConsumerTakenError where another reader has taken the
+ * Requests of a consumer's owner to the server. Each throws ConsumerTakenError if another reader has taken the
  * consumer over.
  */
 export type ConsumerControl = {

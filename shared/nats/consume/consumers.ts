@@ -49,7 +49,7 @@ export const consumerPolicy = {
 /** A pull request waits this long at the server, in ms. A paused reader's request may receive messages for as long. */
 export const pullExpiresMs = 3_000;
 
-/** The same for one reader among very many. */
+/** Maximum duration of a pull of one reader among very many. */
 export const pullExpiresMaxMs = 10_000;
 
 /** A consumer owned by one reader, which receives everything that is not acknowledged, in order. */

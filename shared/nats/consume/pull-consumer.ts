@@ -49,7 +49,7 @@ export type PullConsumer = {
   confirm(): Promise<void>;
   /**
    * Finishes all messages up to a sequence unread, except those that are taken. Resolves with about how many these
-   * were; 0 where the log does not reach that far, or when the consumer is closed first.
+   * were; 0 if the log does not reach that far, or when the consumer is closed first.
    */
   skipTo(upTo: number): Promise<number>;
   /** Sends no more pull requests; messages on their way are buffered. `resume` continues. */

@@ -24,7 +24,7 @@ export type Erasures = {
   readonly isCurrent: boolean;
   /** Whether an event's visitor was erased after the event was received. */
   isErased(accountId: string, event: ReceivedEvent): boolean;
-  /** The visitor's last consent; undefined where the visitor has withdrawn nothing. */
+  /** The visitor's last consent; undefined if the visitor has withdrawn nothing. */
   lastWords(accountId: string, event: ReceivedEvent): LastWords | undefined;
 };
 

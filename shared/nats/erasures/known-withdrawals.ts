@@ -14,7 +14,7 @@ type AccountWithdrawals = {
   forgottenUntilMs: number;
 };
 
-/** Visitors that a thread keeps the last words of: each takes some 300 bytes. */
+/** Maximum number of visitors whose latest consents a thread keeps; each takes some 300 bytes. */
 const visitorsMax = 200_000;
 
 /** The consents that visitors withdrew, by visitor, as notices announced them. A visitor who denied nothing takes no memory. */
@@ -41,7 +41,7 @@ export class KnownWithdrawals {
   }
 
   /**
-   * The last consents of an event's visitor; undefined where the visitor denied nothing. Where they may be forgotten,
+   * The last consents of an event's visitor; undefined if the visitor denied nothing. Where they may be forgotten,
    * the event counts as withdrawn.
    */
   lastWords(

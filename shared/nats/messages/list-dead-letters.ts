@@ -76,7 +76,7 @@ export async function listDeadLetters(
   return { letters, nextBeforeSeq: hasMore ? seqs.at(-1) : undefined };
 }
 
-/** One dead letter of a destination by its sequence; undefined where there is none. */
+/** One dead letter of a destination by its sequence; undefined if there is none. */
 export async function findDeadLetter(
   connection: LogConnection,
   destinationId: string,

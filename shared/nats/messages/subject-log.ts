@@ -32,7 +32,7 @@ export function readAt(connection: LogConnection, stream: string, seq: number): 
   return find(connection, stream, { seq });
 }
 
-/** The newest message on a subject, asked of the stream's leader; undefined when there is none. */
+/** The newest message on a subject, read from the stream's leader; undefined if there is none. */
 export function readLast(
   connection: LogConnection,
   stream: string,

@@ -19,7 +19,7 @@ export type StreamReport = {
   readonly differences: readonly SettingDifference[] | undefined;
   readonly bytes: number;
   readonly bytesMax: number;
-  /** Nodes that hold a copy and are up to date, the leader included; undefined where there is one node. */
+  /** Nodes that hold a copy and are up to date, the leader included; undefined if there is one node. */
   readonly copiesCurrent: number | undefined;
   readonly copies: number;
 };

@@ -39,7 +39,7 @@ export async function readExposure(monitorUrl: string, timeoutMs: number): Promi
 
 const greetingBytesMax = 64 * 1024;
 
-/** The first line of a port, `INFO {...}`; undefined where none arrives in time. */
+/** The first line of a port, `INFO {...}`; undefined if none arrives in time. */
 function readGreeting(
   host: string,
   port: number,

@@ -7,11 +7,11 @@ import type { MonitorPage } from './read-monitor.ts';
 export type LogServer = {
   readonly name: string;
   readonly version: string;
-  /** The fault that its health page reports; undefined where it is healthy. */
+  /** The fault that its health page reports; undefined if it is healthy. */
   readonly complaint: string | undefined;
   /** Undefined: JetStream is not enabled there. */
   readonly storage: LogServerStorage | undefined;
-  /** Whether its routes need certificates; undefined where the server is in no cluster. */
+  /** Whether its routes need certificates; undefined if the server is in no cluster. */
   readonly areRoutesEncrypted: boolean | undefined;
 };
 

@@ -73,7 +73,7 @@ export type PublishRetry = {
 
 const tryTimeoutMs = 5_000;
 
-/** Publishes until the log has stored the message, within the given bounds. Throws PublishError where they end it. */
+/** Publishes until the log has stored the message, within the given bounds. Throws PublishError if they end it. */
 export function publishWithRetry(
   connection: LogConnection,
   message: OutgoingMessage,

@@ -47,7 +47,7 @@ export async function readSubjects(
 /** Messages of a stream that a server found damaged or missing since it started. */
 export type StreamLoss = {
   readonly bytes: number;
-  /** The known sequences: none where it read a file that ended too early. */
+  /** The known sequences; none after the server read a file that ended too early. */
   readonly seqs: readonly number[];
 };
 

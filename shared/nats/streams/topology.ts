@@ -166,7 +166,7 @@ function refuseNewerFormat({ metadata }: FoundConfig): void {
 /** A log of a build without format numbers has the first format. */
 const formatOf = (metadata: StreamConfig['metadata']): number => Number(metadata?.[formatEntry] ?? 1);
 
-/** The format of a log, from its stream INGEST; undefined where there is none yet. Changes nothing. */
+/** The format of a log, from its stream INGEST; undefined if there is none yet. Changes nothing. */
 export function readLogFormat({ [client]: { jsm } }: LogConnection): Promise<number | undefined> {
   return whileForming(async () => {
     try {
@@ -285,7 +285,7 @@ export type ErasuresState = {
   readonly key: Buffer;
 };
 
-/** Asked of the stream's leader. Throws TopologyError where another deployment created the stream. */
+/** Asked of the stream's leader. Throws TopologyError if another deployment created the stream. */
 export async function readErasuresState(connection: LogConnection): Promise<ErasuresState> {
   const { created, state, key } = await readHashed(connection, streams.erasures);
   return { createdAt: created, lastSeq: state.last_seq, key };

@@ -27,7 +27,7 @@ export type LastWords = { get(name: string): LastWord | undefined };
 
 /** Current consent that is not in the event's line. */
 export type ConsentNow = {
-  /** By lower-case name; undefined where the visitor has withdrawn nothing. */
+  /** By lower-case name; undefined if the visitor has withdrawn nothing. */
   lastWords(head: EventHead): LastWords | undefined;
   /** The event has a consent that cannot be read. */
   onUnreadable(): void;
@@ -49,7 +49,7 @@ const rememberedMax = 1_000;
 const noWords: ConsentWords = {};
 
 /**
- * Compiles the purposes that a destination serves; undefined where it serves none, and its events need no consent. For
+ * Compiles the purposes that a destination serves; undefined if it serves none, and its events need no consent. For
  * each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's default where
  * its regions cover the visitor. Within a layer a denial wins. A grant must not have been withdrawn since. `rule`:
  * whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination accepts events for
@@ -86,7 +86,7 @@ type AskPurposes = (
   readonly allowsAny: boolean;
 };
 
-/** Compiles the enabled purposes, in the order of their names; undefined where there are none. */
+/** Compiles the enabled purposes, in the order of their names; undefined if there are none. */
 export function compilePurposes(settings: readonly ConsentSetting[]): AskPurposes | undefined {
   const purposes = settings
     .filter(({ isEnabled }) => isEnabled)

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { consentStringCharactersMax } from './tc-string.ts';
 
-/** Whether the visitor allows a category of a consent platform; undefined where the platform does not name it. Case does not matter. */
+/** Whether the visitor allows a category of a consent platform; undefined if the platform does not name it. Case does not matter. */
 export type Categories = (name: string) => boolean | undefined;
 
 /**

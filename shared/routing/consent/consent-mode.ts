@@ -9,7 +9,7 @@ export type FindConsentMode = (head: EventHead, subject: Subject, now: ConsentNo
 
 /**
  * Compiles the purposes' answers for the Google consent types that a destination passes on, whether it serves the
- * purposes or not. All purposes of a type must be granted. Undefined where no purpose has one of the types.
+ * purposes or not. All purposes of a type must be granted. Undefined if no purpose has one of the types.
  */
 export function compileConsentMode(
   settings: readonly ConsentSetting[],

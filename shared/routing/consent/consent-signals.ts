@@ -121,7 +121,7 @@ function allows({ purposes, vendors = [], segment }: TcfSettings, consent: TcCon
   return purposes.every((id) => given?.has(id) === true) && vendors.every((id) => consent.vendors.has(id));
 }
 
-/** Each of several categories must be allowed; undefined where none is named. */
+/** Each of several categories must be allowed; undefined if none is named. */
 function wordOf(names: readonly string[], categories: Categories): boolean | undefined {
   const words = names.map(categories).filter((word) => word !== undefined);
   return words.length === 0 ? undefined : words.every(Boolean);

@@ -118,7 +118,7 @@ function compilePayload({ eventName, mappings, others }: MappingRule, hiding: Hi
   };
 }
 
-/** Builds the mapped properties; undefined where there are no rows. */
+/** Builds the mapped properties; undefined if there are no rows. */
 function compileRows(
   rows: readonly MappingRow[],
   hiding: Hiding,
@@ -204,7 +204,7 @@ type SetProperty = (properties: MutableProperties, value: unknown, text?: string
 
 /**
  * Compiles the name of a destination property: `user_data.em` sets `em` within the object `user_data`, which is made on
- * the way. Throws PlanError where a part is empty or a name that objects inherit by (`__proto__`, `prototype`,
+ * the way. Throws PlanError if a part is empty or a name that objects inherit by (`__proto__`, `prototype`,
  * `constructor`). No other property set on the same object may be a part of the way: see `checkNoOverlap`.
  */
 export function compileProperty(name: string, field: string): SetProperty {
@@ -232,7 +232,7 @@ export function compileProperty(name: string, field: string): SetProperty {
 
 const reservedNames: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
-/** Throws PlanError where one property would be the value that contains another: `user` and `user.email`. */
+/** Throws PlanError if one property would be the value that contains another: `user` and `user.email`. */
 export function checkNoOverlap(names: readonly string[], fieldOf: (index: number) => string): void {
   const taken = new Set(names);
   for (const [index, name] of names.entries()) {

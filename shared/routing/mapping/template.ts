@@ -17,10 +17,11 @@ export type Template = {
 
 /**
  * Compiles a template: text with paths in double braces, `Hello {{visitor.first_name}}`. Paths are those of conditions;
- * space inside the braces means nothing. Text without braces is sent as it is, and so is a brace that closes nowhere.
- * A template that is one placeholder keeps the value's type: `{{event.event_properties.price}}` stays a number, and a
- * path that leads nowhere stays undefined. Within other text a missing value or null is empty, and a list or object is
- * written as JSON. What it writes is work of the subject. At most 10,000 characters and 100 placeholders. Throws PlanError naming the field.
+ * space inside the braces is ignored. Text without braces is sent unchanged, and so is a brace without a closing one. A
+ * template that is one placeholder keeps the value's type: `{{event.event_properties.price}}` stays a number, and a
+ * path without a value stays undefined. Within other text a missing value or null is empty, and a list or object is
+ * written as JSON. What it writes is work of the subject. At most 10,000 characters and 100 placeholders. Throws
+ * PlanError naming the field.
  */
 export function compileTemplate(template: string, field: string): Template {
   if (template.length > templateCharactersMax) {

@@ -17,8 +17,8 @@ export function hashed(digest: (text: string) => string): ChangeText {
 }
 
 /**
- * SHA-256 of the normalised text, the salt before it; nothing where the text is not what the modification is for.
- * A value that arrives as a SHA-256 already is taken as normalised: it is not hashed twice, unless there is a salt.
+ * SHA-256 of the salt and the normalised text; undefined if the text does not fit the modification. A value that is
+ * already a SHA-256 counts as normalised, and is hashed again only with a salt.
  */
 export function hashedAs(normalise: (text: string) => string | undefined): ChangeText {
   return (text, salt) => {

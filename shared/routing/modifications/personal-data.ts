@@ -4,7 +4,7 @@ import { utcDay } from '../values/value-forms.ts';
 /*
  * Personal data as the ad platforms ask for it before it is hashed. Sources: Meta, Conversions API, "Customer information
  * parameters" (https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters);
- * Google Ads API, "Normalize and hash user-provided data". Undefined where the text is not such a datum.
+ * Google Ads API, "Normalize and hash user-provided data". Undefined if the text is not such a datum.
  */
 
 const phoneCharactersMax = 100;

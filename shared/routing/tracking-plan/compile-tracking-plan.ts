@@ -62,9 +62,9 @@ export type Hit = {
   readonly rule: string;
   readonly action: PlanAction;
   readonly severity: PlanSeverity;
-  /** Path of the property; undefined where the rule concerns the event, or each of `places` has its own name. */
+  /** Path of the property; undefined if the rule concerns the event, or each of `places` has its own name. */
   readonly property: string | undefined;
-  /** The places that broke it, with the values as sent; empty where a value is missing. */
+  /** The places that broke it, with the values as sent; empty if a value is missing. */
   readonly places: readonly Place[];
 };
 
@@ -73,7 +73,7 @@ export type PlanVerdict = {
   readonly outcome: 'pass' | 'quarantine' | 'drop';
   /** Each rule at most once, those that decided the outcome first. */
   readonly hits: readonly Hit[];
-  /** The event without omitted and redacted values; undefined where it is unchanged. */
+  /** The event without omitted and redacted values; undefined if it is unchanged. */
   readonly changed: Envelope | undefined;
   /** Units of work spent. */
   readonly units: number;
@@ -109,7 +109,7 @@ type EnabledRule = Omit<PlanRule, 'isEnabled'>;
 type Check = (event: JudgedEnvelope, work: Work) => Hit | undefined;
 
 /**
- * Compiles the tracking plan; undefined where an account has published none. Names of events match without case. Rules of
+ * Compiles the tracking plan; undefined if an account has published none. Names of events match without case. Rules of
  * every event apply to the service's own, which begin with `$`, too, but that nothing is required of them; they are never
  * unknown. What is asked of an event's properties is asked once it is Approved or Deprecated. A rule that cannot be read, or
  * not be compiled, and does more than report holds every event it may be about.
@@ -217,7 +217,7 @@ function omit({ holder, name }: Place): void {
   else delete holder[name];
 }
 
-/** One rule; undefined where it cannot be compiled and would only report. */
+/** One rule; undefined if it cannot be compiled and would only report. */
 function compileRule(rule: EnabledRule): Check | undefined {
   const action = actionOf(rule.action);
   const severity = severityOf(rule.severity);

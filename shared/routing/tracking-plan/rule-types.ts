@@ -7,7 +7,7 @@ import type { Found, Place } from './find-places.ts';
 export type Expectation = { readonly type: string; readonly expected: string | null };
 
 /**
- * The places where a rule is broken, or undefined where it is kept. A list without places: broken by something that is not
+ * The places where a rule is broken, or undefined if it is kept. A list without places: broken by something that is not
  * there. `found` is what each of the objects has in which the property may stand.
  */
 export type Broken = (found: readonly Found[], work: Work) => readonly Place[] | undefined;

@@ -7,7 +7,7 @@ import type { Work } from './work.ts';
 
 /** What rules and templates read: the event, and the visitor after the event. */
 export type Subject = Pick<ResolvedEvent, 'event' | 'visitor'> & {
-  /** The budget of the reads; undefined where they are not counted, as in a trial on request. */
+  /** The budget of the reads; undefined if they are not counted, as in a trial on request. */
   readonly work?: Work | undefined;
 };
 
@@ -29,7 +29,7 @@ export type ReadProperty = {
  *
  * A property whose own name holds dots is found too, where no shorter name leads on: `{"a.b": 1}` at `….a.b`.
  * A path that leads nowhere is undefined. Only an object's own properties count, never what it inherits.
- * Throws PlanError where the text cannot be a path.
+ * Throws PlanError if the text cannot be a path.
  */
 export function compilePropertyPath(path: string, field: string): ReadProperty {
   const bare = path.trim().replace(/^\$/, '');

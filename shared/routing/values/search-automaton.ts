@@ -10,7 +10,7 @@ export const automatonStepsMax = 250_000;
 
 /**
  * Makes the deterministic automaton of an expression, all of it and in advance: a search is then one look into a table for
- * each character, whatever the text. Undefined where it would have more than 2,000 states or take more than a quarter of
+ * each character, whatever the text. Undefined if it would have more than 2,000 states or take more than a quarter of
  * a million steps to make, as those have that have to remember much of what they saw (`a[ab]{20}c`).
  *
  * It is the subset construction over the instructions of the compiled program, which are those of
@@ -220,7 +220,7 @@ class Construction {
     return this.#takersWith(state, at.textEnd | at.lineEnd | boundaryOf(state, false)) === undefined;
   }
 
-  /** The positions that consume a character once the next one is known; undefined where that makes a match. */
+  /** The positions that consume a character once the next one is known; undefined if that makes a match. */
   #takersWith({ takers, askers, context }: State, ahead: number): readonly number[] | undefined {
     if (askers.length === 0) return takers;
     const reached = this.#follow([...takers, ...askers], (context & knownBefore) | ahead, false);
@@ -228,7 +228,7 @@ class Construction {
   }
 
   /**
-   * Follows instructions that consume no character, as far as the position allows; undefined where that leads to a
+   * Follows instructions that consume no character, as far as the position allows; undefined if that leads to a
    * match.
    */
   #follow(places: readonly number[], place: number, mayAsk: boolean): Omit<State, 'context'> | undefined {

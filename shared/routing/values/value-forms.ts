@@ -53,7 +53,7 @@ function isoSpan(text: string): Span | undefined {
   return momentOf(startMs + ((hours * 60 + minutes) * 60 + seconds) * 1_000 + fractionMs - zoneMs);
 }
 
-/** Start of a UTC day in ms since the epoch; undefined where the calendar has no such day. */
+/** Start of a UTC day in ms since the epoch; undefined if the calendar has no such day. */
 export function utcDay(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   // Date.UTC would read the years 0 to 99 as 1900 to 1999.

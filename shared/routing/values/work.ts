@@ -32,14 +32,14 @@ export class Work {
     return this.#written;
   }
 
-  /** A value is written to the output. Throws OverBudgetError where that exceeds the rest. */
+  /** A value is written to the output. Throws OverBudgetError if that exceeds the rest. */
   write(value: unknown): void {
     const characters = this.#sizeOf(value);
     this.#written += characters;
     this.spend(characters);
   }
 
-  /** Throws OverBudgetError where that exceeds the rest. */
+  /** Throws OverBudgetError if that exceeds the rest. */
   spend(units: number): void {
     this.#spent += units;
     if (this.#spent > this.#unitsMax) throw new OverBudgetError(this.#unitsMax);

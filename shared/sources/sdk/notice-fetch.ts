@@ -14,9 +14,9 @@ export type NoticeFetch = {
   readonly url: string;
   /** The request for the object in an event's properties; undefined for events without one. */
   request(notice: JsonObject, access: FetchAccess): Pick<OutboundRequest, 'method' | 'url' | 'headers'> | undefined;
-  /** The meaning of a response without the object; undefined where the status decides. */
+  /** The meaning of a response without the object; undefined if the status decides. */
   readFailure(answer: OutboundAnswer): Outcome | undefined;
-  /** The event built from a notification and its response; undefined where the response is for another object. */
+  /** The event built from a notification and its response; undefined if the response is for another object. */
   readEvent(answer: JsonObject): ProviderEvent | undefined;
 };
 

@@ -30,7 +30,7 @@ export function compilePath(text: string): Path {
   return steps;
 }
 
-/** The value at a path; undefined where the body has none. */
+/** The value at a path; undefined if the body has none. */
 export function valueAt(body: unknown, path: Path): unknown {
   let value = body;
   for (const next of path) {

@@ -6,7 +6,7 @@ export type SignedRequest = {
   readonly body: Uint8Array;
   /** The address that the provider called, with its query, as written: `https://…`. */
   readonly url: string;
-  /** A header by its lower-case name; empty where the request has none. */
+  /** A header by its lower-case name; empty if the request has none. */
   header(name: string): string;
   /** Since the epoch. */
   readonly nowMs: number;
@@ -58,7 +58,7 @@ type TimedOptions = Omit<HmacOptions, 'prefix'> & {
   /** Further headers that it reads. */
   readonly headers: readonly string[];
   readonly label: string;
-  /** The digest and time in the request; undefined where one is missing. */
+  /** The digest and time in the request; undefined if one is missing. */
   read(request: SignedRequest): { readonly digest: string; readonly time: string } | undefined;
   /** The signed text. */
   message(request: SignedRequest, time: string): readonly (string | Uint8Array)[];

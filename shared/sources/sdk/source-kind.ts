@@ -44,7 +44,7 @@ export type SourceKindDeclaration = {
   readonly notes?: string;
   /** Sources of the facts. */
   readonly follows: readonly string[];
-  /** How its requests are authenticated; undefined where the provider does not sign, or in an undocumented way. */
+  /** How its requests are authenticated; undefined if the provider does not sign, or in an undocumented way. */
   readonly signature?: SignatureScheme;
   readonly table: EventTable;
   /** The events of a body; by default the elements of an array, else the body. */

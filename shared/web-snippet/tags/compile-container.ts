@@ -78,7 +78,7 @@ export function compileContainer(collections: TagCollections, tagManagerId: stri
   return { container: { variables, triggers, tags }, problems };
 }
 
-/** Why the tag managers of a version cannot be published, in words; empty where they can. */
+/** Why the tag managers of a version cannot be published, in words; empty if they can. */
 export function containerProblems(collections: TagCollections): readonly string[] {
   const enabled = collections.tagManagers.filter(({ status }) => status === 'Enabled');
   const sources = new Map<string, string>();

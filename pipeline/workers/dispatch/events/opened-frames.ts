@@ -33,13 +33,13 @@ export class OpenedFrame {
     return this.#lines?.length ?? 1;
   }
 
-  /** A line as stored; undefined where lines cannot be divided. */
+  /** A line as stored; undefined if lines cannot be divided. */
   textAt(index: number): string | undefined {
     return this.#lines?.textAt(index);
   }
 
   /**
-   * The event of a line; undefined where this build can read none. A line that must be parsed for its head is parsed
+   * The event of a line; undefined if this build can read none. A line that must be parsed for its head is parsed
    * for each caller, which gets its own copy.
    */
   eventAt(index: number): ReadEvent | undefined {

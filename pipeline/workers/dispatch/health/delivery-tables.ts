@@ -63,7 +63,7 @@ export class DeliveryTables {
     };
   }
 
-  /** Undefined where there are no counts. */
+  /** Undefined if there are no counts. */
   toCounts(which: 'all' | 'changed'): DeliveryCounts | undefined {
     const counted = tableNames.flatMap((name) => {
       const counts = this.#tables[name].toCounts(which);
@@ -86,7 +86,7 @@ function makeColumn(from: Stage, to: MovedTo): string {
   return made;
 }
 
-/** The column for the move without a reason of its own. */
+/** The column of the same move with the reason `otherReason`, for moves without a column of their own. */
 function spareOf(column: string): string {
   const reasonAt = column.indexOf(' ');
   return reasonAt === -1 ? column : `${column.slice(0, reasonAt)} ${otherReason}`;

@@ -118,7 +118,7 @@ export class StepTable {
     };
   }
 
-  /** All counts, or the steps that have changed since `markStored`; undefined where there are none. */
+  /** All counts, or the steps that have changed since `markStored`; undefined if there are none. */
   toCounts(which: 'all' | 'changed'): StepCounts | undefined {
     const fits = ({ isChanged }: Step): boolean => which === 'all' || isChanged;
     const [fine, hours] = [[...this.#fine.values()].filter(fits), [...this.#hours.values()].filter(fits)];
@@ -238,7 +238,7 @@ class Names {
     return this.#names[index] ?? '';
   }
 
-  /** The index of a name; undefined where it is new and there are `max` already. */
+  /** The index of a name; undefined if it is new and there are `max` already. */
   find(name: string, max: number): number | undefined {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;

@@ -24,7 +24,7 @@ export type FlowControlOptions = {
   readonly sources: Sources;
   readonly skipAhead: SkipAhead;
   readonly retryQuota: RetryQuota;
-  /** Undefined where the destination has order `none`. */
+  /** Undefined if the destination has order `none`. */
   readonly visitorOrder: VisitorOrder | undefined;
   readonly limits: { readonly eventsHeldMax: number; readonly bytesHeldMax: number };
   readonly logger: Logger;
@@ -73,7 +73,8 @@ export class FlowControl {
     if (sending.size >= limits.eventsHeldMax || sending.bytes >= limits.bytesHeldMax) return false;
     // All events in memory may end up in the retry log.
     if (this.isRetryLogFull(sending.bytes + outbox.parkingBytes)) return false;
-    // During a probe, the search for an event of a visitor without waiting events would park all others.
+    // While the breaker is not closed, a probe needs an event of a visitor without waiting events. Searching longer for
+    // one would park all others.
     if (!sending.gate.isBreakerClosed && settlement.parkedSinceOpening > parkedForProbeMax) return false;
     return prepared === undefined || sending.wantsFresh(prepared);
   }

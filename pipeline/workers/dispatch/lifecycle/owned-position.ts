@@ -75,7 +75,7 @@ export class OwnedPosition {
     }
   }
 
-  /** Whether an event was settled before this claim; true where there was no position. */
+  /** Whether an event was settled before this claim; true if there was no position. */
   hasSettled({ seq, line }: EventOrigin): boolean {
     if (this.finished === undefined) return true;
     const { upTo, above } = this.finished;

@@ -48,7 +48,7 @@ export class SkipAhead {
     return this.#upToSeq > 0;
   }
 
-  /** Why a frame is skipped; undefined where it is not. */
+  /** Why a frame is skipped; undefined if it is not. */
   reasonFor(seq: number): SkipReason | undefined {
     return seq <= this.#upToSeq ? this.#reason : undefined;
   }

@@ -32,7 +32,7 @@ export class LogWriter {
     this.#isRefused = false;
   }
 
-  /** Returns the sequence; undefined where the log refused it. Rejects when the dispatcher ended before. */
+  /** Returns the sequence; undefined if the log refused it. Rejects when the dispatcher ended before. */
   async write(message: OutgoingMessage): Promise<number | undefined> {
     const { connection, signal, onRetry } = this.#options;
     // After a refusal each waiting message would otherwise be tried as long, one after the other.

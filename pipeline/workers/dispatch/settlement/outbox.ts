@@ -30,7 +30,7 @@ export type OutboxOptions = {
   readonly keepUntried: KeepUntried;
   readonly retryPolicy: RetryPolicy;
   readonly sourceActivity: Pick<SourceActivity, 'dispatched'>;
-  /** Undefined where the destination has order `none`. */
+  /** Undefined if the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
   /** Keeps a frame of EVENTS in memory, as some of its events will be read again. */
   readonly keepFrame: (seq: number, frame: ResolvedFrame) => void;

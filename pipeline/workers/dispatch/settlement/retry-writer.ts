@@ -56,7 +56,7 @@ export class RetryWriter {
   }
 
   /**
-   * Resolves once the log has the record, or with undefined where it refuses it: the destination has no room there, or
+   * Resolves once the log has the record, or with undefined if it refuses it: the destination has no room there, or
    * the tries are used up. Rejects when the dispatcher ended before. `isReplacement`: the record replaces an earlier
    * one of the event.
    */
@@ -92,7 +92,7 @@ export class RetryWriter {
     this.#tiers.delete(tier);
   }
 
-  /** Undefined where the log refused it. */
+  /** Undefined if the log refused it. */
   async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'> | undefined> {
     const { destinationId, onStored } = this.#options;
     const payload = bytesOf(frame);

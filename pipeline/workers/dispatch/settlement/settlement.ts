@@ -26,7 +26,7 @@ export type SettlementOptions = {
   readonly outbox: Outbox;
   readonly sending: Sending;
   readonly sources: Pick<Sources, 'remove'>;
-  /** Undefined where the destination has order `none`. */
+  /** Undefined if the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
   readonly health: Pick<HealthKeeper, 'record' | 'setAccessRefused' | 'countMove'>;
   readonly writes: PendingWrites;

@@ -23,7 +23,7 @@ export type LaneClass = 'fresh' | 'retried';
 
 /** The fields of an event's retry record beside its attempts. */
 export type Recorded = {
-  /** Its place in EVENTS; undefined where an earlier build stored the record. */
+  /** Its place in EVENTS; undefined if an earlier build stored the record. */
   readonly origin: EventOrigin | undefined;
   /** Whether its record contains the event: EVENTS may no longer have it. */
   readonly isCopied: boolean;
@@ -107,7 +107,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return source.kind === 'parked' ? source.follower : undefined;
   }
 
-  /** Its place in EVENTS; undefined where an earlier build stored it in the retry log. */
+  /** Its place in EVENTS; undefined if an earlier build stored it in the retry log. */
   get origin(): EventOrigin | undefined {
     const { source } = this.frame;
     if (this.index === undefined || source.kind !== 'log') return this.recorded?.origin;

@@ -21,7 +21,7 @@ import type { FrameOpener, OpenedFrame } from '../events/opened-frames.ts';
 export type InboxOptions = {
   readonly pullConsumer: PullConsumer;
   readonly retries: RetryReader;
-  /** Undefined where the destination has order `none`. */
+  /** Undefined if the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
   /** Stores a frame's results before the frame is acknowledged. */
   readonly health: HealthKeeper;

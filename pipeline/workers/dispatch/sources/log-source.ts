@@ -11,7 +11,7 @@ export type LogSourceOptions = {
   readonly inbox: Inbox;
   readonly frameQuota: FrameQuota;
   readonly quarantine: Quarantine;
-  /** Why frames up to this sequence are skipped; undefined where they are not. */
+  /** Why frames up to this sequence are skipped; undefined if they are not. */
   readonly skipReason: (seq: number) => SkipReason | undefined;
   /** A frame that is not skipped was opened. */
   readonly onFrame: () => void;

@@ -15,7 +15,7 @@ export type RetrySourceOptions = {
   readonly inbox: Inbox;
   readonly retries: RetryReader;
   readonly quarantine: Quarantine;
-  /** Undefined where the destination has order `none`. */
+  /** Undefined if the destination has order `none`. */
   readonly order: VisitorOrder | undefined;
 };
 
