@@ -15,7 +15,7 @@ import { startLoad } from './visitors.ts';
 import type { Load } from './visitors.ts';
 
 export type FaultOptions = {
-  /** Duration of the load beside the fault itself: a third before it, the rest after. */
+  /** Duration of the load without the fault itself: a third before it, the rest after. */
   readonly seconds: number;
   readonly ratePerS: number;
   readonly seed: number;

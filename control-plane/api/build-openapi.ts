@@ -19,7 +19,7 @@ const shouldRetry = {
   'x-should-retry': { description: '`false` where a retry cannot help.', schema: { type: 'string' } },
 };
 
-/** Operations beside the endpoints: they need no API key and have their own tag. */
+/** Operations that are not endpoints: they need no API key and have their own tag. */
 export type PublicOperations = { readonly tag: string; readonly paths: JsonObject };
 
 /** The parts of a document of operations. */

@@ -6,7 +6,7 @@ export type Service<Value> = {
   readonly value?: () => Value;
 };
 
-/** The services that an endpoint needs beside the core ones, by the names that its handler uses. */
+/** The services that an endpoint needs in addition to the core ones, by the names that its handler uses. */
 export type Uses = Readonly<Record<string, Service<unknown>>>;
 
 export type ServiceValues<Used extends Uses> = {

@@ -33,7 +33,7 @@ export function recordAudit(em: EntityManager, principal: Principal, audited: Au
   );
 }
 
-/** The same in a transaction of a connection of its own, past the ORM. */
+/** As `recordAudit`, in a transaction of its own connection, without the ORM. */
 export async function insertAudit(
   client: ClientBase,
   principal: Principal,

@@ -39,7 +39,7 @@ export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Pro
     });
 }
 
-/** The same routes as in a build with documentation. */
+/** Adds the routes of a build with documentation to a build without it. */
 function addMissing(app: FastifyInstance): void {
   const answer = { error: 'this build has no documentation: npm run docs makes it' };
   for (const url of ['/docs', '/docs/*', '/docs/instance.json']) {

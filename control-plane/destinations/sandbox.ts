@@ -21,7 +21,7 @@ export const scenarioField = Type.Enum(scenarios, {
     scenarios.map((scenario) => `${scenario}: it ${platformScenarios[scenario]}.`).join(' '),
 });
 
-/** The result of a test in the sandbox, beside that of every test. */
+/** The result of a test in the sandbox, in addition to that of every test. */
 export const sandboxReply = nullable(
   Type.Object(
     {

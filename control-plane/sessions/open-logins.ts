@@ -46,7 +46,7 @@ export type Logins = Pick<LoginParts, 'storage' | 'secretBox' | 'now'> & {
   readonly requestLimits: RequestLimits;
   readonly refusedLogins: RefusedLogins;
   principalOf(request: IncomingMessage): Promise<Principal | undefined>;
-  /** The same later in the life of an answer, which counts as no attempt to log in. */
+  /** Checks again while an answer is sent; this does not count as a login attempt. */
   principalAgain(request: IncomingMessage): Promise<Principal | undefined>;
 };
 

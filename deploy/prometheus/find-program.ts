@@ -56,7 +56,7 @@ async function runs(path: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-// Copied beside its place and then renamed, so that concurrent processes always find a complete program.
+// Copied under a temporary name and then renamed, so that concurrent processes always find a complete program.
 async function fetchInto(cached: string, name: PrometheusProgram, signal: AbortSignal): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `sluice-${name}-`));
   const aside = `${cached}.${randomBytes(6).toString('hex')}`;

@@ -14,7 +14,7 @@ export type ProcessReport = ProcessName & {
   readonly revisionAt?: string;
   /** The instances among which it has released everything that is not its own. */
   readonly peers?: readonly string[];
-  /** It is releasing everything, to end. */
+  /** Whether it is shutting down and releases its actors. */
   readonly isLeaving?: boolean;
   /** Distinguishes it from another process with the same id. */
   readonly holder?: InstanceHolder;

@@ -10,7 +10,7 @@ export type OAuthGrant = {
   readonly client?: OAuthClient;
   /** Scopes separated by spaces. */
   readonly scope?: string;
-  /** Parameters that the platform requires beside the standard ones. */
+  /** Parameters that the platform requires in addition to the standard ones. */
   readonly parameters?: Readonly<Record<string, string>>;
 };
 

@@ -90,7 +90,7 @@ type ServedExperiments = {
   readonly keyName: string;
   /** Path of flags, if they are served. */
   readonly flagsPath?: string;
-  /** Members of each operation beside the common ones. */
+  /** Members of each operation in addition to the common ones. */
   readonly members: JsonObject;
   /** Additional errors, by status. */
   readonly failures: Readonly<Record<number, string>>;

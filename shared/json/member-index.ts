@@ -265,7 +265,7 @@ export class RepeatedObject {
     return bytes.compare(bytes, this.#start, this.#end, start, end) === 0 ? end : -1;
   }
 
-  /** It is now what this member has, which differs in its values alone. */
+  /** Moves to another member, whose object differs only in its values. */
   moveTo(index: MemberIndex, member: number): void {
     this.#member = member;
     this.#start = index.valueStart(member);

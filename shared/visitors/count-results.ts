@@ -25,7 +25,7 @@ export async function countResults(
   }));
 }
 
-/** The same for one UTC day, by the day of a visitor's first exposure. */
+/** Counts of one UTC day, by the day of a visitor's first exposure. */
 export type DailyCount = VariantCount & { readonly day: string };
 
 /** Counts an experiment's visitors by variant and day, oldest day first; days without visitors are left out. */

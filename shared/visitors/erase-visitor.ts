@@ -69,8 +69,8 @@ export type AnnouncedErasure = {
 };
 
 /**
- * Tables, beside the visitors' own, with rows of a visitor by `account_id` and `visitor_id`. Outcomes are deleted with
- * their events. Every writer to one of them holds the lock of erasure-lock.ts.
+ * Further tables with rows of a visitor, by `account_id` and `visitor_id`. Outcomes are deleted with their events.
+ * Every writer to one of them holds the lock of erasure-lock.ts.
  */
 const visitorTables = {
   recentEvents: 'recent_events',

@@ -19,5 +19,5 @@ export function exceedTogether({ emailsMax, userIdsMax }: IdentityLimits, a: Cou
   return a.emails + b.emails > emailsMax || ids > userIdsMax;
 }
 
-/** The number of identifiers of a visitor beside its id. */
+/** The number of a visitor's identifiers, without its id. */
 type Counted = { readonly emails: number; readonly aliases: number };

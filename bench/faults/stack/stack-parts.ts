@@ -34,7 +34,7 @@ export type ServicePart = Part & {
   runAs(change: ServiceRun): void;
 };
 
-/** How a service is run, beside the settings of the stack. */
+/** How a service is run, in addition to the settings of the stack. */
 export type ServiceRun = {
   /** Settings in addition to those of the stack. */
   readonly env?: Env;

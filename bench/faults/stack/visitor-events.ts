@@ -24,7 +24,7 @@ export type VisitorEvents = {
 const prefix = 'visitor-';
 const batchPrefix = 'row';
 
-/** The content of a request's events at the destination, beside their identities. */
+/** The content of a request's events at the destination, without their identities. */
 export function expectedMarks(seed: number, route: Route, visitor: number, number: number): ExpectedMarks {
   const { event, person } = marksOf(seed, visitor, number);
   return {

@@ -34,7 +34,7 @@ type MemoryVariables = Static<TObject<typeof memoryEnv>>;
 type MemoryOf = { readonly heapBytes: number; readonly partitions: number };
 
 const mebibyte = 1024 ** 2;
-/** Code, stacks and the overhead of Node and the HTTP engine: an idle service's memory beside its heap. */
+/** Memory of an idle service outside of its heap: code, stacks and the overhead of Node and the HTTP engine. */
 const nodeBytes = 64 * mebibyte;
 /** Size of a full `HashSet`. */
 const deduplicationBytesAnId = 13;

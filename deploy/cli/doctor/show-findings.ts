@@ -15,7 +15,7 @@ export function showFindings(findings: readonly Finding[]): string {
   return [...lines, '', total, ''].join('\n');
 }
 
-/** The same for programs. */
+/** Findings as JSON, for programs. */
 export function findingsJson(findings: readonly Finding[]): string {
   return `${JSON.stringify({ level: worstLevel(findings), findings }, null, 2)}\n`;
 }

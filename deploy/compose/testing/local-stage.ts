@@ -85,7 +85,7 @@ async function makeSecrets(folder: string): Promise<void> {
   await runCommand('/bin/sh', [script], { timeoutMs: secretsDeadlineMs });
 }
 
-/** As the image has it: the entry beside the build. */
+/** Puts the entry beside the build, as the image does. */
 async function makeApp(folder: string): Promise<void> {
   await mkdir(join(folder, 'app'));
   await copyFile(join(top, 'deploy/docker/sluice'), join(folder, 'app/sluice'));

@@ -60,9 +60,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   };
 }
 
-/** Cost of a request beside its events, in units of work. */
+/** Cost of a request without its events, in units of work. */
 const requestUnits = 4_000;
-/** Cost of an event that is decided again, beside the work of its rules. */
+/** Cost of an event that is decided again, without the work of its rules. */
 const decidedAgainUnits = 100;
 /** How often to check conditions without a signal: room in the retry log, the end of draining. */
 const checkEveryMs = 100;

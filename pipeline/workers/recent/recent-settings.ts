@@ -44,7 +44,7 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     /** Twice that of events: under a flood outcomes of more events than are in the view are read, and few of these lack theirs. */
     perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2),
     burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2 * burstS),
-    /** That of all destinations of a thread together, beyond it a sample: each costs PostgreSQL some 30 µs. */
+    /** Limit of all destinations of a thread together; beyond it only a sample. Each costs PostgreSQL some 30 µs. */
     ofThread: {
       perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5),
       burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5 * burstS),

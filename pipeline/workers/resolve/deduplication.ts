@@ -11,7 +11,7 @@ export type Deduplication = {
   has(hash: EventHash): boolean;
   /** Records events by their packed hashes, see `encodeHashes`. */
   addPacked(run: IdRun): void;
-  /** The same for many runs, oldest first: several times as fast for millions of events. */
+  /** As `add`, for many runs, oldest first: several times as fast for millions of events. */
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;

@@ -36,7 +36,7 @@ export class FrameIntake {
     return !this.#isAtEnd && queues.bytesBeside < context.settings.waitingBytesMax;
   }
 
-  /** Whether there are frames that can be read beside the waiting events. */
+  /** Whether frames can be read in addition to the waiting events. */
   get hasRoomForMore(): boolean {
     const { reader, waiting } = this.#options;
     return !reader.isWatching && !waiting.isEmpty && reader.buffered > 0 && this.mayRead;

@@ -355,7 +355,7 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
   });
 }
 
-/** Bytes of a message beside its events: headers, with the ids of one event. */
+/** Bytes of a message without its events: headers, with the ids of one event. */
 const messageOverheadBytes = 4_096;
 
 /** Writes an event's line: the event with its visitor. Returns the reason where the event leaves instead. */

@@ -13,8 +13,8 @@ export type VisitorWritesOptions = {
 };
 
 /**
- * Writes of visitors, beside the resolving of later batches. No later batch has events of the accounts whose visitors
- * are being written, so the events of each account stay in order.
+ * Writes visitors while later batches are resolved. No later batch has events of the accounts whose visitors are being
+ * written, so the events of each account stay in order.
  */
 export class VisitorWrites {
   readonly #options: VisitorWritesOptions;

@@ -144,7 +144,7 @@ export class FrameReader {
 export type ConsumerWork<Stat extends string> = {
   /** Works until there is nothing more to take. */
   work(): Promise<void>;
-  /** Closes resources of the work beside the reader. */
+  /** Closes resources of the work other than the reader. */
   close(): Promise<void>;
   stats(): Readonly<Record<Stat, number>>;
 };

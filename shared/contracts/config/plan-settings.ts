@@ -56,7 +56,7 @@ export const defaultPlanSettings: PlanSettings = {
   unknownProperties: { action: 'Report', severity: 'Info' },
 };
 
-/** The same from another build, with words that this build may not know. */
+/** Settings written by another build, with values that this build may not know. */
 export type PublishedPlanSettings = {
   readonly [Name in keyof PlanSettings]: { readonly action: string; readonly severity: string };
 };

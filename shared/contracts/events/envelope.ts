@@ -47,7 +47,7 @@ export type EnvelopeBody = { readonly [Name in PayloadFieldName]?: unknown };
  */
 export const aliasEvent = '$alias';
 
-/** The fields a batch may carry beside its rows. */
+/** The fields that a batch may have in addition to its rows. */
 export type BatchContext = {
   readonly custom_properties?: Readonly<Record<string, unknown>>;
   readonly defaultProperties?: Readonly<Record<string, unknown>>;

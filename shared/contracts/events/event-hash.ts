@@ -100,5 +100,5 @@ export function decodeHashes(header: string): EventHash[] {
  */
 export const sampleHash = (eventId: string): number => murmur3(eventId);
 
-/** The same for an id at bytes[start, end). */
+/** As `sampleHash`, for an id at bytes[start, end). */
 export const sampleHashOf = (bytes: Uint8Array, start: number, end: number): number => murmur3Bytes(bytes, start, end);

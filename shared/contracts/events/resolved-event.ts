@@ -390,7 +390,7 @@ export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
   return [...readResolvedEvents(bytes)].map(({ event }) => event);
 }
 
-/** The same one by one, each with its line and the line's characters: parsed only when requested. */
+/** The events one by one, each with its line and the line's characters; parsed only when requested. */
 export function* readResolvedEvents(
   bytes: Uint8Array,
 ): Generator<{ readonly event: ResolvedEvent; readonly line: number; readonly characters: number }, void, undefined> {

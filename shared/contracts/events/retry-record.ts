@@ -43,7 +43,7 @@ export const parkedTiers: readonly number[] = [parkedTierBefore, parkedTier];
 export const backOffTiers: readonly number[] = retryTierDelaysMs.flatMap((_, delay) => [delay, retryTier(delay)]);
 export const eventTiers: ReadonlySet<number> = new Set([...backOffTiers, ...parkedTiers, replayTier, replayTierBefore]);
 
-/** Bytes of a message of RETRY beside its payload: subject, id, and the server's fields. */
+/** Bytes of a message of RETRY without its payload: subject, id, and the server's fields. */
 export const retryHeadBytes = 150;
 
 /** An event that waits for another attempt: one line of a frame in the retry log. */

@@ -286,7 +286,7 @@ function customVariables(event: SentEvent, pairs: readonly Pair[]): readonly Jso
   return variables.length === 0 ? undefined : variables;
 }
 
-/** Further identifiers that Floodlight matches by, beside the search click. */
+/** Identifiers that Floodlight matches by, in addition to the search click. */
 function floodlightIds(event: SentEvent): JsonObject {
   return {
     dclid: browserId(event, ['dclid']),

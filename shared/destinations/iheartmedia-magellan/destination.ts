@@ -81,7 +81,7 @@ function client(event: SentEvent): JsonObject {
   return { ip, ua: userAgent, ...present({ url, ref: referrer }) };
 }
 
-/** The fields of each action beside the visitor; amounts need a currency. */
+/** The fields of each action, without the visitor; amounts need a currency. */
 function detailsOf(action: string, event: SentEvent): JsonObject {
   const commerce = commerceOf(event);
   const [item] = commerce.items;

@@ -10,7 +10,7 @@ import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
 export type Protocol = {
   /** Includes the colon: `redis:`. */
   readonly schemes: readonly string[];
-  /** Server ports below 1024, beside the ports that every destination may use. */
+  /** Server ports below 1024, in addition to the ports that every destination may use. */
   readonly ports: readonly number[];
   /** Sessions of one destination. */
   readonly sessionsMax: number;

@@ -98,7 +98,7 @@ function answersOf(fieldData: unknown): FormField[] {
   return objectsOf(fieldData).map(({ name, values }) => ({ label: labelOf(name), value: firstOf(values) }));
 }
 
-/** The same by name: a text, or a list where several options were chosen. */
+/** The answers by name: a text, or a list if several options were chosen. */
 function byName(fieldData: unknown): JsonObject {
   const answers = objectsOf(fieldData).slice(0, answersMax);
   return Object.fromEntries(

@@ -27,6 +27,6 @@ function whole(message: JsonObject, index: number): JsonObject {
 export const resolveFactMessages = (messages: readonly JsonObject[]): readonly ResolvedEvent[] =>
   resolveMessages(messages.map(whole), arrivalMs);
 
-/** The same for a payload of the service's own API. */
+/** Resolves a payload of the service's own API. */
 export const resolveFactPayload = (kind: Envelope['kind'], body: JsonObject): ResolvedEvent | undefined =>
   resolveNative(kind, body, arrivalMs);

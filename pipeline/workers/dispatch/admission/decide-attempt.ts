@@ -33,7 +33,7 @@ export type Deciding = {
 const send: AttemptDecision = { kind: 'send' };
 const skip: AttemptDecision = { kind: 'skip' };
 const erased: AttemptDecision = { kind: 'erased' };
-/** Bytes of an event in a request beside its mapped properties. */
+/** Bytes of an event in a request, without its mapped properties. */
 const headBytes = 300;
 
 /**

@@ -124,7 +124,7 @@ async function deliverInTurn(
   return { attempts, ...said };
 }
 
-/** Sends events of one group. A single request, as nearly all are, costs one promise beside the sender's. */
+/** Sends events of one group. A single request, as nearly all are, costs one promise in addition to the sender's. */
 function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], search: Search): Promise<Delivered> {
   const { prepared, sender, isLive } = delivering;
   const request = build(prepared, events);

@@ -10,7 +10,7 @@ import type { LogWriterOptions } from './log-writer.ts';
 /** With a full stream, tries take longer than retention needs to make room there. */
 const triesWhileFull = 10;
 const batchTimeoutMs = 5_000;
-/** Bytes of a message beside the unreadable bytes, at most. */
+/** Maximum bytes of a message without the unreadable bytes. */
 const headBytesMax = 4_096;
 const lettersAtOnceMax = 256;
 const bytesAtOnceMax = 4 * 1024 ** 2;

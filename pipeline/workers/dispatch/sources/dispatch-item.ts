@@ -21,7 +21,7 @@ export type DecidingVersion = { readonly versionNumber: number; readonly plan: D
 /** Fresh events come from EVENTS, retried ones from the retry log. */
 export type LaneClass = 'fresh' | 'retried';
 
-/** The fields of an event's retry record beside its attempts. */
+/** The fields of an event's retry record, without its attempts. */
 export type Recorded = {
   /** Its place in EVENTS; undefined if an earlier build stored the record. */
   readonly origin: EventOrigin | undefined;

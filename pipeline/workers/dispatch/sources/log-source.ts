@@ -17,7 +17,7 @@ export type LogSourceOptions = {
   readonly onFrame: () => void;
 };
 
-/** Cost of a frame beside its events, in units of work: to receive, record and acknowledge it. */
+/** Cost of a frame without its events, in units of work: to receive, record and acknowledge it. */
 export const frameUnits = 4_000;
 
 /** Opens frames of the account's log as they arrive; `inbox.next` reads their events. Ends with the dispatcher. */

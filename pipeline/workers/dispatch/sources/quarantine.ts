@@ -44,7 +44,7 @@ export class Quarantine {
     return isQuarantined(this.#options.suspicion.log, seq);
   }
 
-  /** The same for a frame of the retry log, or one of its lines. */
+  /** As `holdsFrame`, for a frame of the retry log, or one of its lines. */
   holdsRetry(seq: number, line?: number): boolean {
     return isQuarantined(this.#options.suspicion.retry, seq, line);
   }
