@@ -15,7 +15,7 @@ new Command('npm start')
   )
   .parse();
 
-// The stack outlives whoever reads what is printed here, and still stops in good order.
+// The stack keeps running when the reader of its output ends, and still stops in good order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const progress = createProgress((text) => process.stdout.write(text));

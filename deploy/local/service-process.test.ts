@@ -18,7 +18,7 @@ test.each([
   expect(readProblem(line)).toBe(shown);
 });
 
-test.each(['SIGTERM', 'disconnect'])('service: ends by %s, also where nobody reads its log any more', async (by) => {
+test.each(['SIGTERM', 'disconnect'])('service: ends by %s, also after the reader of its log has ended', async (by) => {
   const service = fork(compiledPath(new URL('deploy/local/sink/main.ts', topFolder)), [], {
     env: { ...process.env, SINK_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
