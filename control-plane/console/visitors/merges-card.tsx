@@ -23,7 +23,7 @@ export function MergesCard({ visitorId, nameOf }: MergesCardProps): ReactElement
   return (
     <Card title="Merges" isFlush>
       <Waiting query={merges} />
-      {merges.isSuccess && merges.entities.length === 0 ? <p className="inset">No other visitor was merged.</p> : null}
+      {merges.isSuccess && merges.entities.length === 0 ? <p className="body">No other visitor was merged.</p> : null}
       {merges.entities.length === 0 ? null : (
         <Table
           label="Merges"

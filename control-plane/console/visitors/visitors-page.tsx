@@ -100,6 +100,17 @@ export function VisitorsPage(): ReactElement {
           <div role="status">
             <Empty title="No visitor found.">
               <p>E-mail addresses are not case-sensitive. Ids must match exactly.</p>
+              {kind !== 'email' && text.includes('@') ? (
+                <button
+                  type="button"
+                  onClick={() => {
+                    setKind('email');
+                    void find('email', text);
+                  }}
+                >
+                  Search by e-mail address
+                </button>
+              ) : null}
               <p>
                 Erased visitors cannot be found by an identifier.{' '}
                 {maySeeErasures ? <Link to="/erasures">Erasures</Link> : 'The list of erasures'} shows each erasure with

@@ -43,7 +43,7 @@ export function runbookSections(text: string): readonly RunbookSection[] {
       .find(({ type, content }) => type === 'inline' && !content.startsWith('Severity: '))
       ?.children?.map(({ type, content }) => (type === 'softbreak' ? ' ' : content))
       .join('');
-    return { slug: slugOf(title), title, lead: firstSentence(lead ?? ''), html };
+    return { slug: slugOf(title), title, lead: firstSentence((lead ?? '').replace(/^Meaning\. /, '')), html };
   });
 }
 
