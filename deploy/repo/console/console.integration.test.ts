@@ -289,6 +289,10 @@ test('operator: a failing destination is one press from what the platform answer
   await page.getByRole('link', { name: 'System' }).click();
   await waitForText(page, 'Doctor findings');
   await page.getByRole('link', { name: 'The runbook' }).click();
+  // Names of alerts are long words.
+  await page.getByRole('link', { name: 'SluiceDestinationAccessRefused' }).waitFor();
+  const cut = "[...document.querySelectorAll('.choices a')].filter((one) => one.scrollWidth > one.clientWidth).length";
+  expect(await page.evaluate<number>(cut)).toBe(0);
   await page.getByRole('link', { name: 'The disk is full' }).first().click();
   await waitForText(page, 'du -sh');
   expect(await steps()).toEqual({ presses: 4, fields: 0 });
