@@ -495,6 +495,7 @@ test('events: past ones are filtered, counted, exported, saved as a view, and re
   await press('Save this view');
   await page.getByLabel('Name of the view').fill('Orders at the partner');
   await press('Save', true);
+  await page.getByRole('button', { name: 'Delete this view' }).waitFor();
   await page.setViewportSize({ width: 390, height: 780 });
   await expect.poll(() => page.evaluate<number>('document.documentElement.scrollWidth')).toBe(390);
   await page.setViewportSize({ width: 1280, height: 860 });
