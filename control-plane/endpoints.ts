@@ -83,7 +83,7 @@ export const documents: readonly Described[] = [
     name: 'platform-library',
     title: 'Sluice for the platform library of the specified service',
     description:
-      'Operations that the library requests at another address, or in another shape, than those of the configuration interface. ' +
+      'Operations that the library requests at another address, or in another shape, than the configuration interface has. ' +
       'Where both documents have an address, requests with the header `x-stainless-lang`, which the library always sends, ' +
       'are answered as described here. All other operations are in the document of the configuration interface.',
     endpoints: platformEndpoints,

@@ -1,6 +1,6 @@
 import { counter, gauge, histogram } from '../shared/runtime/metrics/define-metric.ts';
 
-/** The metrics of the control plane, in addition to those of every service. */
+/** Metrics of the control plane only; every service has the common ones. */
 export const controlPlaneMetrics = {
   requests: counter('sluice_control_plane_requests_total', 'Requests answered, by route, method and status', [
     'route',

@@ -32,7 +32,7 @@ const names: Readonly<Record<Kind, string>> = {
   new: 'a new visitor with every event',
 };
 
-/** Single events of new visitors, against those of known ones: a new visitor is a row in PostgreSQL before delivery. */
+/** Single events of new visitors compared with known visitors: a new visitor is a row in PostgreSQL before delivery. */
 export const newVisitors: Scenario = {
   name: 'new-visitors',
   summary: 'single events of new visitors and of known ones, from the first sent to the last delivered',

@@ -138,7 +138,7 @@ type StartOptions = {
   readonly log: NatsServer;
   readonly databaseUrl: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Number of the fill of INGEST, so that its events differ from those of earlier fills. */
+  /** Number of this fill of INGEST: events of two fills have different ids. */
   readonly fill: number;
 };
 

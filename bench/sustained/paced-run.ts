@@ -135,7 +135,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
 
 /**
  * Events that were accepted and not delivered, at each count of deliveries. `delivered` counts from the first request
- * on, including the warm-up; its seconds, and those of the load's windows, begin at the end of the warm-up.
+ * on, including the warm-up; its seconds, and the load's windows, begin at the end of the warm-up.
  */
 export function backlogOf(
   delivered: readonly Point[],

@@ -60,7 +60,7 @@ export async function bootstrapAtStart(
 }
 
 /**
- * Makes an empty database usable. Creates an account, a key with every scope (including those of the installation), two
+ * Makes an empty database usable. Creates an account, a key with every scope (including the installation's), two
  * sources and a destination, publishes them as version 1, and writes a file with the credentials. On a database in use
  * it only writes the file if it is missing, and updates the address of the demo sink. Returns what it did.
  */

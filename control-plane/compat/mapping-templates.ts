@@ -85,7 +85,7 @@ export const templateReply = Type.Object({
     }),
     {
       description:
-        'Other properties may be mapped as well. A mapping without mapped properties sends those of the event.',
+        'Other properties may be mapped as well. A mapping without mapped properties sends the properties of the event.',
     },
   ),
 });

@@ -67,7 +67,7 @@ type Transition = { readonly from: readonly ExperimentStatus[]; readonly to: Exp
 /**
  * The statuses in which an action is allowed, and the status that it leads to. That status is among the allowed ones,
  * so that a request can be repeated. No action leads back to a draft, and a completed experiment never runs again: its
- * visitors would be compared with those of another period.
+ * visitors would be compared with visitors of another period.
  */
 const transitions: Readonly<Record<LifecycleAction['kind'], Transition>> = {
   start: { from: ['Draft', 'Running'], to: 'Running' },

@@ -137,7 +137,7 @@ export const grantableNames: readonly string[] = [
 /** The scopes of the operator's key: all of them. */
 export const operatorScopes: readonly string[] = ['all', ...ofInstallation];
 
-/** The scopes of a key in an installation with one owner, where `all` includes those of the installation. Pure. */
+/** The scopes of a key in an installation with one owner, where `all` includes the installation's scopes. Pure. */
 export function withInstallation(granted: readonly string[]): readonly string[] {
   return granted.includes('all') ? [...new Set([...granted, ...ofInstallation])] : granted;
 }

@@ -55,7 +55,7 @@ const answer = Compile(
 );
 
 const timeoutMs = 3_000;
-/** Prefix of Sluice's alerts: those of other rules in the same Prometheus are left out. */
+/** Prefix of Sluice's alerts: alerts of other rules in the same Prometheus are left out. */
 const ownPrefix = 'Sluice';
 
 /** Queries Prometheus, at most once in `freshMs` for all requests. */

@@ -13,7 +13,7 @@ export type SealedOtherwise = {
   readonly accountKeys: number;
 };
 
-/** Which sealed values count: those of any other key, or only those that name another key. */
+/** Which sealed values count: every value sealed with another key, or only values that name another key. */
 export type OtherKeys = 'any' | 'named';
 
 /** A key that seals, by its id, and which of the values that others sealed are meant. */

@@ -201,7 +201,7 @@ const columns = `a.version_id as "versionId", v.version_number as "versionNumber
   a.decision_comment as "decisionComment", a.used_at as "usedAt"`;
 const joined = 'approvals a join versions v on v.account_id = a.account_id and v.id = a.version_id';
 
-/** Up to `limit` requests of an account after a position, newest first; only those of one version if it is given. */
+/** Up to `limit` requests of an account after a position, newest first; only requests of one version if it is given. */
 export function listApprovals(
   em: EntityManager,
   accountId: string,

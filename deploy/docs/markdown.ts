@@ -6,7 +6,7 @@ type Highlighter = {
   getLanguage(name: string): unknown;
   highlight(code: string, options: { language: string }): { readonly value: string };
 };
-// Loaded without its declarations, which would add those of a browser to the whole project.
+// Loaded without its declarations, which would add a browser's globals to the whole project.
 const hljs = createRequire(import.meta.url)('highlight.js/lib/common') as Highlighter;
 const languages: Readonly<Record<string, string>> = {
   sh: 'bash',

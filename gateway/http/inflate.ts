@@ -21,7 +21,7 @@ export type InflateOrder = {
   readonly compressed: Buffer;
   /** Address whose limit it counts against. */
   readonly address: string;
-  /** Decides by the beginning of a body whether to decompress the rest. The bytes are those of the body, not a copy. */
+  /** Decides by the beginning of a body whether to decompress the rest. The bytes are a view of the body, not a copy. */
   isWanted?(beginning: Buffer): boolean;
   /** Called asynchronously. */
   done(result: Inflated): void;

@@ -3,7 +3,7 @@ import { counter, gauge, histogram } from '../../shared/runtime/metrics/define-m
 const requestBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const publishBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
-/** The gateway's metrics, in addition to those of every service. */
+/** Metrics of the gateway only; every service has the common ones. */
 export const gatewayMetrics = {
   requests: counter(
     'sluice_gateway_requests_total',

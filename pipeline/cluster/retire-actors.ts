@@ -41,7 +41,7 @@ export type RetirementOptions = {
 const roundsMin = 2;
 
 /**
- * Retires the actors that no live version has any more. Retiring cannot be undone and this process's view of an account
+ * Retires actors that are no longer in a live version. Retiring cannot be undone and this process's view of an account
  * may be old, so each round reads the account's entry from CONFIG: the actor has to be absent there in several rounds,
  * with nothing left that reads its consumer. An entry that is missing, unsigned or unreadable for this build is no
  * evidence that the actor is gone.

@@ -23,7 +23,7 @@ export type SharedActors = {
 };
 
 /**
- * Divides all actors among the pipeline instances. Each runs those that it owns, and takes over those of an instance
+ * Divides all actors among the pipeline instances. Each runs the actors that it owns, and takes over the actors of an instance
  * that leaves.
  */
 export async function shareActors(options: ShareActorsOptions): Promise<SharedActors> {

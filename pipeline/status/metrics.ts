@@ -35,7 +35,7 @@ export const outcomeMetrics = {
   gauges: tableOf(outcomeGauges, (stat, help) => gauge(`sluice_outcomes_${stat}`, help)),
 };
 
-/** Further metrics of the pipeline, in addition to those of every service. */
+/** Metrics of the pipeline only; every service has the common ones. */
 export const pipelineMetrics = {
   ...deliveryMetrics,
   destinationInfo: gauge('sluice_destination_info', 'Always 1; the labels are the kind and the name of a destination', [

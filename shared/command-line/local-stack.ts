@@ -22,7 +22,7 @@ const fileOf = (folder: string): string => join(folder, 'environment.json');
 const servers = ['NATS_URL', 'DATABASE_URL'] as const;
 
 /**
- * The environment of a command. If it names no servers, or those of the local stack in SLUICE_DIR, unset variables get
+ * The environment of a command. If it names no servers, or the local stack's in SLUICE_DIR, unset variables get
  * the stack's values. A stopped stack has none.
  */
 export function besideStack(source: VariableSource): VariableSource {

@@ -27,7 +27,7 @@ export const { variables: egressEnv, read: readEgressRanges } = defineSettings({
   denied: fromEnv(
     {
       EGRESS_DENY: ranges(
-        'CIDR ranges, comma separated, of addresses that no destination may use, even if EGRESS_ALLOW contains them: those of the services, the log and PostgreSQL. A range with a port denies that port only. Set the same for pipelines and control planes',
+        'CIDR ranges, comma separated, of addresses that no destination may use, even if EGRESS_ALLOW contains them: the networks of the services, the log and PostgreSQL. A range with a port denies that port only. Set the same for pipelines and control planes',
       ),
     },
     (env) => readRanges(env.EGRESS_DENY) ?? [],

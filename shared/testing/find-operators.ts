@@ -1,6 +1,6 @@
 import { logUsers } from '../nats/users/log-users.ts';
 
-/** Names of the services' connections; those of tests have other names. */
+/** Names of the services' connections; tests use other names. */
 const serviceConnection = /^(?:gateway-[0-9a-f]{12}$|pipeline-|sluice control plane$)/;
 const askMs = 2_000;
 const connectionsMax = 10_000;

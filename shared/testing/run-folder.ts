@@ -33,7 +33,7 @@ export async function createRunFolder(): Promise<RunFolder> {
   };
 }
 
-/** Ends the servers and removes the folders of runs that were killed. Those of running runs stay. */
+/** Ends the servers and removes the folders of runs that were killed. Servers and folders of running runs stay. */
 export async function removeLeftRunFolders(): Promise<void> {
   const names = await readdir(tmpdir());
   for (const name of names.filter((found) => found.startsWith(runPrefix))) {

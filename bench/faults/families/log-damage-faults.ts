@@ -52,7 +52,7 @@ export const logCut = damaged({
 
 export const logTorn = damaged({
   name: 'log-torn',
-  about: `the last ${tornBytes} bytes of the newest blocks of EVENTS and INGEST are zeros, like those of a sector that was never written,`,
+  about: `the last ${tornBytes} bytes of the newest blocks of EVENTS and INGEST are zeros, as if their sectors had never been written,`,
   async harm(block, size) {
     const from = Math.max(0, size - tornBytes);
     await block.write(Buffer.alloc(size - from), 0, size - from, from);

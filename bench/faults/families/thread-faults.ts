@@ -44,7 +44,7 @@ export const threadOutOfMemory = broken({
 export const threadLooping = broken({
   name: 'thread-looping',
   about: 'a worker thread of the pipeline runs in a loop that never ends',
-  sees: `\`SluiceThreadSilent\`: the thread’s actors stop, those of other threads continue. After 8 s without a report the supervisor ends the thread (\`sluice_thread_silent_deaths_total\`). ${others}`,
+  sees: `\`SluiceThreadSilent\`: the thread’s actors stop; actors on other threads continue. After 8 s without a report the supervisor ends the thread (\`sluice_thread_silent_deaths_total\`). ${others}`,
   does: 'Report the suspect that the log names. The likeliest cause is a pattern of a mapping or a rule that takes for ever.',
   expression: 'setTimeout(() => { for (;;); }, 0)',
   endDeadlineMs: loopDeadlineMs,

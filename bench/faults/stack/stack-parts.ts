@@ -36,7 +36,7 @@ export type ServicePart = Part & {
 
 /** How a service is run, in addition to the settings of the stack. */
 export type ServiceRun = {
-  /** Settings in addition to those of the stack. */
+  /** Settings added to the stack's own. */
   readonly env?: Env;
   /** Folder of another built checkout whose code runs; undefined: this one's. */
   readonly checkout?: string | undefined;

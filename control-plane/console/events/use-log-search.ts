@@ -54,7 +54,7 @@ async function readReports(query: string, signal: AbortSignal, take: (report: Lo
     const report = JSON.parse(next.value.data) as LogSearch;
     take(report);
     if (report.status === 'running') continue;
-    // Otherwise the stream would stay open, as those of live views do.
+    // Otherwise the stream would stay open, as a live view does.
     await reader.cancel();
     return;
   }

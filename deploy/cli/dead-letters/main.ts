@@ -15,7 +15,7 @@ type Options = {
   readonly json?: true;
 };
 
-// Manages dead letters from a shell that reaches the log, including those of no destination or of a deleted one, which
+// Manages dead letters from a shell that reaches the log, including letters without a destination or of a deleted one, which
 // the configuration interface does not show.
 const program = new Command('dead-letters').description('Dead letters: events that were not delivered');
 const actions = {

@@ -19,7 +19,7 @@ export function replyTypes(): string {
   ].join('\n');
 }
 
-/** The operations with JSON replies, without those of collections, for which the console has no pages. */
+/** The operations with JSON replies, except collections, for which the console has no pages. */
 function* operationsOf(document: JsonObject): Generator<[id: string, schema: JsonObject]> {
   for (const [path, operations] of Object.entries(document['paths'] as JsonObject)) {
     if (path.startsWith('/rest/v1/collections/') || !isJsonObject(operations)) continue;

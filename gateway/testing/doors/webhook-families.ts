@@ -15,7 +15,7 @@ const formExamples = examples.filter(
   ({ contentType }) => contentType !== undefined && contentType !== 'application/json',
 );
 
-/** Sources that the cases need in addition to those of every test. */
+/** Sources that only these cases need. */
 export const doorSources: readonly TestSource[] = [
   ...new Map(examples.map(({ source }) => [source.entity.id, source])).values(),
 ];

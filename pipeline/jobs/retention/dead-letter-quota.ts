@@ -105,7 +105,7 @@ export const createQuarantineQuota = (connection: LogConnection, settings: Quota
   createQuota(connection, settings, quarantined, (subject) => readQuarantineSubject(subject).accountId);
 
 /**
- * The quota of dead letters: those of destinations, and those of ingest by account and partition. `accountOf` returns
+ * The quota of dead letters: of destinations, and of ingest by account and partition. `accountOf` returns
  * the account whose live version has a destination. Letters of ingest without an account are deleted first.
  */
 export function createDeadLetterQuota(

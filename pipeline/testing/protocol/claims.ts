@@ -14,7 +14,7 @@ export function claimAnew(after: State, name: StageName, rules: Rules): void {
   stage.owners.unshift({ claim: place.claim, held: [], ids, retried: [], last });
 }
 
-/** The ids that a resolver starts with: those of the checkpoint, if EVENTS still has the message it was written for. */
+/** The ids that a resolver starts with: the checkpoint's, if EVENTS still has the message it was written for. */
 function knownIds({ checkpoint, events, removed }: State, rules: Rules): number[] {
   const isRemoved = (seq: number): boolean => removed.includes(seq);
   const inLog = events.log.flatMap(({ event }, index) => (isRemoved(index + 1) ? [] : [event]));

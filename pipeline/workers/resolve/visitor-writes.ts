@@ -21,7 +21,7 @@ export class VisitorWrites {
   readonly #accounts = new Set<string>();
   readonly #parts = new Set<LeftPart>();
   readonly #together = new Set<Promise<void>>();
-  /** Accounts for whose visitors the database failed. Their statements take turns separately from those of others. */
+  /** Accounts for whose visitors the database failed. Their statements have a queue of their own. */
   readonly #accountsApart = new Set<string>();
   readonly #apart = new Set<Promise<void>>();
   readonly #turnApart: Turn = pLimit(apartAtOnceMax);

@@ -76,7 +76,7 @@ export type EventHead = {
   readonly receivedAtMs: number;
   readonly isTest: boolean;
   readonly trace: string | undefined;
-  /** Integrations as JSON; nearly no event has any. */
+  /** Integrations as JSON; rarely present. */
   readonly integrations: string | undefined;
   /** The event's own consent as JSON. */
   readonly consent: string | undefined;

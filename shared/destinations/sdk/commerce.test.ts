@@ -38,7 +38,7 @@ describe('commerceOf', () => {
     });
   });
 
-  it('goods: the first list that has any, whatever its names', () => {
+  it('goods: the first list that is not empty, whatever its name', () => {
     const contents = [{ content_id: 'c', content_name: 'Tea', content_category: 'Drinks' }];
     expect(commerceOf({ products: [], contents })).toMatchObject({
       items: [{ id: 'c', name: 'Tea', category: 'Drinks' }],

@@ -10,7 +10,7 @@ import type { Connect } from './protocol.ts';
 
 export type GuardedSocketOptions = {
   readonly rules: EgressRules;
-  /** Allowed ports on public addresses, in addition to those of HTTP. */
+  /** Allowed ports on public addresses besides the HTTP ports. */
   readonly ports: readonly number[];
   /** Limit for lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;

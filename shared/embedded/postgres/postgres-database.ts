@@ -93,7 +93,7 @@ export async function dropDatabase(address: DatabaseAddress, name: string): Prom
   );
 }
 
-/** Removes those of the roles that exist. They must not have rights in any database. */
+/** Removes the given roles if they exist. They must not have rights in any database. */
 export async function dropRoles(address: DatabaseAddress, names: readonly string[]): Promise<void> {
   await withSession(address, async (client) => {
     for (const name of names) await client.query(`DROP ROLE IF EXISTS ${client.escapeIdentifier(name)}`);

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Indexes to list the suppressions of an account, newest first, and those of one erasure. Created without blocking
+ * Indexes to list the suppressions of an account, newest first, and the suppressions of one erasure. Created without blocking
  * writers.
  */
 export class IndexSuppressions extends Migration {

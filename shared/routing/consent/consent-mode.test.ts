@@ -63,7 +63,7 @@ test('consent mode: a withdrawal and the region of an address count as for desti
   expect(modeOf([inGermany], {}, { ip: '203.0.113.8' })).toEqual({ ad_storage: 'DENIED' });
 });
 
-test('consent mode: two say the same where each type has one word, also where none has any', () => {
+test('consent mode: two say the same where each type has one word, also without any type', () => {
   const granted = { ad_storage: 'GRANTED' } as const;
   expect(isSameMode(undefined, undefined)).toBe(true);
   expect(isSameMode(undefined, {})).toBe(true);

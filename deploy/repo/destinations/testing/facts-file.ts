@@ -16,7 +16,7 @@ const source = {
 const Fact = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
-    /** Settings in addition to those of the kind's example; null removes one. */
+    /** Settings added to the kind's example; null removes one. */
     settings: Type.Optional(object),
     /** Traits of an earlier identify call. */
     person: Type.Optional(object),

@@ -201,7 +201,7 @@ export class StepTable {
     }
   }
 
-  /** Frees rows and columns that no step has any more. */
+  /** Frees rows and columns that no step uses. */
   #forgetNames(): void {
     const used = new Set<number>();
     for (const { cells } of this.#all()) for (const cell of cells.keys()) used.add(cell);

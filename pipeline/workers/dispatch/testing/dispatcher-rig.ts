@@ -336,7 +336,7 @@ export async function createDispatcherRig(
     },
     /** Frames of the account's log that are not acknowledged. */
     async unfinished(ofDestination = destinationId): Promise<number> {
-      // Only its own consumer: the log also has those of earlier tests.
+      // Only its own consumer: the log also has consumers of earlier tests.
       const { consumers } = connection[client].jsm;
       const own = await consumers.info(streams.events, dispatcherConsumer(ofDestination)).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;

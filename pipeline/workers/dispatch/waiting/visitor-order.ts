@@ -230,7 +230,7 @@ export class VisitorOrder {
   }
 
   /**
-   * Parked events whose turn has come, with those of a visitor together: if one fails, the following ones are returned.
+   * Parked events whose turn has come, grouped by visitor: if one fails, the following ones are returned.
    * Ends when stopped.
    */
   async *released(): AsyncGenerator<readonly ReleasedEvent[], void, undefined> {

@@ -15,7 +15,7 @@ export type Follower = {
   readonly visitorId: string;
   /** The event among those of its visitor: see `eventKey`. */
   readonly key: string;
-  /** Its number among all parked events. Those of one visitor are sent in this order. */
+  /** Its number among all parked events. Events of one visitor are sent in this order. */
   readonly turn: number;
   /** Undefined until the log has it. */
   place: RetryPlace | undefined;
