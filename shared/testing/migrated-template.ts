@@ -1,15 +1,31 @@
+import { Client } from 'pg';
+
 import { databaseAddress, ensureDatabase, makeTemplate } from '../embedded/postgres/postgres-database.ts';
+import type { DatabaseAddress } from '../embedded/postgres/postgres-database.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { installTwins } from './twin-rows.ts';
 
-const name = 'migrated_template';
+const templateName = 'migrated_template';
 
 /** Makes the database that test databases are copies of: migrated, with twins. Returns its name. */
 export async function makeMigratedTemplate(serverUrl: string): Promise<string> {
   const address = databaseAddress(serverUrl);
-  const url = await ensureDatabase(address, name);
+  const url = await ensureDatabase(address, templateName);
   await installTwins(url);
   await migrate(url);
-  await makeTemplate(address, name);
-  return name;
+  await makeTemplate(address, templateName);
+  return templateName;
+}
+
+/** Creates the database as a copy of the template, with a deployment id of its own, as a migration would give it. */
+export async function copyTemplate(address: DatabaseAddress, template: string, name: string): Promise<string> {
+  const url = await ensureDatabase(address, name, template);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('update deployment set id = gen_random_uuid()');
+  } finally {
+    await client.end();
+  }
+  return url;
 }

@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 
 import { connectLog } from '../nats/connection/connection.ts';
+import { readDeploymentId } from '../postgres/deployment-id.ts';
 import { asLogUser } from './as-log-user.ts';
 import { createTestDatabase, startTestNats } from './servers.ts';
 
@@ -25,6 +26,13 @@ test('startTestNats: a service that logged in as operator is an error at the sto
   ]);
   await Promise.all(connections.map((connection) => connection.close()));
   await expect(server.stop()).rejects.toThrow(/logged in as operator.*: pipeline-one$/);
+});
+
+test('createTestDatabase: each database is that of a deployment of its own', async () => {
+  const databases = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  const ids = await Promise.all(databases.map(({ url }) => readDeploymentId({ databaseUrl: url })));
+  expect(new Set(ids).size).toBe(2);
+  await Promise.all(databases.map((database) => database.drop()));
 });
 
 test('createTestDatabase: gives an empty database each time and drops it although a session is open', async () => {

@@ -11,6 +11,7 @@ import type { DatabaseService } from '../postgres/roles/service-roles.ts';
 import { databaseRole, migrateWithRoles } from './as-database-role.ts';
 import { asOperator, testUsersConfig } from './as-log-user.ts';
 import { findOperators } from './find-operators.ts';
+import { copyTemplate } from './migrated-template.ts';
 import { natsFolderPrefix } from './run-folder.ts';
 import { askServerService } from './server-service.ts';
 import { installTwins } from './twin-rows.ts';
@@ -92,10 +93,11 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
 export async function createTestDatabase({ hasTwins = true, isMigrated = true } = {}): Promise<TestDatabase> {
   const address = databaseAddress(await askServerService(inject('testServerService'), 'postgres-url'));
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const isCopy = hasTwins && isMigrated;
-  const template = isCopy ? await askServerService(inject('testServerService'), 'migrated-template') : undefined;
-  const url = await ensureDatabase(address, name, template);
-  if (hasTwins && !isCopy) await installTwins(url);
+  const url =
+    hasTwins && isMigrated
+      ? await copyTemplate(address, await askServerService(inject('testServerService'), 'migrated-template'), name)
+      : await ensureDatabase(address, name);
+  if (hasTwins && !isMigrated) await installTwins(url);
   return {
     url,
     migrateWithRoles: () => migrateWithRoles(url),
