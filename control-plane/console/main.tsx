@@ -10,10 +10,13 @@ import './design/design.css';
 const client = new QueryClient({
   defaultOptions: {
     queries: {
+      // Also without a network: the control plane may run on this machine.
+      networkMode: 'always',
       staleTime: 5_000,
       // An error reply would repeat; only requests without a reply are retried.
       retry: (failures, error) => failures < 2 && (!(error instanceof RequestError) || error.status >= 500),
     },
+    mutations: { networkMode: 'always' },
   },
 });
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import type { ReplayJob, ReplayRequest } from '../../shared/contracts/replay-job.ts';
 import { replayedEventsMax, shareDone } from '../../shared/contracts/replay-job.ts';
 import { badRequest } from '../api/api-error.ts';
+import { commerceOf } from '../../shared/destinations/sdk/commerce.ts';
 import { platformErrorOf } from '../../shared/contracts/events/exchange.ts';
 import { exchangeReply, platformErrorReply, viewExchange, viewPlatformError } from '../destinations/exchange-view.ts';
 import type { ListedDeadLetter } from '../../shared/nats/messages/list-dead-letters.ts';
@@ -137,7 +138,7 @@ export function readReplayRequest({
   return { what: 'log', fromMs, toMs };
 }
 
-/** A dead letter in an answer: its event's identity and the reason, without the event's content. */
+/** A dead letter in an answer: its event's identity, with the order, and the reason, without the event's content. */
 export const deadLetterReply = Type.Object({
   seq: Type.Integer({ description: 'Its place in the log.' }),
   event: Type.Object({
@@ -145,6 +146,7 @@ export const deadLetterReply = Type.Object({
     name: Type.String(),
     time: Type.Number({ description: 'When it happened, in ms since the epoch.' }),
     visitorId: Type.String({ description: 'The visitor it belonged to then; an alias if that was merged since.' }),
+    orderId: nullable(Type.String({ description: 'Its order_id, or transaction_id, where it has one.' })),
   }),
   reason: Type.String(),
   attempts: Type.Integer({ minimum: 0, description: 'Since it came, or since it was last replayed.' }),
@@ -172,9 +174,10 @@ export function viewDeadLetterDetail(listed: ListedDeadLetter): JsonObject {
 export function viewDeadLetter({ seq, letter }: ListedDeadLetter): JsonObject {
   const { reason, attempts, firstAttemptAt, lastAttemptAt, request, exchange } = letter;
   const { event, visitor } = letter.event;
+  const { orderId } = commerceOf({ properties: event.event_properties as JsonObject, defaultCurrency: undefined });
   return {
     seq,
-    event: { id: event.id, name: event.event, time: event.time, visitorId: visitor.id },
+    event: { id: event.id, name: event.event, time: event.time, visitorId: visitor.id, orderId: orderId ?? null },
     reason,
     attempts,
     firstAttemptAt: new Date(firstAttemptAt).toISOString(),

@@ -88,7 +88,7 @@ test('dead letters: newest first, page by page, by reason and by time', async ()
   expect(first.entities).toMatchObject([{ event: { id: 'e4' } }, { event: { id: 'e3' } }]);
   expect(first.entities[0]).toEqual({
     seq: expect.any(Number),
-    event: { id: 'e4', name: 'Order', time: 1_700_000_000_000, visitorId: 'sample-visitor' },
+    event: { id: 'e4', name: 'Order', time: 1_700_000_000_000, visitorId: 'sample-visitor', orderId: 'A-1001' },
     reason: 'status 400',
     attempts: 5,
     firstAttemptAt: minute(0),

@@ -90,8 +90,23 @@ export function DeadLettersTab({ destination }: { readonly destination: Destinat
               {
                 title: 'Event',
                 cell: ({ event }) => (
-                  <Link className="clip" dir="auto" to={`/events/${encodeURIComponent(event.id)}`}>
-                    {event.name}
+                  <div className="stack tight">
+                    <Link className="clip" dir="auto" to={`/events/${encodeURIComponent(event.id)}`}>
+                      {event.name}
+                    </Link>
+                    {event.orderId === null ? null : (
+                      <span className="hint clip" dir="auto">
+                        order {event.orderId}
+                      </span>
+                    )}
+                  </div>
+                ),
+              },
+              {
+                title: 'Visitor',
+                cell: ({ event }) => (
+                  <Link className="clip short mono" to={`/visitors/${encodeURIComponent(event.visitorId)}`}>
+                    {event.visitorId}
                   </Link>
                 ),
               },

@@ -199,7 +199,7 @@ function HowItIsSent({ id }: { readonly id: string }): ReactElement {
           <dt>Response time</dt>
           <dd>
             {sending.answerMs === null
-              ? 'none yet'
+              ? 'not measured since the pipeline started'
               : `p50 ${showMs(sending.answerMs.half)}, p95 ${showMs(sending.answerMs.most)}`}
           </dd>
         </dl>

@@ -2,6 +2,7 @@ import type { ReactElement, ReactNode } from 'react';
 import type { Change } from '../api/types.ts';
 import { State } from '../design/feedback.tsx';
 import { At } from '../design/time.tsx';
+import { fieldWords } from './field-words.ts';
 
 const collections: Readonly<Record<string, string>> = {
   destinations: 'Destination',
@@ -108,7 +109,7 @@ function Fields({ change, names }: FieldsProps): ReactElement | null {
 function Field({ path, children }: { readonly path: string; readonly children: ReactNode }): ReactElement {
   return (
     <>
-      <dt className="mono">{path}</dt>
+      <dt title={path}>{fieldWords(path)}</dt>
       <dd>{children}</dd>
     </>
   );

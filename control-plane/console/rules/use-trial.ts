@@ -23,10 +23,12 @@ export const newRuleId = '-';
 export function useTrial(eventId: string, standIns: StandIns, destinationId?: string): UseQueryResult<Ways> {
   const { current } = useAccounts();
   const asked = useSettled(JSON.stringify({ ...standIns, destinationId }));
+  // A new rule has no destination until one is chosen.
+  const isComplete = (JSON.parse(asked) as { destinationId?: string }).destinationId !== '';
   return useQuery<Ways>({
     queryKey: [current?.accountId, 'trial', eventId, asked],
     queryFn: () => request<Ways>('POST', `/events/${encodeURIComponent(eventId)}/ways`, JSON.parse(asked)),
-    enabled: eventId !== '',
+    enabled: eventId !== '' && isComplete,
     placeholderData: keepPreviousData,
   });
 }

@@ -2,9 +2,9 @@ import { useRef } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
-import { useChange, useRead } from '../api/queries.ts';
+import { useChange, useList, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
-import type { Change, Page, RecentEvent, Source } from '../api/types.ts';
+import type { Change, Destination, Page, RecentEvent, Source } from '../api/types.ts';
 import { ErrorNote, State } from '../design/feedback.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Ago } from '../design/time.tsx';
@@ -32,6 +32,7 @@ function Arrived({ source, at }: { readonly source: Source; readonly at: string 
   const event = events.data?.entities[0];
   const isMissing = mayList && events.isSuccess && event === undefined;
   if (isMissing && !events.isFetching) setTimeout(() => void events.refetch(), 500);
+  const destinations = useList<Destination>('/destinations?limit=1', { enabled: useScope('destination:list') });
   return (
     <div className="note good" role="status">
       <State tone="good">
@@ -40,7 +41,14 @@ function Arrived({ source, at }: { readonly source: Source; readonly at: string 
         {event === undefined ? null : <Link to={`/events/${encodeURIComponent(event.id)}`}>{event.event}</Link>}
       </State>
       <p>
-        Next: <Link to="/destinations/new">add a destination</Link>, or look at{' '}
+        Next:{' '}
+        {destinations.isSuccess && destinations.entities.length === 0 ? (
+          <>
+            <Link to="/destinations/new">add a destination</Link>, or see{' '}
+          </>
+        ) : (
+          'see '
+        )}
         <Link to={`/events?sourceId=${source.id}`}>the events of this source</Link>.
       </p>
     </div>

@@ -66,6 +66,7 @@ export function SourcePage(): ReactElement {
             ) : null}
             <Card title="Send an event">
               {mayReadKeys ? <Waiting query={tokens} /> : <p>Reading the keys needs the scope source:tokens.</p>}
+              <ErrorNote error={types.error} />
               {tokens.data === undefined || type === undefined ? null : (
                 <Install source={source} type={type} tokens={tokens.data} />
               )}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
+import { useAccounts } from '../api/accounts.ts';
 import { useRead } from '../api/queries.ts';
 import type { PipelineWork } from '../api/types.ts';
 import { State, Waiting } from '../design/feedback.tsx';
@@ -115,18 +116,24 @@ const states: Readonly<Record<string, readonly [Tone, string]>> = {
 
 type PlacedActor = Actor & { readonly instanceId: string };
 
+/** A partition, a destination, or the account of the page. */
+function ActorSubject({ actor: { key, name } }: { readonly actor: PlacedActor }): ReactElement {
+  const { current } = useAccounts();
+  if (key === current?.accountId) return <span dir="auto">{current.accountName}</span>;
+  return name === null ? (
+    <span className="clip mono">{key}</span>
+  ) : (
+    <Link className="clip" dir="auto" to={`/destinations/${key}`}>
+      {name}
+    </Link>
+  );
+}
+
 const actorColumns = [
   { title: 'Actor', cell: ({ kind }: PlacedActor) => kind },
   {
     title: 'Of',
-    cell: ({ key, name }: PlacedActor) =>
-      name === null ? (
-        <span className="clip mono">{key}</span>
-      ) : (
-        <Link className="clip" dir="auto" to={`/destinations/${key}`}>
-          {name}
-        </Link>
-      ),
+    cell: (actor: PlacedActor) => <ActorSubject actor={actor} />,
   },
   {
     title: 'State',

@@ -5,6 +5,7 @@ import { useScope } from '../api/accounts.ts';
 import { useChange, useRead } from '../api/queries.ts';
 import { request } from '../api/request.ts';
 import type { Erasure, ErasureTarget } from '../api/types.ts';
+import { Code } from '../design/code.tsx';
 import { Confirm } from '../design/confirm.tsx';
 import { ErrorNote, State, Waiting } from '../design/feedback.tsx';
 import { Card, Empty, Page } from '../design/page.tsx';
@@ -66,6 +67,7 @@ export function ErasurePage(): ReactElement {
         </div>
       ) : null}
       {erasure === undefined ? null : <Deleted erasure={erasure} />}
+      <CertificateCard id={id} />
       {erasure === undefined ? null : (
         <Card title="Destinations" isFlush>
           {erasure.destinations.length === 0 ? (
@@ -161,6 +163,23 @@ function Deleted({ erasure }: { readonly erasure: Erasure }): ReactElement {
         <dt>Suppressed</dt>
         <dd>{erasure.suppressed ? 'Yes' : 'No'}</dd>
       </dl>
+    </Card>
+  );
+}
+
+/** How the certificate is verified. */
+function CertificateCard({ id }: { readonly id: string }): ReactElement {
+  return (
+    <Card title="Certificate">
+      <p>
+        The certificate states what was erased where, and what is kept until when. It is signed with the account’s key.
+        To verify it, save the account’s public keys (<code>GET /rest/v1/account/keys</code>) as{' '}
+        <code>keys.json</code> and run:
+      </p>
+      <Code
+        label="Verify the certificate"
+        text={`npm run verify-certificate -- erasure-${id}.json --jwks keys.json`}
+      />
     </Card>
   );
 }

@@ -1,0 +1,47 @@
+/** Words of fields whose forms call them otherwise than the API. */
+const formWords: Readonly<Record<string, string>> = {
+  isEnabled: 'On',
+  isRequired: 'Required',
+  limitedToSourceIds: 'Sources',
+  whitelistDomains: 'Allowed domains',
+  whitelistIps: 'Allowed IP addresses',
+  botControlMode: 'Bots',
+  logic: 'Conditions',
+  categories: 'Rule',
+  mappings: 'Property',
+  map: 'Value',
+  eventName: 'Event name',
+  others: 'Properties that are not listed',
+  defaultState: 'Without an answer',
+};
+
+const acronyms: Readonly<Record<string, string>> = { api: 'API', id: 'id', ids: 'ids', ip: 'IP', ips: 'IPs', url: 'URL' };
+
+/**
+ * A changed field in the words of the forms: `settings.pixelId` is “Pixel id”, `mappings[total].map` is “Property total:
+ * value”. Pure.
+ */
+export function fieldWords(path: string): string {
+  const parts = [...path.matchAll(/([^.[\]]+)(?:\[([^\]]*)\])?/g)].map(([, name = '', item]) => {
+    const words = formWords[name] ?? spaced(name);
+    return item === undefined ? words : `${words} ${item}`;
+  });
+  const shown = parts.length > 1 && path.startsWith('settings.') ? parts.slice(1) : parts;
+  return shown.map((part, index) => (index === 0 ? part : lowered(part))).join(': ');
+}
+
+/** `accessToken` → “Access token”; a list or reference goes by what it names: `destinationIds` → “Destinations”. */
+function spaced(name: string): string {
+  const named = /^(.+)Id(s?)$/.exec(name);
+  const words = (named !== null && references.has(named[1] ?? '') ? `${named[1]}${named[2]}` : name)
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[ _-]+/)
+    .map((word) => acronyms[word.toLowerCase()] ?? word.toLowerCase());
+  const text = words.join(' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const references: ReadonlySet<string> = new Set(['destination', 'source', 'experiment']);
+
+/** The words within a phrase; those in capitals stay. */
+const lowered = (text: string): string => (/^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text);
