@@ -174,7 +174,7 @@ export function viewDeadLetterDetail(listed: ListedDeadLetter): JsonObject {
 export function viewDeadLetter({ seq, letter }: ListedDeadLetter): JsonObject {
   const { reason, attempts, firstAttemptAt, lastAttemptAt, request, exchange } = letter;
   const { event, visitor } = letter.event;
-  const { orderId } = commerceOf({ properties: event.event_properties as JsonObject, defaultCurrency: undefined });
+  const { orderId } = commerceOf({ properties: event.event_properties, defaultCurrency: undefined });
   return {
     seq,
     event: { id: event.id, name: event.event, time: event.time, visitorId: visitor.id, orderId: orderId ?? null },

@@ -15,7 +15,14 @@ const formWords: Readonly<Record<string, string>> = {
   defaultState: 'Without an answer',
 };
 
-const acronyms: Readonly<Record<string, string>> = { api: 'API', id: 'id', ids: 'ids', ip: 'IP', ips: 'IPs', url: 'URL' };
+const acronyms: Readonly<Record<string, string>> = {
+  api: 'API',
+  id: 'id',
+  ids: 'ids',
+  ip: 'IP',
+  ips: 'IPs',
+  url: 'URL',
+};
 
 /**
  * A changed field in the words of the forms: `settings.pixelId` is “Pixel id”, `mappings[total].map` is “Property total:
@@ -44,4 +51,5 @@ function spaced(name: string): string {
 const references: ReadonlySet<string> = new Set(['destination', 'source', 'experiment']);
 
 /** The words within a phrase; those in capitals stay. */
-const lowered = (text: string): string => (/^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text);
+const lowered = (text: string): string =>
+  /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;

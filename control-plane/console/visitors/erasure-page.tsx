@@ -173,13 +173,10 @@ function CertificateCard({ id }: { readonly id: string }): ReactElement {
     <Card title="Certificate">
       <p>
         The certificate states what was erased where, and what is kept until when. It is signed with the account’s key.
-        To verify it, save the account’s public keys (<code>GET /rest/v1/account/keys</code>) as{' '}
-        <code>keys.json</code> and run:
+        To verify it, save the account’s public keys (<code>GET /rest/v1/account/keys</code>) as <code>keys.json</code>{' '}
+        and run:
       </p>
-      <Code
-        label="Verify the certificate"
-        text={`npm run verify-certificate -- erasure-${id}.json --jwks keys.json`}
-      />
+      <Code label="Verify the certificate" text={`npm run verify-certificate -- erasure-${id}.json --jwks keys.json`} />
     </Card>
   );
 }
