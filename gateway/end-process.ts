@@ -4,7 +4,7 @@ import type { Scope } from '../shared/runtime/scope.ts';
 /** Timeout of one step of closing, in ms. */
 export const stepMs = 400;
 
-/** Ends the gateway, which its supervisor restarts: once its connection is closed for good it can accept nothing. */
+/** Ends the gateway, which its supervisor restarts: without a connection to the log it can accept no event. */
 export async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');

@@ -9,7 +9,7 @@ const mebibyte = 1024 ** 2;
 const headerBytesMax = 512;
 /** A larger single event has a frame to itself. */
 const frameBytesMax = 512 * kibibyte;
-/** Each message costs a replicated log a vote and a sync on every server, so fewer and fuller ones are cheaper there. */
+/** In a replicated log each message costs a vote and a sync on every server: fewer, fuller messages are cheaper. */
 const rounds = {
   single: { ms: 10, bytes: 24 * kibibyte },
   replicated: { ms: 15, bytes: 128 * kibibyte },
@@ -52,7 +52,7 @@ const settings = defineSettings({
     ),
   }),
   deadlineMs: fromEnv(requestDeadline),
-  /** One try of a publish; there are two within a request's deadline. */
+  /** Timeout of one try of a publish. A request's deadline has room for two tries. */
   publishTimeoutMs: fromEnv(requestDeadline, (env) => env.REQUEST_DEADLINE_MS * 0.4),
 });
 

@@ -22,7 +22,7 @@ const crowdedFrom = 0.45;
 const crowdedAt = 0.6;
 /** Weight of the last measurement, which alone is short and noisy, against earlier ones. */
 const newestShare = 0.3;
-/** A thread that ran less than this between two measurements is no evidence about the processors. */
+/** If the thread ran for less than this between two measurements, the sample is too small: the fraction counts as 0. */
 const ranMsMin = 10;
 
 /**

@@ -8,7 +8,7 @@ export class Frame {
   readonly writer = new FrameWriter(initialBytes);
   readonly #waiters: FrameWaiter[] = [];
   readonly #tags: number[] = [];
-  /** The accounts of its events, in their order, and the bytes of each. */
+  /** The account of each run of consecutive events, and the bytes of the run. */
   readonly #accounts: string[] = [];
   readonly #accountBytes: number[] = [];
   /** When the first event arrived, on the monotonic clock. */
@@ -30,7 +30,7 @@ export class Frame {
     this.#tags.push(tag);
   }
 
-  /** Calls `onBytes` for the accounts that have events in it; once or more for each. */
+  /** Calls `onBytes` for each run of consecutive events of one account, so more than once for some accounts. */
   eachAccount(onBytes: (accountId: string, bytes: number) => void): void {
     for (let i = 0; i < this.#accounts.length; i += 1) onBytes(this.#accounts[i] ?? '', this.#accountBytes[i] ?? 0);
   }
@@ -46,7 +46,7 @@ export class Frame {
   }
 }
 
-/** One event's JSON within the request's body: body[start, end). Made once a request and reset for each of its events. */
+/** One event's JSON within the request's body: body[start, end). Created once per request, and reset for each event. */
 export class EventSlice {
   readonly body: Buffer;
   /** The account of the request. */

@@ -8,7 +8,7 @@ export type GroupCommitSettings = {
   readonly frameBytesMax: number;
   /** How long a frame may grow while another one is in flight; then it is sent too. */
   readonly frameLingerMs: number;
-  /** A round of this size is sent at once, one of half the size after half the wait. */
+  /** A round of this size is sent at once; a round of half this size waits half as long. */
   readonly roundBytes: number;
   readonly framesInFlightMax: number;
   readonly queueEventsMax: number;
@@ -47,13 +47,13 @@ const framesKept = 16;
 const frameBytesKept = 2 * 1024 ** 2;
 
 /**
- * Group commit: the events of many requests travel to the log as one message. Each partition has one publish in flight at
- * most, which keeps its order; events that arrive meanwhile become the next frame.
+ * Group commit: the events of many requests travel to the log as one message. Each partition has one publish in flight
+ * at most, which keeps its order; events that arrive meanwhile become the next frame.
  *
- * An idle gateway sends each event at once. A busy one sends in rounds, one frame for each partition that has events, and
- * lets frames grow until the round is acknowledged: the log syncs each message to disk, so the number of messages is its
- * limit. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round in flight. Small rounds keep a
- * distance, as on a quick disk they would follow each other faster than any client notices.
+ * An idle gateway sends each event at once. A busy one sends in rounds, one frame for each partition that has events,
+ * and lets frames grow until the round is acknowledged: the log syncs each message to disk, so the number of messages
+ * is its limit. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round in flight. Small
+ * rounds are spaced out: on a fast disk they would follow each other faster than any client notices.
  *
  * Large: rounds, lingering frames and the stop are one state of each partition.
  */

@@ -30,7 +30,7 @@ const usualAnswers: StoredAnswers = { stored: accepted, lost: unavailable };
 
 /**
  * One request and its answer. After the answer or an abort it no longer touches the engine's response.
- * Large: one object a request: parts of it would be allocations of the hot path.
+ * Large: one object a request: each part of it would be another allocation on the hot path.
  */
 export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
@@ -86,7 +86,7 @@ export class Exchange implements FrameWaiter {
     this.#answers = answers;
   }
 
-  /** Answers, unless it has answered or the client is gone. */
+  /** Sends the answer, unless the request was already answered or the client is gone. */
   send(given: Reply): void {
     const response = this.#response;
     if (response === undefined) return;
@@ -103,7 +103,7 @@ export class Exchange implements FrameWaiter {
     this.#owner.exchangeEnded(this, reply.code);
   }
 
-  /** Runs a part of the request's work. A bug there fails the request, not the process, which the engine would end. */
+  /** Runs a part of the request's work. An exception fails only the request; uncaught, it would end the process. */
   attempt(work: () => void): void {
     try {
       work();

@@ -175,7 +175,7 @@ test('clients: an address may have so many requests under way, and others have t
   });
   await until('the requests are under way', async () => (await metric('sluice_gateway_requests_open')) >= 60);
   const more = await sendRaw(gateway.port, [post(track, event('more'), from('198.51.100.3'))], 'closed');
-  expect(more.text).toMatch(/429 Too Many Requests[^]*retry-after: 1[^]*of this address/i);
+  expect(more.text).toMatch(/429 Too Many Requests[^]*retry-after: 1[^]*from this address/i);
   expect(await metric('sluice_gateway_refused_requests_total{share="requests"}')).toBe(1);
   const others = await sendRaw(gateway.port, [post(track, event('others'), from('198.51.100.4'))]);
   expect(others.statuses).toEqual([200]);

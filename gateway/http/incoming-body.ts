@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 import { busy, tooLarge } from './reply.ts';
 
-/** A refused body is still read to its end up to this size: many clients see an answer only then. */
+/** A refused body of up to this size is still read to its end: many clients see the answer only then. */
 const drainBytesMax = 16 * 1024 ** 2;
 const firstBufferBytes = 16 * 1024;
 

@@ -1,10 +1,7 @@
 import type { Exchange } from './exchange.ts';
 import { busy } from './reply.ts';
 
-/**
- * Maximum number of requests that wait while the code is loaded, which takes some hundredths of a second once in a
- * process.
- */
+/** Maximum number of requests that wait for the code. Loading takes some hundredths of a second, once per process. */
 const waitingMax = 32;
 
 /** A request that waits for the code. */

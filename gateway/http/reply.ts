@@ -1,4 +1,4 @@
-/** A complete answer. Those of the hot path are built once and sent many times. */
+/** A complete answer. Answers on the hot path are built once and sent many times. */
 export type Reply = {
   readonly code: number;
   /** Status line without the protocol. */
@@ -7,7 +7,7 @@ export type Reply = {
   readonly body: Uint8Array;
   /** Closes the connection after the answer. */
   readonly close: boolean;
-  /** Equal for every page, so that caches may keep one copy. */
+  /** The same for every page, so caches may keep one copy. */
   readonly isForAll: boolean;
 };
 
@@ -76,10 +76,10 @@ const retryAfter = [['retry-after', String(retryAfterS)]] as const;
 
 export const accepted = jsonReply(200, { success: true });
 export const unauthorized = failure(401, 'the token is missing, unknown, or its source is not enabled and published');
-export const forbidden = failure(403, 'the source does not take requests from this domain or address');
+export const forbidden = failure(403, 'the source does not accept requests from this domain or address');
 export const signedOnly = failure(
   403,
-  "the source takes only requests that its provider has signed, at its webhook's address",
+  'the source accepts only requests signed by its provider, at the address of its webhook',
 );
 export const malformedJson = failure(400, 'the body is not valid JSON');
 export const notUtf8 = failure(400, 'the body is not valid UTF-8');
@@ -89,18 +89,18 @@ export const unsupportedType = failure(
   415,
   'the body must be JSON: content-type application/json, text/json, text/plain or one that ends in +json',
 );
-const unreadCoding = 'this content-encoding is not read here';
+const unreadCoding = 'this content-encoding is not supported at this address';
 /** For routes that accept gzip. The header names the accepted encodings (RFC 9110, 12.5.3). */
 export const unsupportedEncoding = failure(415, unreadCoding, { headers: [['accept-encoding', 'gzip, identity']] });
 /** For routes that accept no compressed body. */
 export const compressedBody = failure(415, unreadCoding, { headers: [['accept-encoding', 'identity']] });
-export const hostileFraming = failure(400, 'content-length or transfer-encoding is not acceptable', { close: true });
+export const hostileFraming = failure(400, 'content-length or transfer-encoding is not valid', { close: true });
 // With `code` and `message`: some libraries that use a wrong address resend requests refused without them.
 export const notFound = jsonReply(404, { success: false, error: 'not found', code: 'not_found', message: 'not found' });
 export const busy = failure(503, 'too many large bodies at once; try again', { headers: retryAfter });
 export const internalError = failure(500, 'internal error');
 
-export const addressBusy = failure(429, 'too many requests of this address are under way; try again', {
+export const addressBusy = failure(429, 'too many requests from this address are in flight; try again', {
   headers: retryAfter,
   close: true,
 });

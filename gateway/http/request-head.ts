@@ -2,7 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 
 /**
  * A request's headers for its route, copied before uWebSockets.js invalidates the request.
- * Large: one object a request: parts of it would be allocations of the hot path.
+ * Large: one object a request: each part of it would be another allocation on the hot path.
  */
 export class RequestHead {
   contentType = '';
@@ -94,7 +94,7 @@ export class RequestHead {
   }
 }
 
-/** All headers of a request, and its address, for a route that reads those its senders sign with. */
+/** All headers and the target of a request, for routes that check the signature of its sender. */
 export class WholeHead {
   /** Path and query as they were sent. */
   readonly target: string;
@@ -143,7 +143,10 @@ export const isGzipCoding = (contentEncoding: string): boolean => gzipCodings.ha
 export const isIdentityCoding = (contentEncoding: string): boolean =>
   contentEncoding === '' || contentEncoding.trim().toLowerCase() === 'identity';
 
-/** Whether a content type is read as JSON: JSON itself, a format built on it (RFC 6839), text/plain (beacons), any, or none. */
+/**
+ * Whether a content type is read as JSON: JSON, a format built on it (RFC 6839), text/plain (beacons), a wildcard, or
+ * none.
+ */
 export function isJsonType(contentType: string): boolean {
   if (contentType === 'application/json' || contentType === '') return true;
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -226,8 +226,8 @@ class ServerState implements ExchangeOwner {
 }
 
 /**
- * Answers later and then closes the connection. Until the answer, the engine closes it if more bytes arrive; after an
- * immediate answer, it would read these bytes as the next request, which is the smuggled one.
+ * Answers later and then closes the connection. If more bytes arrive before the answer, the engine closes it at once.
+ * After an immediate answer the engine would read these bytes as the next request: the smuggled one.
  */
 function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply): void {
   response.onAborted(() => exchange.abort());

@@ -38,8 +38,8 @@ export const headBytesMax = 16 * 1024;
 const buildScope = '@uwsjs';
 
 /**
- * Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError when none can. `require` is that
- * of a file whose node_modules are to be used.
+ * Loads the newest uWebSockets.js that this platform can run. Throws UwsUnavailableError when none can. `require`
+ * decides which node_modules are searched.
  */
 export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)): LoadedUws {
   // The engine reads it once, while its native part loads. Its default is 4 KiB.
@@ -139,7 +139,9 @@ export type Machine = {
 /** Why no build runs, and the remedy. */
 type NoEngine = { readonly problem: string; readonly advice: string };
 
-/** Node versions to recommend: that of documents and images, then the newest with a build for an older glibc. */
+/**
+ * Node versions to recommend: first the version of documents and images, then the newest that runs on an older glibc.
+ */
 const recommendedMajors = [24, 22];
 
 /** Explains why no build of the HTTP engine runs here. `installed`: builds in node_modules; `causes`: their load errors. */

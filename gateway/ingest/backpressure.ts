@@ -143,7 +143,8 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
 /**
  * The accounts to hold back, each with the wait of its oldest event, in ms. Pipelines name the accounts with a late
  * destination. If the resolver is late, the events of all accounts wait: the accounts with the most bytes in INGEST are
- * held back until the others have at most half of it, and less the later the resolver is. Pure.
+ * held back until all others together have at most half of these bytes. The later the resolver is, the smaller is that
+ * part. Pure.
  */
 export function heldBack(
   reports: readonly BackpressureReport[],

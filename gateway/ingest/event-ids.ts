@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 
-/** Makes the ids of events that come without one; `atMs` since the epoch is the time they carry. */
+/** Makes the id of an event that came without one; the id contains the time `atMs`, in ms since the epoch. */
 export type EventIds = (atMs: number) => string;
 
-/** Random numbers per request to the system, which costs more than the rest of an id. */
+/** Random numbers drawn at a time: a system call costs more than the rest of an id. */
 const numbersDrawn = 1024;
 
 /** UUIDv7, ascending even within one millisecond. */

@@ -23,7 +23,7 @@ export type SourceFeed = {
   /** See ConfigFeed. */
   readonly untrusted: number;
   readonly trusted: number;
-  /** Accounts that have published and of which gateways have no configuration yet. */
+  /** Number of accounts that have published, but whose configuration gateways do not have yet. */
   missing(): Promise<number>;
   /** Reads everything again, as the buckets may have been recreated; the configuration in force stays until then. */
   restart(): Promise<void>;
@@ -38,8 +38,8 @@ export type PublishedFrom = {
 
 /**
  * Keeps `sources` up to date with the published configuration, and reports each revision in force. A gateway reads
- * GATEWAY_CONFIG. With a user that may read CONFIG it reads CONFIG: its server may then have the users of an earlier
- * version, and a control plane of that version may be the one that publishes.
+ * GATEWAY_CONFIG. If its NATS user may read CONFIG, it reads CONFIG instead: the server then has the users of an
+ * earlier version, so the control plane that publishes may be of that version too.
  */
 export async function followSources(
   { connection, replicas, trust }: PublishedFrom,

@@ -13,8 +13,8 @@ export type IngestUse = {
 const smallShare = 0.01;
 
 /**
- * Accounts over their quota in INGEST, or that make all accounts together exceed `all`: then those with the most bytes.
- * An account in `refused` stays refused until it has clearly less. Pure.
+ * The accounts over their quota of INGEST and, if all accounts together exceed `all`, the accounts with the most bytes.
+ * An account in `refused` stays refused until it is clearly below the limit. Pure.
  */
 export function overIngestQuota(
   { used, capacity, byAccount }: IngestUse,

@@ -211,7 +211,7 @@ export type AccountIntake = {
   refusal: Reply | undefined;
 };
 
-/** A purpose that a visitor agrees to or not, and its default for a visitor who has not decided. */
+/** A consent purpose, and whether it is granted for a visitor who has not decided. */
 export type ConsentPurpose = { readonly name: string; readonly granted: boolean };
 
 /** The purposes of an account's live version. */
@@ -278,7 +278,7 @@ export type PublishedSource = {
   readonly accountId: string;
   readonly sourceId: string;
   readonly type: string;
-  /** Events of a redirect or a webhook are named by it. */
+  /** Default name of the events of a redirect or a webhook. */
   readonly name: string;
   readonly test: boolean;
   /** The fixed beginning of its envelopes. */
@@ -296,7 +296,7 @@ export type PublishedSource = {
   readonly redirectUrl: string | undefined;
   /** How a sender is authenticated in addition to the key. */
   readonly signing: Signing;
-  /** The purposes for which pages ask their visitors. */
+  /** The purposes for which pages ask their visitors' consent. */
   readonly consent: readonly ConsentPurpose[];
   /** Undefined: its sessions are not recorded. */
   readonly recording: Recording | undefined;

@@ -5,7 +5,7 @@ const usual = { requestsMax: 10_000, ageMsMax: 120_000 };
 
 type RememberedRequestsSettings = Readonly<typeof usual>;
 
-/** An event, with its client's tries. */
+/** An event, and how often its client has retried it. */
 export type RememberedRequest = {
   readonly id: string;
   readonly key: string;
@@ -18,9 +18,9 @@ export type RememberedRequest = {
 
 /**
  * Assigns ids to events of requests without one. Libraries generated from an OpenAPI document send how often they have
- * already tried a request. A request with a retry count that equals an earlier request with fewer tries is the same
- * event and gets its id, so that deduplication finds it. Only this process knows of it: a retry that reaches another
- * process, or arrives later than requests are remembered, is an event of its own.
+ * already tried a request. A request with the body of an earlier request and a higher retry count is the same event: it
+ * gets the same id, so that deduplication finds it. Only this process remembers requests, for a limited time: a retry
+ * that reaches another process or arrives later is an event of its own.
  */
 export class RememberedRequests {
   readonly #settings: RememberedRequestsSettings;
@@ -72,7 +72,8 @@ export class RememberedRequests {
 }
 
 /**
- * The request that a retry repeats. Among those with fewer tries: one that is not known to be stored, else the latest.
+ * The request that a retry repeats. Among the requests with fewer tries: one that is not known to be stored, else the
+ * latest.
  */
 function latestOf(same: readonly RememberedRequest[], tries: number): RememberedRequest | undefined {
   const candidates = same.filter((request) => request.tries < tries);

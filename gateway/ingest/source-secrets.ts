@@ -5,9 +5,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 /** Opens the signing secret of a source; undefined if this gateway cannot. */
 export type OpenSecret = (sealed: string, accountId: string, sourceId: string) => string | undefined;
 
-/**
- * `box` is that of SOURCE_SECRETS_KEY; without it no secret opens. Each failure is logged once for each configuration.
- */
+/** `box` has SOURCE_SECRETS_KEY; without it no secret can be opened. Each failure is logged once per configuration. */
 export function createSecretOpener(box: SecretBox | undefined, logger: Logger): OpenSecret {
   return (sealed, accountId, sourceId) => {
     try {

@@ -37,7 +37,7 @@ export class WaitingBytes {
   #seenSeq = 0;
   #grown = { stepBytes: Infinity, nextBytes: Infinity, call: (): void => undefined };
 
-  /** Stored since the last look began. */
+  /** Bytes stored since the last check began. */
   get sinceBytes(): number {
     return this.#sinceBytes;
   }

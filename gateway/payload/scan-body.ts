@@ -354,8 +354,8 @@ export function scanBody(
 }
 
 /**
- * Scans the elements after the `[` of `events` and returns the index after its `]`. Where what stands between the
- * elements is no JSON, it returns the body's length: a body that ends there is malformed.
+ * Scans the elements after the `[` of `events` and returns the index after its `]`. If the text between two elements is
+ * not JSON, returns the body's length: a body that ends there is malformed.
  */
 function scanRows(scan: BodyScan, bytes: Buffer, start: number, rowsMax: number): number {
   const length = bytes.length;

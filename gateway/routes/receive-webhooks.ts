@@ -31,7 +31,7 @@ export type WebhookParts = {
   readonly settings: WebhookSettings;
 };
 
-/** Reads webhooks' requests by the kind of their source, and stores their events. */
+/** Reads the requests of webhooks by the type of their source, and stores the events. */
 export class Webhooks {
   readonly #parts: WebhookParts;
   readonly #inflater: Inflater;
@@ -162,7 +162,7 @@ function refuse(exchange: Exchange, source: PublishedSource, reply: Reply): void
   exchange.send(reply);
 }
 
-/** The answer to a provider that asks for the address before it uses it. */
+/** The answer to a provider that verifies the address before it uses it. */
 export function answerChallenge({ type }: PublishedSource, token: string, query: string): Reply {
   const challenge = findSourceKind(type)?.challenge;
   return challenge === undefined ? postOnly : echoChallenge(challenge, token, new URLSearchParams(query));
@@ -170,7 +170,7 @@ export function answerChallenge({ type }: PublishedSource, token: string, query:
 
 const postOnly = failure(405, 'method not allowed', { headers: [['allow', 'POST, OPTIONS']] });
 const wrongToken = failure(403, "the verify token is not the source's key");
-const noChallenge = failure(400, 'the challenge is missing, or holds more than letters, digits, - and _');
+const noChallenge = failure(400, 'the challenge must be 1 to 256 letters, digits, - and _');
 
 function echoChallenge(challenge: NonNullable<SourceKind['challenge']>, token: string, query: URLSearchParams): Reply {
   if (!isSame(query.get(challenge.token) ?? '', token)) return wrongToken;

@@ -22,7 +22,7 @@ export type RedirectParts = {
 /**
  * `GET /redirect/{code}`: a short link. The code is the id or a key of a RedirectSource; the only target is that
  * source's redirectUrl. The redirect also works while the log stores nothing, for a source over its limits and for a
- * query that is not a valid event; the event is then lost, and counted as lost.
+ * query that is not a valid event; the event is then not stored, and counted as lost, limited or invalid.
  */
 export function createRedirectRoute({ admission, sources, intake, events, isSecure }: RedirectParts): GetRoute {
   return {
@@ -57,10 +57,10 @@ const tooManyCode = 429;
 const description: object = {
   operationId: 'redirect',
   summary: "Follow a short link to the source's redirectUrl",
-  description: `Tracks an event named as the source, if the log takes it and the source may send one more. ${otherParameters}`,
+  description: `Stores an event with the name of the source. Also redirects if the log does not store the event or the source is over its limits. ${otherParameters}`,
   parameters: [pathParameter('code', 'Id or key of a RedirectSource'), ...identityParameters],
   responses: {
-    302: { description: 'To the redirectUrl' },
+    302: { description: "Redirect to the source's redirectUrl" },
     404: answer('No such link', 'Failure'),
   },
 };

@@ -11,14 +11,15 @@ import type { WebhookParts } from './receive-webhooks.ts';
 const paths = ['/webhook/:token', '/api/v1/webhook/:token'];
 
 /**
- * The two routes of webhooks; what reads their requests is loaded with the first one.
+ * The two routes of webhooks. The code that reads their requests is loaded with the first request.
  *
- * `POST /webhook/{token}`: whatever another service sends. Of a source whose kind knows its sender the body says name,
- * id, time and visitor of the event, or of several. For every other source the body, a JSON object or a form, becomes the
- * event's properties. The query may name the event (default: the source's name) and whose it is, and wins over the body.
+ * `POST /webhook/{token}`: a webhook of another service. If the source's type names a service, the name, id, time and
+ * visitor of each event are read from the body in the format of that service. For every other source the body, a JSON
+ * object or a form, becomes the event's properties. The query may give the event's name (default: the source's name)
+ * and its visitor, and wins over the body.
  *
- * `GET /webhook/{token}`: some providers ask for an address before they use it. The token they show has to be the source
- * key itself, so that the request reveals nothing beyond the address.
+ * `GET /webhook/{token}`: some providers verify an address before they use it. Their verify token must be the source
+ * key, so the request reveals nothing that the address does not.
  */
 export function createWebhookRoutes(parts: WebhookParts): readonly [PostRoute, GetRoute] {
   const { admission, bodyBytesMax } = parts;
@@ -71,10 +72,10 @@ const description: object = {
   operationId: 'webhook',
   summary: 'Receive the webhook of another service',
   description: [
-    'For a source whose type names a service, the body is read in the format of that service: name, id, time and visitor of the',
-    'event, or of several; the whole body stays in eventProperties. With a signingSecret on the source the request has to be',
-    'signed. For every other source the body, a JSON object or a form, becomes eventProperties, and the event is named as the',
-    'source; each member of an array is an event. `event` and the parameters that identify win over the body. The body may be',
+    'If the type of the source names a service, the name, id, time and visitor of each event are read from the body in the format of',
+    'that service, and the whole body stays in eventProperties. If the source has a signingSecret, the request must be',
+    'signed. For every other source the body, a JSON object or a form, becomes eventProperties, and the event gets the name of the',
+    'source; each member of an array is an event. `event` and the identifiers in the query win over the body. The body may be',
     'compressed with gzip. Faults that a service cannot correct are accepted: bytes that are not UTF-8 are read in the charset of the',
     'content type, or replaced; times outside the window are kept as original_time in the context; texts that are too long stay',
     'in eventProperties only.',
@@ -91,16 +92,16 @@ const description: object = {
     },
   },
   responses: {
-    200: answer('All events are stored', 'Success'),
+    200: answer('Every event is stored', 'Success'),
     ...refusals('Failure'),
-    401: answer('Missing or unknown source key, or a signature that is missing, wrong or of another time', 'Failure'),
+    401: answer('Missing or unknown source key, or a signature that is missing, wrong, too old or too new', 'Failure'),
   },
 };
 
 const challengeDescription: object = {
   operationId: 'webhookChallenge',
-  summary: 'Answer a service that asks for the address before it uses it',
-  description: 'Facebook Lead Ads only: the verify token has to be the source key.',
+  summary: 'Answer a service that verifies the address before it uses it',
+  description: 'Facebook Lead Ads only: the verify token must be the source key.',
   parameters: [
     pathParameter('token', 'Source key'),
     queryParameter('hub.mode'),
@@ -111,7 +112,7 @@ const challengeDescription: object = {
     200: { description: 'The challenge', content: { 'text/plain': { schema: { type: 'string' } } } },
     400: answer('No challenge', 'Failure'),
     401: answer('Missing or unknown source key', 'Failure'),
-    403: answer('The verify token is another one', 'Failure'),
-    405: answer('The source is of another type', 'Failure'),
+    403: answer('The verify token is not the source key', 'Failure'),
+    405: answer('The type of the source has no verification', 'Failure'),
   },
 };

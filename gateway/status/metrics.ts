@@ -24,7 +24,7 @@ export const gatewayMetrics = {
   ),
   refusedRequests: counter(
     'sluice_gateway_refused_requests_total',
-    'Requests refused before it was known whose they are, because their address, or all together, had as much under way as may be: requests (429), bodies that arrive (503), unpacking (503)',
+    'Requests refused before authentication, at a limit of their address or of all addresses: requests in flight (429), arriving bodies (503), decompression (503)',
     ['share'],
   ),
   bodyBytes: gauge('sluice_gateway_body_bytes', 'Bytes of bodies still arriving'),

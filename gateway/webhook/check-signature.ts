@@ -10,7 +10,7 @@ const wrong = failure(
   401,
   "the signature is wrong: the provider signs with another secret than the source's signingSecret",
 );
-const stale = failure(401, 'the signature is of another time: the request was sent again, or a clock is wrong');
+const stale = failure(401, 'the signature is too old or too new: the request was sent again, or a clock is wrong');
 /** The gateway cannot check the signature, so the provider should retry. */
 const sealed = failure(503, "the source's signing secret cannot be read here; try again later", {
   headers: [['retry-after', String(retryAfterS)]],

@@ -47,7 +47,7 @@ export type BatchSettings = {
 };
 
 const firstNonAscii = 0x80;
-/** Within this many bytes the token is looked for before the whole body has arrived. */
+/** The token is searched in this many bytes before the whole body is decompressed. */
 const tokenWithinBytes = 4 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 
@@ -109,7 +109,7 @@ class Batches {
     if (!started) exchange.send(busy);
   }
 
-  /** On a copy: a scan changes bytes, and would change later ones of an incomplete body. */
+  /** Scans a copy: a scan changes bytes, and this body is incomplete. */
   #isWanted(beginning: Buffer): boolean {
     const some = Buffer.from(beginning.subarray(0, tokenWithinBytes));
     return scanBody(this.#scan, some, 1, this.#isKnown) !== 'unknown_token';
@@ -201,7 +201,7 @@ class Batches {
     }
   }
 
-  /** The fields of the batch that hold for all of its rows, as JSON; undefined without any. */
+  /** The fields of the batch that apply to all of its rows, as JSON; undefined without any. */
   #contextJson(payload: BatchPayload): string | undefined {
     const { custom_properties, defaultProperties, identityContext, token } = payload;
     if (!custom_properties && !defaultProperties && !identityContext) return undefined;
@@ -219,7 +219,7 @@ class Batches {
 
 type ReadBatch = {
   readonly admitted: Admitted;
-  /** The fields that hold for all rows. */
+  /** The fields of the batch, some of which apply to all of its rows. */
   readonly payload: BatchPayload;
   readonly rows: ParsedBatch['rows'];
   readonly utf8: boolean;
@@ -272,9 +272,9 @@ function describeBatch({ bodyBytesMax, rowsMax, row }: DescribedBatch): OpenApiP
           operationId: 'batch',
           summary: 'Send many events',
           description:
-            `A batch has ${rowsMax} rows and ${bodyBytesMax} bytes at most, a row ${row.bytesMax} bytes. ` +
-            'Content-Encoding gzip is read. defaultProperties, identityContext and custom_properties beside the rows hold for ' +
-            "all of them; a row's own win. Retry only the rows that failed with queue_failed.",
+            `A batch has at most ${rowsMax} rows and ${bodyBytesMax} bytes, a row at most ${row.bytesMax} bytes. ` +
+            'Content-Encoding gzip is accepted. defaultProperties, identityContext and custom_properties of the batch apply to ' +
+            "all rows; a row's own values win. Retry only the rows that failed with queue_failed.",
           requestBody: { required: true, content: jsonContent('BatchPayload') },
           responses: {
             200: answer('Every row is stored', 'BatchSuccess'),

@@ -1,7 +1,7 @@
 import type { OpenApiPart } from '../../http/route.ts';
 import { answer, laterAnswer, object } from '../openapi/parts.ts';
 
-/** Describes an address of another service, whose own documentation describes the body. */
+/** The OpenAPI description of another service's address. That service's own documentation describes the body. */
 export function describeCompat(
   name: string,
   paths: readonly string[],
@@ -17,23 +17,24 @@ export function describeCompat(
             operationId: index === 0 ? name : `${name}-${index + 1}`,
             summary,
             description:
-              `The body is JSON of at most ${bodyBytesMax} bytes, with any content type; gzip is accepted. The source ` +
-              'key is the user of HTTP Basic authentication, or stands in the body, or in `writeKey` of the query. A ' +
-              'message that is no event is left out and counted; what lies outside the time window is moved to its edge ' +
-              'and says so in `time_clamped_from` of its context. The text of a time that cannot be read is kept as `original_time`.',
+              `The body is JSON of at most ${bodyBytesMax} bytes, with any content type; gzip is accepted. The source key ` +
+              'is the user name of HTTP Basic authentication, or is in the body, or in `writeKey` of the query. A message ' +
+              'that is not a valid event is skipped and counted. An event older than the time window gets the oldest time in it, ' +
+              'an event after the window gets the current time; `time_clamped_from` in its context keeps its own time. An event ' +
+              'whose time cannot be read gets the current time; `original_time` keeps the text.',
             requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
             responses: {
               200: answer('Stored', 'Success'),
               400: answer('The body is not JSON, or none of its messages is an event', 'CompatFailure'),
               401: answer('Missing, unknown, disabled or unpublished source key', 'CompatFailure'),
               403: answer("The source's whitelistDomains or whitelistIps refuses the request", 'CompatFailure'),
-              413: answer('The body is over the limit', 'CompatFailure'),
-              415: answer('The body is compressed in another way than gzip', 'CompatFailure'),
+              413: answer('The body is larger than the limit', 'CompatFailure'),
+              415: answer('The body is compressed, but not with gzip', 'CompatFailure'),
               429: laterAnswer(
-                'Too many events for this source, or events of its account wait for too long to be delivered',
+                'The source is over its rate limit, or waiting events of its account are too old or too many',
                 'CompatFailure',
               ),
-              503: laterAnswer('The log did not take all events; send the request again', 'CompatFailure'),
+              503: laterAnswer('The log did not store all events; send the request again', 'CompatFailure'),
             },
           },
         },

@@ -62,7 +62,7 @@ export class PlainBatchReader {
   /** Of the messages of the body read last. */
   readonly index: MemberIndex;
   readonly #limits: JsonLimits & { readonly rowsMax: number };
-  /** Facts of the body around the messages; each message has its own. */
+  /** Facts of the body without its messages; each message has its own. */
   readonly #facts = new JsonFacts();
   readonly #pool: PlainMessage[] = [];
   /** Of the messages of the body read last. */

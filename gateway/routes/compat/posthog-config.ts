@@ -111,7 +111,7 @@ function flagsRoute(compat: CompatIntake, name: string, path: string, askFlags: 
         [path]: {
           post: {
             operationId: name,
-            summary: "Feature flags of a person: the account's experiments, in the form of the version",
+            summary: "Feature flags of a person: the account's experiments, in the format of the version in `v`",
             parameters: [queryParameter('v'), queryParameter('config')],
             requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
             responses: { 200: { description: 'The flags' }, 401: { description: 'No such key' } },
@@ -180,7 +180,7 @@ function listRoute(path: string, list: object): GetRoute {
     method: 'get',
     paths: [path],
     document,
-    openapi: describeGet(name, path, 'An empty list: there is nothing of this kind here', []),
+    openapi: describeGet(name, path, 'Always an empty list: Sluice does not have this feature', []),
     accept: (exchange) => exchange.send(reply),
   };
 }

@@ -54,7 +54,7 @@ function unstoredRoute(compat: CompatIntake): PostRoute {
           {
             post: {
               operationId: `posthog-unstored-${index + 1}`,
-              summary: 'Recordings, logs and metrics of a page: read, and not stored',
+              summary: 'Recordings, logs and metrics of a page: accepted and discarded',
               responses: { 200: { description: 'Not stored' } },
             },
           },

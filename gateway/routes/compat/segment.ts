@@ -13,10 +13,10 @@ import type { Dialect } from './translation.ts';
 
 /**
  * What Segment's libraries send (segment.com/docs/connections/sources/catalog/libraries/server/http-api), measured with
- * `@segment/analytics-node` 3.1.0, `@segment/analytics-next` 1.84.3 and those for Python, Java and Rust: a call a path, by
- * its name or, in browsers, its first letter; `batch` and, of mobile and Java libraries, `import` with many. RudderStack's
- * libraries use the same paths under `/v1`. A browser library first asks for its settings, and sends figures about
- * itself to `m`, which the settings tell it not to.
+ * `@segment/analytics-node` 3.1.0, `@segment/analytics-next` 1.84.3 and those for Python, Java and Rust: a call a path,
+ * by its name or, in browsers, its first letter; `batch` and, of mobile and Java libraries, `import` with many.
+ * RudderStack's libraries use the same paths under `/v1`. A browser library first requests its settings. It sends
+ * metrics about itself to `m`, unless the settings disable them.
  */
 const document = 'segment';
 
@@ -56,7 +56,7 @@ const reportBytesMax = 64 * 1024;
 
 /** Metrics of the browser library about itself: they are not kept, but without an answer it would retry. */
 function metricsRoute(): PostRoute {
-  const summary = 'Figures of the browser library about itself; they are not kept';
+  const summary = 'Metrics of the browser library about itself: accepted and discarded';
   return {
     name: 'spec-metrics',
     method: 'post',

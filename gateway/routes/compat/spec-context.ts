@@ -8,7 +8,7 @@ import { readId } from './translation.ts';
 export type TranslatedContext = {
   readonly defaultProperties: Record<string, unknown>;
   readonly identityContext: { readonly ip?: string; readonly userAgent?: string } | undefined;
-  /** What the visitor agrees to, by category; undefined if the sender does not say. */
+  /** The visitor's consent by category; undefined if the message contains none. */
   readonly consent: JsonObject | undefined;
   /** The consent as the sender wrote it: members that are missing in `consent` may matter. */
   readonly ownConsent: JsonObject | undefined;
@@ -94,7 +94,7 @@ export function completePage(to: Record<string, unknown>): void {
 
 const pageProperties = ['url', 'path', 'referrer', 'title', 'search'] as const;
 
-/** The properties of a page call that say which page it is. */
+/** The properties of a page call that identify the page. */
 export const pageOf = (properties: JsonObject): JsonObject =>
   Object.fromEntries(pageProperties.map((name) => [name, properties[name]]));
 

@@ -191,7 +191,7 @@ function contextOf(message: JsonObject, batch: JsonObject): JsonObject {
 
 function eventId(message: JsonObject): string | undefined {
   const id = readId(message, 'messageId');
-  // Of a text that is too long the end is kept: ids usually differ at their ends.
+  // If a text is too long, its end is kept: ids usually differ at their ends.
   return id === undefined || id.length <= textCharactersMax.distinctId ? id : id.slice(-textCharactersMax.distinctId);
 }
 

@@ -70,7 +70,7 @@ function addCompany(traits: JsonObject, properties: Record<string, unknown>, cus
   if (isJsonObject(company) || name === undefined) copyMember(custom, 'company', traits);
 }
 
-/** Of two names for one trait the first with a value counts. */
+/** If a trait has two names, the first with a value counts. */
 function setFirst(properties: Record<string, unknown>, name: string, text: string | null): void {
   const before = properties[name];
   if (before === undefined || before === null || before === '') properties[name] = text;

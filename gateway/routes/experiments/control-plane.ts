@@ -9,7 +9,7 @@ import { requestDeadline } from '../../commit/commit-settings.ts';
 export type UpstreamAnswer = {
   readonly status: number;
   readonly body: Uint8Array;
-  /** Seconds, where the control plane asks to wait. */
+  /** The Retry-After header of the control plane's answer; undefined if it has none. */
   readonly retryAfter: string | undefined;
 };
 
@@ -139,7 +139,7 @@ export const { variables: experimentsEnv, read: readExperimentsSettings } = defi
   }),
   /** Requests in flight to the control plane; more are refused at once. */
   requestsMax: 512,
-  /** From the first byte out to the last byte in. */
+  /** From the first byte sent to the last byte received. */
   deadlineMs: fromEnv(requestDeadline),
 });
 

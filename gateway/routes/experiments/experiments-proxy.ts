@@ -68,7 +68,7 @@ const described = describeAssignments({
   failures: { 404: 'This gateway serves no experiments.' },
 });
 
-const badKey = invalid('the experiment key cannot be read');
+const badKey = invalid('the experiment key must be valid percent-encoded text');
 const notServed = failure(404, 'experiments are not served here: the gateway was started without CONTROL_PLANE_URL');
 const away = failure(503, 'experiments cannot be served now; try again', {
   headers: [['retry-after', String(retryAfterS)]],

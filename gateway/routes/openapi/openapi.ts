@@ -42,11 +42,11 @@ export function describeOwn(routes: readonly Route[]): object {
     description:
       'A 200 means that the event is stored in the log and survives the loss of every process; it may not have been ' +
       'dispatched yet. An event sent again by the same source with the same distinctId and the same identifiers is ' +
-      'accepted and processed once; live and test keys are apart. ' +
-      'externalId is the id of a person, userId that of a device or a visitor. Two visitors with an externalId each are ' +
-      'made one by an alias only: the event `$alias` with the previous id as externalId and the new one as ' +
+      'accepted and processed once; events of live and test keys are deduplicated separately. ' +
+      'externalId identifies a person, userId a device or a visitor. Two visitors that both have an externalId are ' +
+      'merged only by an alias: the event `$alias` with the previous id as externalId and the new id as ' +
       'userProperties.external_id, sent with the key of a server source. Identifiers such as undefined, null, 0 or ' +
-      'anonymous identify no visitor and are left out. The key of a web, pixel, redirect or mobile source does not overwrite ' +
+      'anonymous are ignored. The key of a web, pixel, redirect or mobile source does not overwrite ' +
       'external_id, email and phone_number that a server source has set. A test key changes no visitor. ' +
       'Clients retry on 408, 409, 429 and 5xx and honour Retry-After.',
   });
@@ -65,7 +65,7 @@ function describeFamilies(routes: readonly Route[]): ReadonlyMap<string, object>
           title: `Sluice ingest for libraries of ${family}`,
           description:
             'A 200 means that every event is stored in the log. A message sent again with the same id is accepted and ' +
-            'processed once. Errors say `error` as everywhere, and the same as `message` with a `code`.',
+            'processed once. Errors have the usual `error`, the same text as `message`, and a `code`.',
         },
       ),
     ]),

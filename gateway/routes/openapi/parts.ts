@@ -16,16 +16,16 @@ export const laterAnswer = (description: string, name: string): object => ({
 
 /** Every way in which a request with events is refused; `failure` names the schema of the body. */
 export const refusals = (failure: string): Schema => ({
-  400: answer('Malformed JSON, a missing or ill-typed field, or a time outside of its window', failure),
+  400: answer('Malformed JSON, a missing field, a field of the wrong type, or a time outside the window', failure),
   401: answer('Missing, unknown, disabled or unpublished source key', failure),
   403: answer("The source's whitelistDomains or whitelistIps refuses the request", failure),
-  413: answer('The body is over the limit', failure),
+  413: answer('The body is larger than the limit', failure),
   415: answer('The body is not JSON', failure),
   429: laterAnswer(
-    'Too many events for this source, or events of its account wait for too long to be delivered',
+    'The source is over its rate limit, or waiting events of its account are too old or too many',
     failure,
   ),
-  503: laterAnswer('The log did not take the event; nothing was accepted', failure),
+  503: laterAnswer('The log did not store the event; nothing was accepted', failure),
 });
 
 /** Schemas of answers that several routes use. */
@@ -38,7 +38,7 @@ export const commonSchemas: Schema = {
 export const singleEvent = (operationId: string, summary: string, payload: string, bodyBytesMax: number): object => ({
   operationId,
   summary,
-  description: `The body has ${bodyBytesMax} bytes at most. text/plain is read as JSON too, for beacons.`,
+  description: `The body has at most ${bodyBytesMax} bytes. text/plain is read as JSON too, for beacons.`,
   requestBody: { required: true, content: jsonContent(payload) },
   responses: { 200: answer('Stored', 'Success'), ...refusals('Failure') },
 });

@@ -101,7 +101,7 @@ export function createContainerRoute(admission: Admission): GetRoute {
 
 const compiler = new LateCode(() => import('../../../shared/web-snippet/tags/compile-container.ts'));
 
-/** Continues with the container of the request's source, which is undefined if it has none. */
+/** Calls `goOn` with the container of the request's source, or with undefined if the source has none. */
 function withContainer(
   exchange: Exchange,
   { sourceId, tags }: PublishedSource,
@@ -153,11 +153,11 @@ const describeScript = (operationId: string, summary: string) => ({
 
 const settingsDescription = {
   operationId: 'snippetSettings',
-  summary: 'The configuration that the script of a page needs of its source',
+  summary: 'Consent purposes, tags and recording settings of a source, for the script of its pages',
   parameters: [pathParameter('key', 'Source key')],
   responses: {
     200: {
-      description: 'The purposes of the live version, and their defaults for visitors who have not decided',
+      description: 'The settings of the live version; `granted` is the default for visitors who have not decided',
       content: {
         'application/json': {
           schema: {
@@ -174,14 +174,14 @@ const settingsDescription = {
               tags: {
                 type: 'object',
                 description:
-                  'Versions of the tag container of the source and of the script that runs it. Absent: it has none.',
+                  "Versions of the source's tag container and of the script that runs it. Absent if the source has no container.",
                 properties: { container: { type: 'string' }, script: { type: 'string' } },
                 required: ['container', 'script'],
               },
               replay: {
                 type: 'object',
                 description:
-                  "The account's replay setting, for a library that records sessions: this service and its script record none. Absent: sessions of the source are not to be recorded.",
+                  "The account's recording settings, for a library that records sessions; this service and its script record none. Absent: sessions of the source must not be recorded.",
                 properties: {
                   sampleRate: { type: 'number' },
                   maskAllText: { type: 'boolean' },
