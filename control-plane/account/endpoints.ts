@@ -24,14 +24,14 @@ const publishOnCreate = Type.Boolean({
 
 const masksPersonalData = Type.Boolean({
   description:
-    'Whether keys without the scope pii:read see only the shape of the values of visitors and events, and may not look ' +
-    'visitors up by them. Not versioned: a change takes effect immediately.',
+    'Whether keys without the scope pii:read see only the shape of the values of visitors and events, and cannot search ' +
+    'visitors by a value. Not versioned: a change takes effect immediately.',
 });
 
 const approvalNeeded = Type.Boolean({
   description:
-    'Whether a version goes live only after another key or user than its author approved it, whichever way it is published: by ' +
-    'a roll back and by the platform library too. A key counts as the user that made it. Not versioned: a change takes effect immediately.',
+    'Whether a version goes live only after a key or user other than its author has approved it. This also holds for a roll back ' +
+    'and for the platform library. A key counts as the user that created it. Not versioned: a change takes effect immediately.',
 });
 
 const reply = Type.Object({
@@ -64,7 +64,7 @@ export const accountEndpoints = [
     scope: 'account:find',
     id: 'getAccount',
     tag: 'Account',
-    summary: 'The account of the key, and how it is set',
+    summary: 'Read the account of the key and its settings',
     reply,
     handle: async ({ principal }, { storage }) => view(await findAccount(storage.fork(), principal.accountId)),
   }),
@@ -76,8 +76,8 @@ export const accountEndpoints = [
     uses: { publishing },
     tag: 'Account',
     summary:
-      'Change the settings of the account. Settings that decide about events take effect at once: the answer is sent when every process ' +
-      'runs them, or after 2 seconds',
+      'Change the settings of the account. Settings that concern events take effect at once: the answer is sent when every process ' +
+      'uses them, or after 2 seconds',
     body: changeSchema(changeFields, reply),
     reply,
     async handle({ body, principal }, services) {

@@ -23,21 +23,21 @@ const outcomes = Type.Object({ succeeded: count, failed: count, stopped: count, 
 
 const destinationFields = {
   id: Type.String(),
-  name: Type.String({ description: 'The name of its kind where it has none.' }),
+  name: Type.String({ description: 'Its name, or the name of its kind if it has none.' }),
   type: Type.String(),
   label: Type.String({ description: 'The name of its kind.' }),
   status: Type.String(),
-  isLive: Type.Boolean({ description: 'Whether the live version has it, enabled.' }),
+  isLive: Type.Boolean({ description: 'Whether the live version contains it and it is enabled there.' }),
   health: healthReply,
   lately: { ...outcomes, description: 'In the last 15 minutes.' },
   backlog: Type.Object({ waitingFrames: count, retryingFrames: count, deadLetters: count }),
-  warnings: Type.Array(Type.String(), { description: 'What the operator should know about its live settings.' }),
+  warnings: Type.Array(Type.String(), { description: 'Warnings about its live settings.' }),
 };
 
 const activityReply = Type.Object({
   range: Type.Enum(Object.keys(activityRanges) as ActivityRange[]),
   firstStepAt: instant,
-  stepMs: Type.Integer({ description: 'How long a step is, in ms. The last one is not over yet.' }),
+  stepMs: Type.Integer({ description: 'Length of a step, in ms. The last step is not over yet.' }),
   steps: count,
   totals: Type.Object(
     {
@@ -53,7 +53,7 @@ const activityReply = Type.Object({
       succeeded: { ...count, description: 'Attempts that succeeded.' },
       failed: { ...count, description: 'Attempts that failed.' },
     },
-    { description: 'Of the whole account in the range, not only those within `top`.' },
+    { description: 'Totals of the whole account in the range, whatever `top` is.' },
   ),
   problems: Type.Array(
     Type.Object({
@@ -68,7 +68,7 @@ const activityReply = Type.Object({
   sources: Type.Array(
     Type.Object({
       id: Type.String(),
-      name: Type.String({ description: 'The name of its type where it has none.' }),
+      name: Type.String({ description: 'Its name, or the name of its type if it has none.' }),
       type: Type.String(),
       label: Type.String({ description: 'The name of its type.' }),
       isLive: Type.Boolean(),
@@ -82,7 +82,7 @@ const activityReply = Type.Object({
           limited: {
             ...count,
             description:
-              'Events over the rate limit of their key, or rejected because the backlog of the account is too old.',
+              'Events over the rate limit of their key, or rejected because waiting events of the account are too old or too many.',
           },
           forbidden: {
             ...count,
@@ -105,10 +105,11 @@ const activityReply = Type.Object({
     }),
   ),
   oldestUnresolvedMs: nullable(
-    Type.Number({ description: 'How long the oldest event that is not resolved has waited, of any account.' }),
+    Type.Number({ description: 'How long the oldest unresolved event of any account has waited, in ms.' }),
   ),
   resolveLagMs: Type.Array(nullable(Type.Number({ minimum: 0 })), {
-    description: 'The longest wait of an event before it was resolved, step by step; null if no pipeline measured it.',
+    description:
+      'The longest wait of an event before it was resolved, in ms, step by step; null if no pipeline measured it.',
   }),
   gateways: { ...count, description: 'Gateways that are alive.' },
   pipelines: { ...count, description: 'Pipelines that are alive.' },
@@ -118,19 +119,19 @@ const activityReply = Type.Object({
 
 const entityFields = {
   id: Type.String(),
-  name: Type.String({ description: 'The name of its kind where it has none.' }),
+  name: Type.String({ description: 'Its name, or the name of its kind if it has none.' }),
   label: Type.String({ description: 'The name of its kind.' }),
   isEnabled: Type.Boolean(),
 };
 
 const sourceEnd = Type.Object({
   ...entityFields,
-  events: { ...count, description: 'Events that gateways stored in 24 hours.' },
+  events: { ...count, description: 'Events that gateways stored in the last 24 hours.' },
 });
 
 const destinationEnd = Type.Object({
   ...entityFields,
-  health: { ...healthReply.properties.status, description: 'Of the last 24 hours.' },
+  health: { ...healthReply.properties.status, description: 'Health of the last 24 hours.' },
 });
 
 const connectionsReply = Type.Object({
@@ -140,19 +141,27 @@ const connectionsReply = Type.Object({
       destination: destinationEnd,
       isAllowed: Type.Boolean({
         description:
-          'Whether the live destination accepts events of the source. Others are listed while their events are counted.',
+          'Whether the live destination accepts events of the source. If it no longer does, the connection is listed while its events still count.',
       }),
       ...funnelFields,
     }),
   ).properties,
   since: { ...instant, description: 'Events received at this time or later are counted.' },
-  totals: Type.Object({ sources: count, destinations: count }, { description: 'Of the live version.' }),
-  sources: Type.Array(sourceEnd, { description: `The oldest ${endsMax} of them, with or without a connection.` }),
-  destinations: Type.Array(destinationEnd, { description: `The oldest ${endsMax} of them.` }),
+  totals: Type.Object(
+    { sources: count, destinations: count },
+    { description: 'Enabled sources and destinations of the live version.' },
+  ),
+  sources: Type.Array(sourceEnd, { description: `The oldest ${endsMax} sources, with or without a connection.` }),
+  destinations: Type.Array(destinationEnd, {
+    description: `The oldest ${endsMax} destinations, with or without a connection.`,
+  }),
 });
 
 const range = Type.Optional(
-  Type.Enum(Object.keys(activityRanges) as ActivityRange[], { default: '15m', description: 'How far back.' }),
+  Type.Enum(Object.keys(activityRanges) as ActivityRange[], {
+    default: '15m',
+    description: 'Length of the range, which ends now.',
+  }),
 );
 
 const top = Type.Optional(
@@ -192,8 +201,8 @@ export const activityEndpoints = [
     uses: { liveValues, logFigures },
     tag: 'Activity',
     summary:
-      'Destinations of the draft and the live version with their health and backlog, the most urgent first. An order ' +
-      'that changes with their health: across pages, one may be listed twice or not at all',
+      'Destinations of the draft and the live version with their health and backlog, the most urgent first. The order ' +
+      'changes with their health: across pages a destination may be listed twice or not at all',
     query: Type.Object({
       ...pageQuery,
       id: Type.Optional(Type.String({ maxLength: 100, description: 'Only this destination.' })),
@@ -202,7 +211,7 @@ export const activityEndpoints = [
       ),
       state: Type.Optional(
         Type.Enum([...destinationStates], {
-          description: 'live; off: not in the live version, or disabled there; or live and failing or with a backlog.',
+          description: 'off: not in the live version, or disabled there. failing: live, and failing or with a backlog.',
         }),
       ),
     }),
@@ -220,8 +229,8 @@ export const activityEndpoints = [
     uses: { liveValues },
     tag: 'Activity',
     summary:
-      'Which live source feeds which live destination, and the outcomes of its events in 24 hours, by destination. A ' +
-      'pipeline counts 20 sources of a destination by source',
+      'Which live source feeds which live destination, and the outcomes of its events in the last 24 hours. For each ' +
+      'destination a pipeline counts at most 20 sources separately',
     query: Type.Object(pageQuery),
     reply: connectionsReply,
     handle: ({ query, principal }, services) => listConnections(services, principal.accountId, query),

@@ -7,16 +7,16 @@ const failures: Readonly<Record<number, string>> = {
   401: 'The API key is missing, unknown, revoked or expired.',
   403: 'The API key, or the role of the user, lacks the scope.',
   404: 'The account has no such entity.',
-  409: 'A unique name is taken, the only entity of its kind exists, there is nothing to publish, or a publish without `force` would leave events unsent. With `x-should-retry: false` where a retry cannot help.',
+  409: 'The name is taken, the only entity of its kind exists already, there is nothing to publish, or a publish without `force` would leave events unsent. With `x-should-retry: false` if a retry cannot help.',
   413: 'The body is larger than 1 MiB.',
   415: 'The body is not application/json.',
-  429: 'Too many of these requests are in flight; retry later.',
+  429: 'Too many such requests are in flight; retry later.',
   500: 'Internal error; the answer carries x-request-id.',
   503: 'The database or the log cannot be reached; try again.',
 };
 
 const shouldRetry = {
-  'x-should-retry': { description: '`false` where a retry cannot help.', schema: { type: 'string' } },
+  'x-should-retry': { description: '`false` if a retry cannot help.', schema: { type: 'string' } },
 };
 
 /** Operations that are not endpoints: they need no API key and have their own tag. */
@@ -89,7 +89,8 @@ function describeOperation(endpoint: Endpoint): JsonObject {
     responses: {
       200: endpoint.streams
         ? {
-            description: 'Server-sent events until the client leaves; the data of each is JSON of this schema.',
+            description:
+              'Server-sent events until the client disconnects; the data of each event is JSON of this schema.',
             content: { 'text/event-stream': { schema: endpoint.reply } },
           }
         : { description: 'Done.', content: json(endpoint.reply) },

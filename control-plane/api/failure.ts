@@ -16,7 +16,7 @@ const ofFramework: Readonly<Record<string, ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new ApiError(
     413,
     'too_large',
-    'the body must be at most 1 MiB, and 4 KiB where no API key is asked for',
+    'the body must be at most 1 MiB, or 4 KiB if the address needs no API key',
   ),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError(400, 'bad_request', 'Content-Length must be the size of the body'),
   FST_ERR_BAD_URL: new ApiError(400, 'bad_request', 'the address holds a malformed escape'),

@@ -12,10 +12,10 @@ export const pageQuery = {
   limit: Type.Optional(
     Type.Integer({
       default: pageLimits.default,
-      description: 'Entities a page. Values below 1 become 1, values above 100 become 100.',
+      description: 'Entities per page. Values below 1 become 1, values above 100 become 100.',
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: 'pagination.nextCursor of the page before, unchanged.' })),
+  cursor: Type.Optional(Type.String({ description: 'pagination.nextCursor of the previous page, unchanged.' })),
 };
 
 export type PageQuery = { readonly limit?: number; readonly cursor?: string };

@@ -4,7 +4,7 @@ import type { TObject, TProperties } from 'typebox';
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { badRequest } from './api-error.ts';
 
-const returned = Type.Optional(Type.Unknown({ description: 'Read-only: accepted where it comes back unchanged.' }));
+const returned = Type.Optional(Type.Unknown({ description: 'Read-only: accepted if it is sent back unchanged.' }));
 
 /**
  * The body of a change: the fields that can change, and the read-only fields of a GET reply, which are accepted

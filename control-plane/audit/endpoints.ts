@@ -8,7 +8,10 @@ const entry = Type.Object({
   id: Type.String(),
   at: Type.String({ format: 'date-time' }),
   actorKind: nullable(
-    Type.String({ description: '`key`, `user`, `tool` (a command, or a start); null: from before there were users.' }),
+    Type.String({
+      description:
+        '`key`, `user`, or `tool` (a command, or a service at its start); null: recorded by a version without users.',
+    }),
   ),
   actorId: Type.String({ description: 'Id of the API key or the user.' }),
   actorName: Type.String({ description: 'Name of the API key, e-mail address of the user.' }),

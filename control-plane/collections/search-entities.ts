@@ -32,7 +32,9 @@ export const searchEntities = defineEndpoint({
       Type.Object({
         collection: Type.Enum([...collectionNames]),
         id: Type.String(),
-        name: Type.String({ description: 'Its event name, the name of its kind or its id, where it has no name.' }),
+        name: Type.String({
+          description: 'Its name; if it has none, its event name, the name of its kind, or its id.',
+        }),
         type: nullable(Type.String({ description: 'The kind of a source or a destination.' })),
         label: nullable(Type.String({ description: 'The name of that kind.' })),
       }),

@@ -38,7 +38,9 @@ const whole = Type.Object({
 });
 
 const destinationIds = Type.Optional(
-  nullable(Type.Array(Type.String(), { maxItems: 1_000, description: 'Ids the account does not have are dropped.' })),
+  nullable(
+    Type.Array(Type.String(), { maxItems: 1_000, description: 'Ids that the account does not have are dropped.' }),
+  ),
 );
 
 const changeFields = {
@@ -54,7 +56,7 @@ export const allowedEventEndpoints = [
     scope: 'allowedEvents:list',
     id: 'libraryListAllowedEvents',
     tag: 'Allowed events',
-    summary: 'Every allowed event, newest first; of those whose name begins with $ only $identify',
+    summary: 'Every allowed event, newest first, except names that begin with $ other than $identify',
     reply: Type.Object({ entities: Type.Array(listed) }),
     async handle({ principal }, { storage }) {
       const rows = await loadEntities(storage.fork(), principal.accountId, 'allowedEvents');
@@ -67,7 +69,7 @@ export const allowedEventEndpoints = [
     scope: 'allowedEvents:create',
     id: 'libraryCreateAllowedEvent',
     tag: 'Allowed events',
-    summary: 'Add an allowed event to the draft; 409 with the reason for a name it cannot have',
+    summary: 'Add an allowed event to the draft; 409 with the reason if the name is not allowed',
     body: Type.Object({ name: Type.String(), destinationIds }, { additionalProperties: false }),
     reply: whole,
     async handle({ body, principal }, services) {

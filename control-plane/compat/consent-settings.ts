@@ -81,7 +81,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:create',
     id: 'libraryCreateConsentSettings',
     tag: 'Consent settings',
-    summary: 'Add three purposes, granted unless denied and not enabled; 409 where the account has some',
+    summary: 'Add three purposes, disabled and granted by default; 409 if the account already has purposes',
     body: Type.Object({}, { additionalProperties: false }),
     bodyOptional: true,
     reply,

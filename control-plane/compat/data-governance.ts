@@ -41,7 +41,7 @@ const categoryFields = Type.Object(
     description: Type.Optional(descriptionField),
     destinationIds: Type.Optional(
       nullable(
-        Type.Array(Type.String(), { maxItems: 1_000, description: 'Ids the account does not have are dropped.' }),
+        Type.Array(Type.String(), { maxItems: 1_000, description: 'Ids that the account does not have are dropped.' }),
       ),
     ),
     logic: logicField,
@@ -88,7 +88,7 @@ export const dataGovernanceEndpoints = [
     scope: 'globalDispatchCenters:create',
     id: 'libraryCreateDataGovernance',
     tag: 'Data governance',
-    summary: 'Add the rules, disabled unless `isEnabled` is sent; 409 where the account has them',
+    summary: 'Add the rules, disabled unless `isEnabled` is true; 409 if the account already has them',
     body: Type.Object(headFields, { additionalProperties: false }),
     bodyOptional: true,
     reply,

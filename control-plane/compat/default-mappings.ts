@@ -54,7 +54,7 @@ export const defaultMappingEndpoints = [
     scope: 'mappings:find',
     id: 'libraryGetDefaultMapping',
     tag,
-    summary: 'The default mapping of the destination of this id; where none is stored, the one that applies without it',
+    summary: 'The default mapping of the destination with this id; if none is stored, the mapping that applies instead',
     reply: mappingReply,
     async handle({ params, principal }, { storage }) {
       const em = storage.fork();
@@ -72,7 +72,7 @@ export const defaultMappingEndpoints = [
     id: 'libraryPutDefaultMapping',
     tag,
     summary:
-      'Store the default mapping of the destination of this id; without mappings the properties of the event are sent ' +
+      'Store the default mapping of the destination with this id; without mappings the properties of the event are sent ' +
       'unchanged',
     body: changeSchema(fields, mappingReply),
     reply: mappingReply,

@@ -54,7 +54,7 @@ export const experimentSettingsEndpoints = [
     scope: 'experimentSettings:create',
     id: 'libraryCreateExperimentSettings',
     tag,
-    summary: 'Add the settings; 409 where the account has them',
+    summary: 'Add the settings; 409 if the account already has them',
     body: Type.Object(fields, { additionalProperties: false }),
     bodyOptional: true,
     reply,

@@ -33,13 +33,13 @@ const fields = {
       Type.Array(Type.Unknown(), { description: 'Changing pages is not part of Sluice: refused unless empty.' }),
     ),
   ),
-  isControl: Type.Optional(nullable(Type.Boolean({ description: '409 where another variant is the control.' }))),
+  isControl: Type.Optional(nullable(Type.Boolean({ description: '409 if another variant is the control.' }))),
 };
 
 const weight = Type.Integer({
   minimum: 0,
   maximum: 100,
-  description: 'Percent. The control gets the percentage that the others leave.',
+  description: 'Percent. The control gets the percentage that the other variants leave.',
 });
 
 const changeFields = { ...fields, name: Type.Optional(nullable(name)), weight: Type.Optional(nullable(weight)) };

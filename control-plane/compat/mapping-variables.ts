@@ -13,7 +13,7 @@ const variableReply = Type.Object({
         description: 'Always empty: values of events are shown only with the events.',
       }),
       popularity: Type.Integer({
-        description: 'Number of the newest events that have it; 0 where that is not counted.',
+        description: 'Number of the newest events that have it; 0 if it is not counted.',
       }),
       advancedInfo: nullable(Type.String()),
     }),

@@ -22,7 +22,7 @@ export const versionEndpoints = [
     uses: { publishing },
     tag: 'Versions',
     summary:
-      'Publish the draft, or the part of it the allowlists name; 409 where that would change nothing. While another ' +
+      'Publish the draft, or the part of it that the allowlists name; 409 if that would change nothing. While another ' +
       'publish is in progress, the request waits for it',
     body: Type.Object(
       {

@@ -14,12 +14,13 @@ const count = Type.Integer({ minimum: 0 });
 const reasonKinds = ['mapping', 'category', 'consent', 'erased', 'platform', 'skipped', 'other'] as const;
 
 const deliveryReply = Type.Object({
-  from: { ...instant, description: 'When the first step begins: ranges are widened to whole steps.' },
+  from: { ...instant, description: 'When the first step begins: the range is widened to whole steps.' },
   to: instant,
-  stepMs: Type.Integer({ description: 'How long a step is, in ms.' }),
+  stepMs: Type.Integer({ description: 'Length of a step, in ms.' }),
   since: nullable({
     ...instant,
-    description: 'Events received before this are not counted: it is later than `from` where counts go back less far.',
+    description:
+      'Events received before this time are not counted. It is later than `from` if the counts do not go back that far.',
   }),
   total: Type.Object(funnelFields),
   names: Type.Array(
@@ -27,12 +28,12 @@ const deliveryReply = Type.Object({
       event: nullable(
         Type.String({
           description:
-            'The name, cut after 100 characters. null: the events of all other names, as a pipeline counts 20 of a destination by name.',
+            'The name, cut after 100 characters. null: events of all other names; for each destination a pipeline counts 20 names separately.',
         }),
       ),
       ...funnelFields,
     }),
-    { description: 'By the name of the event, the most frequent first.' },
+    { description: 'Outcomes by event name, the most frequent first.' },
   ),
   filtered: Type.Array(
     Type.Object({
@@ -44,7 +45,7 @@ const deliveryReply = Type.Object({
       rule: nullable(
         Type.String({ description: 'Id of the mapping, name of the category or purpose, or the reason.' }),
       ),
-      name: nullable(Type.String({ description: 'Name of the mapping, while the draft has it.' })),
+      name: nullable(Type.String({ description: 'Name of the mapping, if the draft still has it.' })),
       events: count,
     }),
   ),
@@ -59,14 +60,14 @@ const deliveryReply = Type.Object({
   ),
   steps: Type.Array(
     Type.Object({
-      at: Type.Integer({ description: 'When it began, in ms since the epoch.' }),
+      at: Type.Integer({ description: 'When the step began, in ms since the epoch.' }),
       ...funnelFields,
       requests: { ...count, description: 'Requests answered in this step, of events received at any time.' },
       throttled: { ...count, description: 'Attempts that were answered with "too many requests".' },
       answerMs: nullable(
         Type.Object({
-          half: Type.Number({ description: 'Median response time, in about ms.' }),
-          most: Type.Number({ description: '95th percentile of the response time, in about ms.' }),
+          half: Type.Number({ description: 'Approximate median response time, in ms.' }),
+          most: Type.Number({ description: 'Approximate 95th percentile of the response time, in ms.' }),
         }),
       ),
     }),
@@ -95,7 +96,11 @@ export const getDelivery = defineEndpoint({
       description: 'Events received before this time. Default: now. At most 7 days after `from`.',
     }),
     event: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1_000, description: 'Total and steps of events of this name only.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        description: 'Limits the total and the steps to events of this name.',
+      }),
     ),
   }),
   reply: deliveryReply,

@@ -91,8 +91,8 @@ export const destinationTestReply = Type.Object({
     }),
   ),
   settings: Type.Enum(['draft', 'published']),
-  eventId: Type.String({ description: 'The id the event went out with.' }),
-  durationMs: nullable(Type.Integer({ minimum: 0, description: 'Null when nothing was sent.' })),
+  eventId: Type.String({ description: 'The id with which the event was sent.' }),
+  durationMs: nullable(Type.Integer({ minimum: 0, description: 'Null if nothing was sent.' })),
   request: nullable(
     Type.Object({
       method: Type.String(),

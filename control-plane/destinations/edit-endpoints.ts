@@ -14,7 +14,7 @@ import { destinationDescriptorReply, destinationReply, viewDestination } from '.
 import { createDestination, patchDestination } from './edit-destinations.ts';
 
 const ids = destinationKinds.map(({ descriptor }) => descriptor.id);
-const offered = `One that GET /rest/v1/destinations/types offers: ${ids.join(', ')}.`;
+const offered = `One of the types in GET /rest/v1/destinations/types: ${ids.join(', ')}.`;
 
 const entities = destinationKinds.map(({ descriptor, facts }) => ({
   ...descriptor,
@@ -110,8 +110,8 @@ export const editEndpoints = [
     id: 'updateDestination',
     tag: 'Destinations',
     summary:
-      'Change fields of a destination; settings are merged key by key. With another scheme, host or port to send to, its ' +
-      'secrets have to be sent again',
+      'Change fields of a destination; settings are merged key by key. If the scheme, host or port to send to changes, its ' +
+      'secrets must be sent again',
     body: patchSchema(destinations, { status: Type.Optional(nullable(enabledStatus)) }),
     reply: destinationReply,
     async handle({ params, body, principal }, services) {

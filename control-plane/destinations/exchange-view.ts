@@ -9,10 +9,11 @@ const isCut = Type.Boolean({ description: 'Whether the body was longer: 2 KiB of
 export const platformErrorReply = Type.Object(
   {
     status: Type.Integer(),
-    code: nullable(Type.String({ description: "The platform's own code, `code/subcode` where it has both." })),
+    code: nullable(Type.String({ description: "The platform's own code; `code/subcode` if it has both." })),
     message: nullable(
       Type.String({
-        description: "The platform's sentence. Values that it quotes are replaced, so that failures group by it.",
+        description:
+          "The platform's message. Values quoted in it are replaced, so that failures with the same message form one group.",
       }),
     ),
   },
@@ -29,10 +30,12 @@ export const exchangeReply = Type.Object(
       url: Type.String({ description: 'Secrets are masked, here and below.' }),
       headers,
       body: nullable(
-        Type.String({ description: 'Null without a body, and where the request held events of several visitors.' }),
+        Type.String({
+          description: 'Null if there was no body, or if the request contained events of several visitors.',
+        }),
       ),
       isCut,
-      events: Type.Integer({ minimum: 0, description: 'How many events the request held.' }),
+      events: Type.Integer({ minimum: 0, description: 'How many events the request contained.' }),
     }),
     answer: nullable(
       Type.Object({
@@ -46,7 +49,10 @@ export const exchangeReply = Type.Object(
       }),
     ),
   },
-  { description: 'The last failed request and its answer. It may hold personal data, and is deleted with its event.' },
+  {
+    description:
+      'The last failed request and its answer. They may contain personal data, and are deleted with their event.',
+  },
 );
 
 /** The members of an exchange that may hold values of a person. */

@@ -39,14 +39,14 @@ export const sendingEndpoints = [
     summary: 'Dispatch health of the last 24 hours, step by step',
     query: Type.Object({
       stepMinutes: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 60, default: 60, description: 'How long a step is.' }),
+        Type.Integer({ minimum: 1, maximum: 60, default: 60, description: 'Length of a step, in minutes.' }),
       ),
     }),
     reply: Type.Object({
       stepMinutes: count,
       steps: Type.Array(
         Type.Object({
-          at: Type.Integer({ description: 'When it began, in ms since the epoch.' }),
+          at: Type.Integer({ description: 'When the step began, in ms since the epoch.' }),
           succeeded: count,
           failed: count,
           stopped: count,
@@ -72,7 +72,10 @@ export const sendingEndpoints = [
     tag: 'Destinations',
     summary: 'Events that wait for a destination in the log',
     reply: Type.Object({
-      waitingFrames: { ...count, description: 'Messages it has not finished; each is one event or many.' },
+      waitingFrames: {
+        ...count,
+        description: 'Messages that the destination has not finished; a message contains one event or many.',
+      },
       retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
       deadLetters: { ...count, description: 'Dead letters, kept until they are replayed, deleted or expire.' },
     }),
@@ -88,19 +91,21 @@ export const sendingEndpoints = [
     id: 'getDestinationSending',
     uses: { liveValues },
     tag: 'Destinations',
-    summary: 'How requests to a destination go: concurrency, response time, breaker',
+    summary: 'State of the requests to a destination: concurrency, response time, breaker',
     reply: Type.Object({
       breaker: nullable(
         Type.Enum(['closed', 'open', 'probing'], {
           description:
             'open: sending is paused after repeated failures. probing: one request at a time until it succeeds. ' +
-            'Null before the first request.',
+            'null: no request was sent yet.',
         }),
       ),
-      isAccessRefused: Type.Boolean({ description: 'It rejects its key or token: its events wait.' }),
+      isAccessRefused: Type.Boolean({
+        description: 'Whether the platform rejects the key or token; events wait then.',
+      }),
       concurrency: nullable({
         ...count,
-        description: 'The concurrency limit, adjusted to the requests that it accepts.',
+        description: 'The concurrency limit, adapted to how the platform answers.',
       }),
       answerMs: nullable(
         Type.Object({

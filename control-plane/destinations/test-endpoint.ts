@@ -28,7 +28,7 @@ export const testDestination = defineEndpoint({
       event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Its name.' })),
       properties: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Its properties.' })),
       settings: Type.Optional(
-        Type.Enum(['draft', 'published'], { default: 'draft', description: 'Which settings to send with.' }),
+        Type.Enum(['draft', 'published'], { default: 'draft', description: 'Which settings to use.' }),
       ),
       sandbox: Type.Optional(
         Type.Boolean({

@@ -38,11 +38,11 @@ const recordFields = {
   suppressed: Type.Boolean({ description: 'Whether the request suppressed the identifiers of the visitor.' }),
   counts: Type.Object(
     {
-      visitors: rows('The visitor and those merged into it.'),
+      visitors: rows('The visitor and all visitors merged into it.'),
       identifiers: rows('Ids of these visitors, externalIds and e-mail addresses.'),
       recentEvents: rows('Events of the recent-events view.'),
       experimentAssignments: rows('Assignments to experiments.'),
-      experimentVisitors: rows('Parts in the results of experiments.'),
+      experimentVisitors: rows('Entries in the results of experiments.'),
     },
     {
       description: 'Rows deleted in PostgreSQL. Events in the log stay until retention removes them, and are not sent.',
@@ -60,10 +60,10 @@ const target = Type.Object({
   id: Type.String({ description: 'Id of the destination.' }),
   type: Type.String(),
   label: Type.String({ description: 'The name of its kind.' }),
-  name: Type.String({ description: 'The name of its kind where it had none.' }),
+  name: Type.String({ description: 'Its name, or the name of its kind if it had none.' }),
   state: Type.Enum([...targetStates], {
     description:
-      'pending: it is tried until the deadline. requested: the platform accepted it and deletes later. done. nothing: the ' +
+      'pending: the request is retried until the deadline. requested: the platform accepted it and deletes later. nothing: the ' +
       'platform stores no personal data. manual: an operator deletes the visitor there, for the reason given, and confirms it, or ' +
       'retries. failed: there are no more attempts.',
   }),

@@ -35,30 +35,31 @@ const text = Type.String();
 /** The decision of the rules about one event at one destination. */
 export const wayReply = Type.Object({
   destinationId: text,
-  name: Type.String({ description: 'The name of its kind where it has none.' }),
+  name: Type.String({ description: 'The name of the destination, or of its kind if it has none.' }),
   type: text,
   decision: Type.Enum(['send', 'skip', 'stop', 'globalStop', 'broken'], {
-    description: 'skip: it is not for this destination. broken: the destination or its rules cannot be used, see why.',
+    description:
+      'skip: the event is not for this destination. broken: the destination or its rules cannot be used; `why` gives the reason.',
   }),
   why: Type.String({ description: 'In words.' }),
   consent: nullable(Type.Array(consentAnswer, { description: 'The consent answers that stop or limit it.' })),
-  ruleId: nullable(Type.String({ description: 'The mapping that decided, where one did.' })),
-  ruleName: nullable(Type.String({ description: 'Its name, where it has one.' })),
-  eventName: nullable(Type.String({ description: 'Its name after the mapping.' })),
+  ruleId: nullable(Type.String({ description: 'Id of the mapping or rule that decided; null if none did.' })),
+  ruleName: nullable(Type.String({ description: 'Name of the mapping; null if it has none.' })),
+  eventName: nullable(Type.String({ description: "The event's name after the mapping." })),
   sentName: nullable(
     Type.String({
-      description: 'The name that the platform receives, as it stands in the request; null where none does.',
+      description: 'The event name in the request to the platform; null if the request has none.',
     }),
   ),
   properties: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The properties that a mapping makes; null: all of the event.',
+      description: 'The properties that the mapping creates; null: all properties of the event.',
     }),
   ),
   waiting: nullable(
     Type.String({
       description:
-        'Of a destination without an outcome that the live rules send it to: why it waits there, as far as that is known.',
+        'Why the event probably waits, if the live rules send it to the destination and no outcome is recorded there.',
     }),
   ),
   request: nullable(

@@ -42,9 +42,11 @@ const countsReply = Type.Object({
     }),
     { description: `By day and name, at most ${countsMax}.` },
   ),
-  isComplete: Type.Boolean({ description: 'Whether that is all of them.' }),
-  since: nullable(Type.String({ format: 'date-time', description: 'Nothing received before this is in the view.' })),
-  until: Type.String({ format: 'date-time', description: 'When it was counted.' }),
+  isComplete: Type.Boolean({ description: 'Whether `counts` is complete.' }),
+  since: nullable(
+    Type.String({ format: 'date-time', description: 'The view contains no event received before this time.' }),
+  ),
+  until: Type.String({ format: 'date-time', description: 'When the events were counted.' }),
 });
 
 /** The newest events of each account. */
@@ -118,7 +120,7 @@ export const eventEndpoints = [
     isCostly: true,
     tag: 'Events',
     summary:
-      'How many recent events filters select, by outcome, since when events are kept, and whether they are a sample',
+      'How many recent events the filters select, by outcome; since when events are kept, and whether they are a sample',
     query: Type.Object(eventFilterFields),
     reply: Type.Object({
       events: Type.Integer({ minimum: 0, description: 'In a sample, how many events the stored ones represent.' }),
@@ -128,7 +130,7 @@ export const eventEndpoints = [
         description: 'Events by their outcome at the chosen destination, else outcomes at all destinations.',
       }),
       since: nullable(
-        Type.String({ format: 'date-time', description: 'Nothing received before this is in the view.' }),
+        Type.String({ format: 'date-time', description: 'The view contains no event received before this time.' }),
       ),
     }),
     async handle({ query, principal }, { pool }) {
@@ -153,8 +155,8 @@ export const eventEndpoints = [
     tag: 'Events',
     summary: 'How many recent events of each name happened on each day (UTC)',
     query: Type.Object({
-      firstDay: day('The first day that counts.'),
-      lastDay: day('The last day that counts.'),
+      firstDay: day('The first day to count.'),
+      lastDay: day('The last day to count.'),
       sourceId: text('Events of this source only.'),
       test: Type.Optional(Type.Boolean({ description: 'Only events sent with a test-mode key, or only the others.' })),
     }),
@@ -225,11 +227,13 @@ export const eventEndpoints = [
     uses: { liveValues, logFigures },
     tag: 'Events',
     summary:
-      'What the rules decide about an event at each destination, and the request it would get, secrets masked: by the live ' +
-      'rules, or by the draft, which needs `pii:read` where the account masks. Nothing is sent',
+      'What the rules decide about an event at each destination, and the request that would be sent, secrets masked: by the live ' +
+      'rules, or by the draft, which needs `pii:read` if the account masks personal data. Nothing is sent',
     query: Type.Object({
       rules: Type.Optional(Type.Enum(['live', 'draft'], { default: 'live', description: 'Whose rules.' })),
-      destinationId: text('Of this destination only, with the request it would be sent. Needs `destination:find` too.'),
+      destinationId: text(
+        'Only this destination, with the request that would be sent to it. Needs `destination:find` too.',
+      ),
     }),
     reply: Type.Object({ rules: Type.Enum(['live', 'draft']), ways: Type.Array(wayReply) }),
     async handle({ params, query, principal }, { storage, pool, secretBox, now, liveValues, logFigures }) {

@@ -16,15 +16,17 @@ export const eventFilterFields = {
   from: time('Events that happened at this time or later.'),
   to: time('Events that happened before this time.'),
   property: text(
-    'Events with this property; `a.b` is the member b of the property a. Needs `pii:read` where the account masks.',
+    'Events with this property; `a.b` is the member b of the property a. Needs `pii:read` if the account masks personal data.',
   ),
   value: text('Events whose property has this value. Needs property.'),
   test: Type.Optional(Type.Boolean({ description: 'Only events sent with a test-mode key, or only the others.' })),
   outcome: Type.Optional(
     Type.Enum([...outcomeNames], { description: 'Events with this outcome at some destination.' }),
   ),
-  destinationId: text('Events with an outcome at this destination; with outcome, with that one there.'),
-  plan: Type.Optional(Type.Enum([...planOutcomes], { description: 'Events of which the tracking plan made this.' })),
+  destinationId: text(
+    'Events with an outcome at this destination; together with `outcome`: with that outcome at this destination.',
+  ),
+  plan: Type.Optional(Type.Enum([...planOutcomes], { description: 'Events with this decision of the tracking plan.' })),
 };
 
 /** Whether a query filters by properties, whose values may identify a person. */

@@ -21,8 +21,8 @@ const planReply = Type.Object(
   {
     outcome: Type.Enum([...planOutcomes], {
       description:
-        'changed: a rule omitted or redacted a part of the event. quarantined, dropped: it was not sent, and its content is not shown here. ' +
-        'A test event is processed all the same; for it this is the outcome that a live event would have had.',
+        'changed: a rule omitted or redacted a part of the event. quarantined, dropped: the event was not sent, and its content is not shown here. ' +
+        'A test event is processed in any case; its outcome is the one that a live event would have had.',
     }),
     rules: Type.Array(
       Type.Object({
@@ -34,7 +34,7 @@ const planReply = Type.Object(
     ),
     reason: Type.String({ description: 'In words.' }),
   },
-  { description: "The tracking plan's decision; null where the event broke no rule, or only rules that report." },
+  { description: "The tracking plan's decision; null if the event broke no rule, or only rules that report." },
 );
 
 /** The answer that decided about a purpose. */
@@ -47,7 +47,7 @@ export const consentAnswer = Type.Object({
   }),
   detail: nullable(
     Type.String({
-      description: 'Of a signal its name; of a default the region it was judged for, such as US-CA, or unknown.',
+      description: 'For a signal its name; for a default the region, such as US-CA, or unknown.',
     }),
   ),
 });
@@ -57,7 +57,7 @@ export const viewConsent = (answers: readonly PurposeAnswer[]): JsonObject[] =>
 
 /** An event as the recent-events view shows it. */
 export const eventReply = Type.Object({
-  id: Type.String({ description: "The event's own id: distinctId, or one the service made." }),
+  id: Type.String({ description: "The event's own id: its distinctId, or an id that the service created." }),
   event: Type.String({ description: "The event's name." }),
   time: Type.Number({ description: 'When it happened, in ms since the epoch. The list is ordered by it.' }),
   receivedAt: instant,
@@ -68,7 +68,7 @@ export const eventReply = Type.Object({
   }),
   test: Type.Boolean({ description: 'Sent with a test-mode key: never dispatched.' }),
   versionNumber: nullable(
-    Type.Integer({ description: 'The live version it was processed under, where that is known.' }),
+    Type.Integer({ description: 'The version that was live when the event was processed; null if unknown.' }),
   ),
   sampleOf: Type.Integer({
     description: 'How many events this one represents: more than 1 when the account sent more than the view stores.',
@@ -77,7 +77,7 @@ export const eventReply = Type.Object({
   context: object('Where it came from: page, browser, campaign.'),
   visitor: object('The visitor as it was after this event.'),
   truncated: Type.Boolean({
-    description: 'Whether properties were left out since the event is too large for the view.',
+    description: 'Whether properties were left out because the event is too large for the view.',
   }),
   plan: nullable(planReply),
   outcomes: Type.Array(
@@ -87,7 +87,9 @@ export const eventReply = Type.Object({
       reason: nullable(Type.String()),
       attempts: Type.Integer({ minimum: 0 }),
       versionNumber: nullable(
-        Type.Integer({ description: 'The version that decided this outcome: the live one at that attempt.' }),
+        Type.Integer({
+          description: 'The version that decided this outcome: the version that was live at that attempt.',
+        }),
       ),
       consent: nullable(Type.Array(consentAnswer, { description: 'The consent answers that stopped it.' })),
       error: nullable(platformErrorReply),

@@ -25,20 +25,20 @@ export const healthReply = Type.Object({
       to: instant,
       events: Type.Integer({
         minimum: 1,
-        description: 'Events of the account resolved then, whether or not for the destination.',
+        description: 'Events of the account that were resolved in this range, for the destination or not.',
       }),
       reason: nullable(
         Type.Enum([...skipReasons], {
           description:
             'retention: they waited too long or exceeded the quota of the account. position_lost: the position of the ' +
             'destination was missing. event_removed: a retry was due after its event had left the log. ' +
-            'dead_letters_full: the dead letters had no room. null where an earlier version recorded it.',
+            'dead_letters_full: the dead letters had no room. null if an earlier version recorded it.',
         }),
       ),
     }),
     {
       description:
-        'Ranges that were skipped for the destination. A replay of the log from and to these times sends them, as long as ' +
+        'Ranges that were skipped for the destination. A replay of the log from `from` to `to` sends their events, as long as ' +
         'the log keeps them.',
     },
   ),

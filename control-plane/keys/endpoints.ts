@@ -19,7 +19,7 @@ const instant = Type.String({ format: 'date-time' });
 const keyReply = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
-  prefix: Type.String({ description: 'How the key begins, to recognise it by.' }),
+  prefix: Type.String({ description: 'The first characters of the key, to recognise it by.' }),
   scopes: Type.Array(Type.String()),
   createdAt: instant,
   expiresAt: nullable(instant),
@@ -75,7 +75,7 @@ export const keyEndpoints = [
           maxItems: 200,
           uniqueItems: true,
           description:
-            'Where the account masks personal data, a key without `all` or `pii:read` sees values of visitors and events by their shape only.',
+            'If the account masks personal data, a key without `all` or `pii:read` sees only the shape of values of visitors and events.',
         }),
         expiresAt: Type.Optional(nullable(Type.String({ format: 'date-time' }))),
       },

@@ -22,7 +22,7 @@ const destination = Type.Object({
   name: Type.String(),
   outcome: Type.Enum([...outcomeNames, 'waiting', 'notSent', 'unknown'], {
     description:
-      'waiting: its dispatcher has not finished that part of the log. unknown: the search did not read far enough.',
+      'waiting: the dispatcher has not finished this part of the log. unknown: the search did not read far enough.',
   }),
   basis: Type.Enum(['recorded', 'log', 'rules'], {
     description:
@@ -37,14 +37,16 @@ const destination = Type.Object({
 
 const report = Type.Object({
   status: Type.Enum(['running', 'done', 'failed', 'refused'], {
-    description: 'refused: too many searches run, see error.',
+    description: 'refused: too many searches are running; see `error`.',
   }),
   error: nullable(Type.String()),
   phase: nullable(Type.Enum(['events', 'retries', 'dead letters'])),
-  share: Type.Number({ minimum: 0, maximum: 1, description: 'How much of this phase is done.' }),
+  share: Type.Number({ minimum: 0, maximum: 1, description: 'Progress of this phase.' }),
   messages: Type.Integer({ minimum: 0, description: 'Messages of the log that were read.' }),
   found: Type.Integer({ minimum: 0, maximum: foundMax }),
-  isComplete: Type.Boolean({ description: `Whether these are all: a search ends at ${foundMax} events.` }),
+  isComplete: Type.Boolean({
+    description: `Whether all matching events were found: a search ends at ${foundMax} events.`,
+  }),
   events: Type.Array(
     Type.Object({
       id: Type.String(),

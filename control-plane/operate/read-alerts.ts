@@ -19,16 +19,18 @@ export const { variables: alertsEnv, read: readPrometheusUrl } = defineSettings(
 const alert = Type.Object({
   name: Type.String(),
   severity: Type.String({ description: 'page: an operator has to act now. ticket: it can wait for a working day.' }),
-  state: Type.Enum(['pending', 'firing'], { description: 'pending: it has not lasted long enough yet.' }),
+  state: Type.Enum(['pending', 'firing'], { description: 'pending: the condition has not lasted long enough yet.' }),
   activeAt: nullable(Type.String({ format: 'date-time' })),
   summary: Type.String(),
-  destinationId: nullable(Type.String({ description: 'The destination it is about; null where it is about none.' })),
+  destinationId: nullable(
+    Type.String({ description: 'The destination that the alert concerns; null if it concerns none.' }),
+  ),
   description: Type.String(),
 });
 
 export const alertsReply = Type.Object({
   isConfigured: Type.Boolean({ description: 'Whether PROMETHEUS_URL is set.' }),
-  problem: nullable(Type.String({ description: 'Why alerts cannot be read; null where they can.' })),
+  problem: nullable(Type.String({ description: 'Why alerts cannot be read; null if they can.' })),
   entities: Type.Array(alert, { description: 'The gravest first.' }),
 });
 

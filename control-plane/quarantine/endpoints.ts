@@ -17,11 +17,13 @@ const filterFields = {
   rule: Type.Optional(
     Type.String({
       description:
-        'Only events that this rule quarantined first: the id of a rule or of an event of the plan, too-costly, unknown-event or unknown-property.',
+        'Only events that this rule quarantined: the id of a rule or of an event of the plan, too-costly, unknown-event or unknown-property.',
     }),
   ),
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'Those quarantined at this time or later.' })),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Those quarantined before this time.' })),
+  from: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Only events quarantined at this time or later.' }),
+  ),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Only events quarantined before this time.' })),
 };
 
 const chosen = Type.Object(
@@ -31,7 +33,7 @@ const chosen = Type.Object(
       Type.Array(Type.String({ pattern: '^[0-9]{1,15}$' }), {
         minItems: 1,
         maxItems: 1_000,
-        description: 'Ids of the list.',
+        description: '`id` of each event, from GET /rest/v1/quarantine.',
       }),
     ),
     cursor: pageQuery.cursor,
@@ -40,13 +42,13 @@ const chosen = Type.Object(
 );
 
 const entry = Type.Object({
-  id: Type.String({ description: 'Names the quarantined event.' }),
+  id: Type.String({ description: 'Id of the quarantined event, for `ids`.' }),
   eventId: Type.String(),
   event: Type.String({ description: 'Name of the event.' }),
   sourceId: Type.String(),
   receivedAt: instant,
   quarantinedAt: instant,
-  rules: Type.Array(Type.String(), { description: 'Rules that it breaks; the first one quarantines it.' }),
+  rules: Type.Array(Type.String(), { description: 'Rules that the event breaks; the first one quarantines it.' }),
   releases: Type.Integer({ minimum: 0, description: 'How often it was released and quarantined again.' }),
 });
 
@@ -83,8 +85,8 @@ export const quarantineEndpoints = [
     isCostly: true,
     tag: 'Quarantine',
     summary:
-      'Release quarantined events: all, or by rule, time or ids. The live version judges each again, with its ' +
-      'original receipt. Released events keep their order and come after events that were processed meanwhile; one that breaks a rule again is quarantined again. ' +
+      'Release quarantined events: all, or by rule, time or ids. The live version judges each event again, with its ' +
+      'original time of receipt. Released events keep their order and come after events that were processed meanwhile. An event that breaks a rule again is quarantined again. ' +
       'One call releases up to 1,000; repeat it with the cursor while there are more',
     body: chosen,
     bodyOptional: true,

@@ -26,13 +26,17 @@ import type { ReplayService } from './replay-service.ts';
 /** Filters of dead letters. */
 const deadLetterFilter = {
   reason: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_000, description: 'Only dead letters of exactly this reason.' }),
+    Type.String({ minLength: 1, maxLength: 1_000, description: 'Only dead letters with exactly this reason.' }),
   ),
   message: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1_000, description: 'Those with exactly this message of the platform.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: 'Only dead letters with exactly this message of the platform.',
+    }),
   ),
-  from: Type.Optional(timeField('Those last tried at this time or later.')),
-  to: Type.Optional(timeField('Those last tried before this time.')),
+  from: Type.Optional(timeField('Only dead letters last tried at this time or later.')),
+  to: Type.Optional(timeField('Only dead letters last tried before this time.')),
 };
 
 export const replayEndpoints = [
@@ -45,8 +49,8 @@ export const replayEndpoints = [
     uses: { replays },
     tag: 'Destinations',
     summary:
-      'List the dead letters of the destination, newest first; with a filter a page may hold fewer than limit and ' +
-      'still have more after it',
+      'List the dead letters of the destination, newest first; with a filter a page may have fewer than limit although ' +
+      'more pages follow',
     query: Type.Object({
       ...pageQuery,
       ...deadLetterFilter,
@@ -95,8 +99,8 @@ export const replayEndpoints = [
     uses: { replays },
     tag: 'Destinations',
     summary:
-      'Delete dead letters for good: all, or by reason or time, oldest first. Where there are many, one ' +
-      'call deletes a part of them; repeat it with the cursor while there are more',
+      'Delete dead letters for good: all, or by reason or time, oldest first. If there are many, one ' +
+      'call deletes some of them; repeat it with the cursor while there are more',
     query: Type.Object({ ...deadLetterFilter, cursor: pageQuery.cursor }),
     reply: Type.Object({
       deleted: Type.Integer({ minimum: 0, description: 'By this call.' }),

@@ -13,7 +13,7 @@ import { recentRuleEndpoints } from './recent-endpoints.ts';
 import { standIns, withStandIns } from './stand-in.ts';
 
 const text = Type.String();
-const named = { name: text, summary: Type.String({ description: 'In a sentence.' }) };
+const named = { name: text, summary: Type.String({ description: 'One sentence about it.' }) };
 
 const language = {
   operators: Object.entries(operators).map(([name, { summary, takes }]) => ({ name, summary, takes })),
@@ -37,8 +37,8 @@ export const ruleEndpoints = [
         Type.Object({ ...named, takes: Type.Enum([...operandKinds], { description: 'The type of its value.' }) }),
       ),
       modifications: Type.Array(Type.Object(named)),
-      logicDepthMax: Type.Integer({ description: 'How deep a logic may be nested.' }),
-      logicNodesMax: Type.Integer({ description: 'Conditions and joins it may have in all.' }),
+      logicDepthMax: Type.Integer({ description: 'Maximum nesting depth of a logic.' }),
+      logicNodesMax: Type.Integer({ description: 'Maximum number of conditions and joins in a logic.' }),
     }),
     handle: async () => language,
   }),
@@ -49,19 +49,20 @@ export const ruleEndpoints = [
     id: 'tryRulesOnEvent',
     audits: { action: 'event.read', entity: 'id' },
     personal: wayMembers,
-    // A rule of the request says which visitors have a value.
+    // A rule in the request reveals which visitors have a value.
     comparesPersonal: () => true,
     tag: 'Rules',
     summary:
-      'What the rules of the draft decide about an event at each destination, and the request it would get, secrets masked, ' +
-      'with some of the rules replaced; nothing is stored, nothing is sent. Needs `pii:read` where the account masks personal data',
+      'What the rules of the draft decide about an event at each destination, and the request that would be sent, secrets masked, ' +
+      'with some of the rules replaced; nothing is stored, nothing is sent. Needs `pii:read` if the account masks personal data',
     body: Type.Object(
       {
         destinationId: Type.Optional(
           Type.String({
             minLength: 1,
             maxLength: 64,
-            description: 'Of this destination only, with the request it would be sent. Needs `destination:find` too.',
+            description:
+              'Only this destination, with the request that would be sent to it. Needs `destination:find` too.',
           }),
         ),
         ...standIns,

@@ -49,16 +49,14 @@ export const recentRuleEndpoints = [
     tag: 'Rules',
     summary: `Paths that lead to values in the account's newest ${lookedAtMax.paths} events, the most frequent first, each with an example`,
     query: Type.Object({
-      event: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 1_000, description: 'Of events of this name only.' }),
-      ),
+      event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Only events of this name.' })),
     }),
     reply: Type.Object({
       events: { ...count, description: 'How many events were checked.' },
       paths: Type.Array(
         Type.Object({
-          path: { ...text, description: 'The first item of a list represents all: items.0.price.' },
-          events: { ...count, description: 'How many of them have it.' },
+          path: { ...text, description: 'The first item of a list stands for all items: items.0.price.' },
+          events: { ...count, description: 'How many of these events have a value at the path.' },
           example: text,
         }),
       ),
@@ -75,19 +73,22 @@ export const recentRuleEndpoints = [
     scope: 'event:list',
     id: 'matchRecentEvents',
     audits: { action: 'event.list' },
-    // A count says whether any visitor has a value.
+    // A count reveals whether a visitor has a value.
     comparesPersonal: (_query, body) => isJsonObject(body) && namesValues(body['logic']),
     tag: 'Rules',
     summary:
       `How many events of the last day a logic matches, of the newest ${lookedAtMax.matches} that are kept; nothing is stored. ` +
-      'Where the account masks personal data, conditions on values need `pii:read`',
+      'If the account masks personal data, conditions on values need `pii:read`',
     body: Type.Object({ logic: nullable(logicSchema) }, { additionalProperties: false }),
     reply: Type.Object({
-      matched: { ...count, description: 'In a sample, how many events the stored ones represent.' },
-      examined: { ...count, description: 'How many events were checked, counted likewise.' },
+      matched: {
+        ...count,
+        description: 'How many events match. In a sample: how many events the matching ones represent.',
+      },
+      examined: { ...count, description: 'How many events were checked, counted in the same way.' },
       isSample: Type.Boolean({ description: 'Whether the view kept only a sample of these events.' }),
       isComplete: Type.Boolean({ description: 'Whether all stored events of the last day were checked.' }),
-      since: nullable({ ...instant, description: 'When the oldest of them was received.' }),
+      since: nullable({ ...instant, description: 'When the oldest of these events was received.' }),
       events: Type.Array(Type.Object({ id: text, event: text, time: instant }), {
         description: `Matching events, the newest first, at most ${namedMax}.`,
       }),
@@ -121,41 +122,46 @@ export const recentRuleEndpoints = [
     id: 'getVersionImpact',
     audits: { action: 'event.list' },
     personal: wayMembers,
-    // Anything in a draft or a version can have been chosen to find out a value.
+    // A draft or a version may contain rules that were chosen to find out a value.
     comparesPersonal: () => true,
     isCostly: true,
     tag: 'Versions',
     summary:
-      "How the requests of the account's newest events differ between a version, or the draft, and another version, by " +
-      'default the live one. Both decide as dispatchers do, nothing is sent, secrets are masked. Needs `pii:read` ' +
-      'where the account masks personal data',
+      "How the requests for the account's newest events differ between a version, or the draft, and another version, by " +
+      'default the live one. Rules apply as in dispatchers, nothing is sent, secrets are masked. Needs `pii:read` ' +
+      'if the account masks personal data',
     query: Type.Object({
-      against: Type.Optional(Type.String({ format: 'uuid', description: 'The version it is compared with.' })),
+      against: Type.Optional(Type.String({ format: 'uuid', description: 'The version to compare with.' })),
       samples: Type.Optional(
-        Type.Boolean({ default: false, description: 'With examples of such events. Needs `event:list` too.' }),
+        Type.Boolean({
+          default: false,
+          description: 'Whether to include examples of such events. Needs `event:list` too.',
+        }),
       ),
       events: Type.Optional(
         Type.Integer({
           minimum: 1,
           maximum: comparedMax.most,
           default: comparedMax.default,
-          description: 'Events that are tried.',
+          description: 'Maximum number of events to try.',
         }),
       ),
     }),
     reply: Type.Object({
       examined: { ...count, description: 'Events that were tried.' },
       isSample: Type.Boolean({ description: 'Whether the view kept only a sample of these events.' }),
-      isComplete: Type.Boolean({ description: `False where it took longer than ${comparedWithinMs / 1_000} seconds.` }),
-      since: nullable({ ...instant, description: 'When the oldest of them was received.' }),
+      isComplete: Type.Boolean({
+        description: `False if the comparison took longer than ${comparedWithinMs / 1_000} seconds.`,
+      }),
+      since: nullable({ ...instant, description: 'When the oldest of these events was received.' }),
       destinations: Type.Array(
         Type.Object({
           destinationId: text,
           name: text,
           type: text,
-          changed: { ...count, description: 'Events whose request would be another one.' },
-          added: { ...count, description: 'Events that would be sent and are not now.' },
-          removed: { ...count, description: 'Events that would no longer be sent.' },
+          changed: { ...count, description: 'Events whose request would change.' },
+          added: { ...count, description: 'Events that are not sent now and would be sent.' },
+          removed: { ...count, description: 'Events that are sent now and would not be sent.' },
           samples: Type.Array(
             Type.Object({
               eventId: text,

@@ -21,7 +21,7 @@ const standInFor = (collection: AnyCollection) =>
         }),
         fields: nullable(createSchema(collection)),
       },
-      { additionalProperties: false, description: 'All its fields, or null: as if it were removed.' },
+      { additionalProperties: false, description: 'All fields of the entity; null: as if it were removed.' },
     ),
   );
 
@@ -35,8 +35,8 @@ export const standIns = {
 export type StandIns = { readonly [Name in keyof typeof standIns]?: Static<(typeof standIns)[Name]> };
 
 /**
- * A draft in which rules stand that are not stored, each in the place of the one it would change. Throws a 400 that
- * names the field for a rule that could not be stored as it is.
+ * A draft with rules that are not stored, each in place of the rule that it would change. Throws a 400 that names the
+ * field if a rule could not be stored as it is.
  */
 export function withStandIns(draft: Snapshot, given: StandIns, now: Date): Snapshot {
   const changed = Object.entries(standIns).flatMap(([name]) => {

@@ -21,7 +21,7 @@ export const sessionEndpoints = [
     scope: undefined,
     id: 'getMe',
     tag: 'Sessions',
-    summary: 'Read whose key or session this is, and its scopes',
+    summary: 'Read the owner and the scopes of this key or session',
     reply: signedInReply,
     handle: ({ principal }, { storage }) => viewSignedIn(storage.fork(), principal),
   }),
@@ -32,8 +32,8 @@ export const sessionEndpoints = [
     id: 'createSignInLink',
     tag: 'Sessions',
     summary:
-      'Make a code that signs a browser in to the console, once: /sign-in#<code>. With `key` for an hour as the holder of ' +
-      'that key, with `userId` (which needs `user:create` as well) as that user, for seven days before the first sign-in',
+      'Make a code that signs a browser in to the console, once: /sign-in#<code>. With `key` it signs in as the holder of that ' +
+      'key, with `userId` (which needs `user:create` too) as that user. Valid for an hour, or for seven days if the user never signed in',
     body: Type.Object(
       {
         key: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
@@ -75,7 +75,7 @@ async function userOf({ em, principal }: Editing, id: string): Promise<{ holder:
   return { holder: { accountId, kind: 'user', id }, forMs };
 }
 
-/** Throws a 403 if a role has scopes that its giver lacks: the giver could act through that role. */
+/** Throws a 403 if a role has scopes that the principal lacks: the principal could act through that role. */
 export function refuseWiderRole(principal: Principal, role: string): void {
   const beyond = scopesOfRole(role).find((scope) => !hasScope(principal.scopes, scope));
   if (beyond !== undefined) throw forbidden(beyond, principal.kind);

@@ -19,9 +19,11 @@ export const signedInReply = Type.Object({
 
 export const sessionReply = Type.Object({
   accounts: Type.Array(signedInReply, {
-    description: 'One an account; those whose key has ended or whose user is gone are not among them.',
+    description: 'One per account. Accounts whose key has ended or whose user was removed are left out.',
   }),
-  singleSignOn: nullable(Type.String({ description: 'The label of its button; null without single sign-on.' })),
+  singleSignOn: nullable(
+    Type.String({ description: 'The label of the button for single sign-on; null if there is none.' }),
+  ),
 });
 
 export async function viewSignedIn(em: EntityManager, principal: Principal): Promise<JsonObject> {

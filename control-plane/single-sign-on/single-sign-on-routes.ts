@@ -131,7 +131,7 @@ export const singleSignOnOperations: PublicOperations = {
       post: {
         operationId: 'beginSingleSignOn',
         tags: ['Sessions'],
-        summary: 'Begin to sign in with the provider of OpenID Connect; the browser goes to the address of the answer',
+        summary: 'Begin to sign in with the provider of OpenID Connect; the browser then opens the `url` of the answer',
         security: [],
         parameters: [{ name: 'x-sluice-console', in: 'header', required: true, schema: { type: 'string' } }],
         responses: {
@@ -139,9 +139,9 @@ export const singleSignOnOperations: PublicOperations = {
             description: 'Done.',
             content: { 'application/json': { schema: Type.Object({ url: Type.String() }) } },
           },
-          403: failure('The header is missing.'),
-          404: failure('CONSOLE_SIGN_IN names no provider.'),
-          429: failure('Too many requests of this address are under way; try again.'),
+          403: failure('The header x-sluice-console is missing.'),
+          404: failure('CONSOLE_SIGN_IN configures no provider.'),
+          429: failure('Too many requests from this address are in flight; try again.'),
           503: failure('The provider or the database cannot be reached; try again.'),
         },
       },
@@ -153,8 +153,8 @@ export const singleSignOnOperations: PublicOperations = {
         summary: 'Where the provider sends the browser back to: signs in and goes to the console',
         security: [],
         responses: {
-          302: { description: 'To the console; to /sign-in?failed=<reason> where it did not sign in.' },
-          404: failure('CONSOLE_SIGN_IN names no provider.'),
+          302: { description: 'To the console, or to /sign-in?failed=<reason> if the sign-in failed.' },
+          404: failure('CONSOLE_SIGN_IN configures no provider.'),
         },
       },
     },

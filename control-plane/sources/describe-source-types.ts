@@ -16,11 +16,13 @@ export const sourceTypeReply = Type.Object({
   setUp: nullable(Type.String({ description: 'Where the address of the webhook is entered at the provider.' })),
   notes: nullable(Type.String({ description: 'Further notes about the provider.' })),
   secretName: nullable(
-    Type.String({ description: "The provider's name for the secret of `signingSecret`; null where it signs nothing." }),
+    Type.String({
+      description: "The provider's name for the secret in `signingSecret`; null if it does not sign requests.",
+    }),
   ),
   tokenName: nullable(
     Type.String({
-      description: "The provider's name for the token of `accessToken`; null where nothing is fetched from it.",
+      description: "The provider's name for the token in `accessToken`; null if nothing is fetched from it.",
     }),
   ),
 });

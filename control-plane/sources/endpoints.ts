@@ -120,7 +120,7 @@ export const sourceEndpoints = [
     scope: 'source:delete',
     id: 'deleteSource',
     tag: 'Sources',
-    summary: 'Remove a source from the draft; it accepts events until that is published',
+    summary: 'Remove a source from the draft; it accepts events until the removal is published',
     reply: Type.Object({ deleted: Type.Literal(true) }),
     async handle({ params, principal }, services) {
       await edit(services, principal, (editing) => deleteEntity(editing, sources, params.id));
@@ -134,7 +134,7 @@ export const sourceEndpoints = [
     id: 'getSourceTokens',
     uses: { ingestUrl },
     tag: 'Sources',
-    summary: 'The keys events are sent with',
+    summary: 'The keys with which events are sent',
     reply: tokensReply,
     async handle({ params, principal }, services) {
       const { row, tokens } = await revealTokens(services, principal, params.id);

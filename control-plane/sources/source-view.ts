@@ -15,7 +15,10 @@ const instant = Type.String({ format: 'date-time' });
 
 /** The newest event of a source that was not valid. */
 export const invalidReply = Type.Object(
-  { at: instant, problem: Type.String({ description: 'Names the field, without its value.' }) },
+  {
+    at: instant,
+    problem: Type.String({ description: 'The problem, with the name of the field and without its value.' }),
+  },
   { description: 'The newest event that was refused as not valid, and why.' },
 );
 
@@ -64,7 +67,9 @@ export const tokensReply = Type.Object({
         'never put it into a page or an app. Null for sources of servers, and until it is made by POST /rest/v1/sources/{id}/secret/rotate.',
     }),
   ),
-  installScript: nullable(Type.String({ description: 'To be pasted into the pages of a WebSource; null for others.' })),
+  installScript: nullable(
+    Type.String({ description: 'To be pasted into the pages of a WebSource; null for other types.' }),
+  ),
   testInstallScript: nullable(Type.String({ description: 'The same with the testToken.' })),
 });
 

@@ -17,7 +17,7 @@ const role = Type.Enum([...roleNames], { description: 'The scopes of each role: 
 const email = Type.String({
   maxLength: 254,
   pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$',
-  description: 'Unique in the account, whatever its case.',
+  description: 'Unique in the account, ignoring case.',
 });
 
 const userReply = Type.Object({

@@ -13,8 +13,8 @@ const text = Type.String();
 
 const userBehind = Type.String({
   description:
-    'E-mail address of the user that did so, or that made the API key that did. Null: it is not known whose the key is, ' +
-    'as of one that was made from the command line.',
+    'E-mail address of the user that did so, or that created the API key that did so. null: the user of the key is not known, ' +
+    'for example if the key was created from the command line.',
 });
 
 const approvalReply = Type.Object({

@@ -16,20 +16,22 @@ export const backlogLeft = Type.Object({
   destinationId: Type.String(),
   name: Type.String(),
   change: Type.Enum(['removed', 'disabled']),
-  waitingFrames: { ...count, description: 'Messages of the log it has not finished; each is one event or many.' },
+  waitingFrames: {
+    ...count,
+    description: 'Messages that the destination has not finished; a message contains one event or many.',
+  },
   retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
   deadLetters: { ...count, description: 'Dead letters. They stay and can be replayed.' },
   needsForce: Type.Boolean({
     description:
-      'Whether more waits than events just being sent: something is retried, or the oldest has waited for ' +
-      'PUBLISH_BACKLOG_AGE_MS.',
+      'True if events are retried, or if the oldest waiting event has waited for ' + 'PUBLISH_BACKLOG_AGE_MS.',
   }),
   unsentSince: nullable(
     Type.String({
       format: 'date-time',
       description:
         'About when the oldest waiting event was resolved: a replay of the log from this time, once the destination is ' +
-        'live again, sends the unsent events that the log still keeps. Null where no event waits.',
+        'live again, sends the unsent events that the log still keeps. Null if no event waits.',
     }),
   ),
 });

@@ -35,7 +35,7 @@ export const publicationReply = Type.Object({
   versionId: Type.String({ format: 'uuid' }),
   versionNumber: Type.Integer({ minimum: 1 }),
   versionName: Type.String({ description: 'The name that the version had when it was published.' }),
-  notes: nullable(Type.String({ description: 'Null where there are none, or the version was deleted.' })),
+  notes: nullable(Type.String({ description: 'Null if there are none, or the version was deleted.' })),
   isDeleted: Type.Boolean({ description: 'Whether the version was deleted since.' }),
   publishedAt: instant,
   endedAt: nullable({ ...instant, description: 'When another version went live; null: it is live now.' }),

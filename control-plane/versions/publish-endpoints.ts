@@ -37,8 +37,8 @@ const force = Type.Optional(
   nullable(
     Type.Boolean({
       description:
-        'Publish though events wait for a destination that the version removes or disables: without it that is a 409 ' +
-        'which names the waiting events. They are not sent; they stay in the log until its retention ends, and a ' +
+        'Publish although events wait for a destination that the version removes or disables. Without it, the reply is a 409 ' +
+        'that lists the waiting events. They are not sent; they stay in the log until its retention ends, and a ' +
         'replay from `unsentSince` sends them once the destination is live again.',
     }),
   ),
@@ -60,7 +60,7 @@ const revertDraft = Type.Optional(
   nullable(
     Type.Boolean({
       description:
-        'For a roll back: also revert in the draft the changes of the version that was live, so that the next publish does not bring ' +
+        'For a roll back: also revert the changes of the version that was live in the draft, so that the next publish does not bring ' +
         'them back. Later edits of the draft stay.',
     }),
   ),
@@ -73,7 +73,7 @@ const publishedReply = Type.Object({
       ...undoReply.properties,
       keptCount: Type.Integer({
         minimum: 0,
-        description: 'Entities that were edited in the draft since, and keep their edits.',
+        description: 'Entities that were edited in the draft since, and keep these edits.',
       }),
     }),
   ),
@@ -84,14 +84,14 @@ const publishedReply = Type.Object({
         released: Type.Integer({ minimum: 0 }),
         isComplete: Type.Boolean({
           description:
-            'False where more than 10,000 events wait, or not every process runs the version yet: release the rest with `POST /rest/v1/quarantine/release`.',
+            'False if more than 10,000 events wait, or not every process runs the version yet: release the rest with `POST /rest/v1/quarantine/release`.',
         }),
       }),
-      { description: 'Events released for each rule of `releaseQuarantine`; absent where no rule was named.' },
+      { description: 'Events released for each rule in `releaseQuarantine`; absent if no rule was named.' },
     ),
   ),
   backlogsLeft: Type.Optional(
-    Type.Array(backlogLeft, { description: 'Events that were left unsent; absent where there are none.' }),
+    Type.Array(backlogLeft, { description: 'Events that were left unsent; absent if there are none.' }),
   ),
 });
 
@@ -105,7 +105,8 @@ export const publishEndpoints = [
     uses: { publishing, quarantine, ...backlogs },
     isCostly: true,
     tag: 'Versions',
-    summary: 'Take a version of the draft, or of the part of it the allowlists name, and publish it if asked to',
+    summary:
+      'Create a version of the draft, or of the part that the allowlists name, and publish it if `publish` is set',
     body: Type.Object(
       {
         name: Type.Optional(nullable(versionName)),
@@ -114,7 +115,7 @@ export const publishEndpoints = [
           nullable(
             Type.Boolean({
               description:
-                'True makes the version live at once, for which the key needs the scope version:publish; 409 where it would change nothing. Null or left out: as the account is set.',
+                'true: the version goes live at once, for which the key needs the scope version:publish; 409 if it would change nothing. null or absent: `publishOnCreate` of the account decides.',
             }),
           ),
         ),
@@ -161,7 +162,8 @@ export const publishEndpoints = [
     uses: { publishing, quarantine, ...backlogs },
     isCostly: true,
     tag: 'Versions',
-    summary: 'Make a version live, an older one too; answers once every process runs it or 2 seconds have passed',
+    summary:
+      'Make a version live, also an older one; the answer is sent once every process runs it, or after 2 seconds',
     // Clients without support for the body send anything.
     body: Type.Object({ force, revertDraft, releaseQuarantine }),
     bodyOptional: true,

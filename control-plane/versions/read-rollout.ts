@@ -20,10 +20,10 @@ export const rolloutReply = Type.Object({
     Type.Object({
       kind: Type.String(),
       alive: count,
-      running: { ...count, description: 'Of these, the processes that run it.' },
+      running: { ...count, description: 'How many of these processes run the version.' },
       since: nullable({
         ...instant,
-        description: 'Since when all of them run it. Known only while no account has published since.',
+        description: 'Since when all of these processes run it. Known only until an account publishes again.',
       }),
     }),
   ),

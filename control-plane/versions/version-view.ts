@@ -38,7 +38,9 @@ export const versionNotes = Type.String({ maxLength: 10_000 });
 
 const entry = Type.Object({
   id: Type.String(),
-  name: Type.String({ description: 'Empty where the entity has none, like type, summary and tagManagerId.' }),
+  name: Type.String({
+    description: 'Empty if the entity has none; the same holds for type, summary and tagManagerId.',
+  }),
   type: Type.String(),
   summary: Type.String(),
   tagManagerId: Type.String(),
@@ -59,27 +61,27 @@ export const diffReply = Type.Object({
 /** Answer of a diff by field. */
 export const changesReply = Type.Object({
   names: Type.Record(Type.String(), Type.String(), {
-    description: 'Names of the entities whose ids stand in the fields, by id, where the entity has a name.',
+    description: 'Names, by id, of the entities whose ids are in changed fields. Entities without a name are left out.',
   }),
   changes: Type.Array(
     Type.Object({
       collection: Type.Enum([...collectionNames]),
       id: Type.String(),
-      name: Type.String({ description: 'Empty where the entity has none.' }),
+      name: Type.String({ description: 'Empty if the entity has none.' }),
       label: nullable(Type.String({ description: 'The name of the kind of a source or a destination.' })),
       change: Type.Enum(['added', 'modified', 'removed']),
       changedAt: nullable({
         ...instant,
-        description: 'When the draft was last changed so; null where that is unknown, or the key lacks audit:list.',
+        description: 'When the entity was last changed in the draft; null if unknown, or if the key lacks audit:list.',
       }),
-      changedBy: nullable(Type.String({ description: 'The name of the key or user that did.' })),
+      changedBy: nullable(Type.String({ description: 'Name of the key or user that made this change.' })),
       fields: Type.Array(
         Type.Object({
           path: Type.String({
             description: 'Such as `settings.method`, or `mappings[total].map` for the item named total of a list.',
           }),
-          old: Type.Optional(Type.Unknown({ description: 'Absent where it was not there.' })),
-          new: Type.Optional(Type.Unknown({ description: 'Absent where it is not there.' })),
+          old: Type.Optional(Type.Unknown({ description: 'Absent if the field did not exist.' })),
+          new: Type.Optional(Type.Unknown({ description: 'Absent if the field no longer exists.' })),
         }),
       ),
     }),

@@ -91,7 +91,7 @@ export const visitorEndpoints = [
     summary:
       'Erase a visitor and all that were merged into it: properties, identifiers, recent events, assignments to ' +
       'experiments. From a second after the answer on no destination is sent an event of it that was received before, ' +
-      'also waiting, retried or replayed ones; its dead letters are deleted when they are met, its quarantined events at once. Until retention ' +
+      'not even a waiting, retried or replayed one; its dead letters are deleted when they are read or replayed, its quarantined events at once. Until retention ' +
       'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. ' +
       'Destinations are asked to delete the visitor as well: GET /rest/v1/erasures/{id} shows their answers',
     query: Type.Object({ suppress }),

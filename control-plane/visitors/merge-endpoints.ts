@@ -27,13 +27,13 @@ const mergeReply = Type.Object({
     principal: Type.Optional(Type.String({ description: 'The id of the API key that merged them.' })),
   }),
   loserProperties: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Of the visitor that became an alias, before the merge.',
+    description: 'Properties, before the merge, of the visitor that became an alias.',
   }),
   overwritten: Type.Array(Type.String(), {
     description: 'Names of properties that the survivor had with another value before the merge.',
   }),
   undoneAt: nullable(instant),
-  undoneBy: nullable(Type.String({ description: 'The id of the API key.' })),
+  undoneBy: nullable(Type.String({ description: 'The id of the API key that undid the merge.' })),
 });
 
 const viewMerge = (merge: RecordedMerge) => ({
@@ -61,9 +61,9 @@ const splitReply = Type.Object({
     Type.Object({
       kind: Type.Union([Type.Literal('externalId'), Type.Literal('email')]),
       value: Type.String(),
-      visitorId: Type.String({ description: 'The visitor that has it.' }),
+      visitorId: Type.String({ description: 'The visitor that has the identifier now.' }),
     }),
-    { description: 'Identifiers of the restored visitor that another one has since, and keeps.' },
+    { description: 'Identifiers of the restored visitor that another visitor got since, and keeps.' },
   ),
 });
 

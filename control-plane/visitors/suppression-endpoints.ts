@@ -31,7 +31,7 @@ const suppressionReply = Type.Object({
   kind: nullable(
     Type.Enum(
       listNames.map((name) => lists[name].name),
-      { description: 'Null where a version without this list suppressed the identifier.' },
+      { description: 'Null if a version without this list suppressed the identifier.' },
     ),
   ),
   suppressedAt: Type.String({ format: 'date-time' }),
@@ -58,7 +58,7 @@ const filter = (name: ListName) =>
     Type.String({
       minLength: 1,
       maxLength: lists[name].charactersMax,
-      description: 'Whether this one is suppressed: a list of one or none.',
+      description: 'Only the suppression of this identifier: a list of one or none.',
     }),
   );
 
@@ -185,7 +185,7 @@ export const suppressionEndpoints = [
     id: 'deleteSuppression',
     tag: 'Visitors',
     summary:
-      'Take a suppression back. Events received before that stay dropped, a later one that names the identifier begins a ' +
+      'Delete a suppression. Events received earlier stay dropped; a later event that names the identifier begins a ' +
       'new visitor',
     reply: Type.Object({ deleted: Type.Literal(true) }),
     async handle({ params, principal }, { pool, now }) {
