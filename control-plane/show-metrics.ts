@@ -45,7 +45,7 @@ export type PageParts = MetricsSources & {
   configRevision(): number;
 };
 
-/** Opens the page of metrics, and watches what only that page needs. */
+/** Opens the metrics page, and starts the measurements that only this page needs. */
 export function openMetricsPage(env: PageVariables, parts: PageParts, scope: Scope): MetricsPage {
   const { connection, unreadable, logger, configRevision } = parts;
   const logServers = scope.use('log servers', watchLogServers(env.NATS_MONITOR_URL), (one) => one.stop());

@@ -62,7 +62,7 @@ export async function startControlPlane(env: ControlPlaneEnv, logger: Logger, sc
   );
 
   const counted = { ...served, ...experiments, ...provided, publisher, leading, pools: databases.figures };
-  // Every control plane follows the bucket, whichever of them writes to it.
+  // Every control plane follows the bucket, whichever control plane writes to it.
   const configRevision = (): number => plans.revision;
   const page = openMetricsPage(env, { ...counted, connection, unreadable, logger, configRevision }, scope);
   const log: ReadyCheck = {

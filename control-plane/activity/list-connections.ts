@@ -25,12 +25,14 @@ type Connection = {
 
 const hours = 24;
 const hourMs = 3_600_000;
-/** Sources and destinations listed beside the connections: a picture with more would not be readable. */
+/**
+ * Maximum number of sources, and of destinations, listed beside the connections: a picture with more is not readable.
+ */
 export const endsMax = 25;
 
 /**
- * A page of connections: each live source with each live destination that accepts its events, also without any event,
- * and the outcomes of its events in 24 hours.
+ * A page of connections: each live source with each live destination that accepts its events, even without an event,
+ * and the outcomes of its events in the last 24 hours.
  */
 export async function listConnections(
   { storage, paginator, liveValues, now }: ConnectionServices,

@@ -24,7 +24,7 @@ export type ListServices = {
   now(): Date;
 };
 
-/** A page of destinations, the most urgent first, and how many the filters select. */
+/** A page of destinations, the most urgent first, and the number of destinations that the filters select. */
 export async function listDestinationActivity(
   { storage, paginator, liveValues, logFigures, now }: ListServices,
   accountId: string,

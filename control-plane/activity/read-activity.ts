@@ -43,7 +43,7 @@ const minuteMs = 60_000;
 
 export type ActivityQuery = {
   readonly range: ActivityRange;
-  /** The most destinations, sources and problems; undefined: all of them. */
+  /** Maximum number of destinations, sources and problems each; undefined: no maximum. */
   readonly top: number | undefined;
 };
 

@@ -19,7 +19,7 @@ export type DestinationSummary = {
   /** The name of its kind. */
   readonly label: string;
   readonly status: string;
-  /** Whether the live version has it, enabled. */
+  /** Whether the live version contains it and it is enabled there. */
   readonly isLive: boolean;
   readonly health: DestinationHealth;
   /** Its dispatches of the last 15 minutes. */

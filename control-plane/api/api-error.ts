@@ -2,7 +2,7 @@
 export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
-  /** Problems beyond the first one, if there are any. */
+  /** Details of the problem, or further problems, if there are any. */
   readonly details: string | undefined;
   /** Seconds until a retry makes sense, if known. */
   readonly retryAfterS: number | undefined;
@@ -47,7 +47,7 @@ export function leftOut(reason: string): ApiError {
 
 export const conflictCode = 'conflict';
 
-/** A conflict that a retry will not end: the reply asks clients that retry a 409 not to. */
+/** A conflict that a retry cannot resolve: the reply asks clients that retry a 409 not to retry. */
 export function conflict(message: string, details?: string): ApiError {
   return new ApiError(409, conflictCode, message, details);
 }

@@ -41,13 +41,13 @@ function checkStorable(root: unknown): void {
   for (let item = open.pop(); item !== undefined; item = open.pop()) {
     const { value, depth, field } = item;
     if (typeof value === 'string') {
-      if (!isStorable(value)) throw badRequest('the body must not hold NUL characters or unpaired surrogates');
+      if (!isStorable(value)) throw badRequest('the body must not contain NUL characters or unpaired surrogates');
     } else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) throw badRequest('the body must not hold a number beyond the range of a double');
+      if (!Number.isFinite(value)) throw badRequest('the body must not contain a number beyond the range of a double');
     } else if (typeof value === 'object' && value !== null) {
       if (depth === depthMax) throw badRequest(`${field} must not nest deeper than ${depthMax} levels`);
       for (const [key, child] of Object.entries(value)) {
-        if (!isStorable(key)) throw badRequest('the body must not hold NUL characters or unpaired surrogates');
+        if (!isStorable(key)) throw badRequest('the body must not contain NUL characters or unpaired surrogates');
         open.push({ value: child, depth: depth + 1, field: depth === 0 && key.length <= 100 ? key : field });
       }
     }

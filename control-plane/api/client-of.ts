@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export type Client = 'platform-library';
 
 /**
- * The client of a request, where the reply depends on it. The generated libraries of the specified service, in every
+ * The client of a request, if the reply depends on it. The generated libraries of the specified service, in every
  * language, send `x-stainless-lang` with each request; no other client sends it.
  */
 export function clientOf(headers: IncomingHttpHeaders): Client | undefined {

@@ -44,7 +44,9 @@ export type AppOptions = {
   readonly tls: TlsTexts | undefined;
   readonly counts: HttpCounts;
   readonly eventStreams: EventStreams;
-  /** Why an address of another service is not served, as a sentence; undefined for any other unknown address. */
+  /**
+   * A sentence that says why an address of another service is not served; undefined for every other unknown address.
+   */
   whyMissing(path: string): string | undefined;
   /** Adds routes that need no key: descriptions and pages. */
   addPublicRoutes(app: FastifyInstance): void;
@@ -79,7 +81,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     // Requests on a connection that is still open are answered while the service ends.
     return503OnClosing: false,
-    // By then no request waits for its answer. Connections that never had a request would stay open otherwise.
+    // By now no request waits for its answer. Without this, connections that never had a request would stay open.
     forceCloseConnections: true,
     routerOptions: {
       maxParamLength: pathParameterCharsMax,

@@ -46,7 +46,7 @@ export type Endpoint = {
   readonly client: Client | undefined;
   /** The scope a key needs; undefined: any key will do. */
   readonly scope: string | undefined;
-  /** A further scope that some queries need. Called with the query before it is validated. */
+  /** A second scope that some queries need. Called with the query before it is validated. */
   queryScope(query: Readonly<Record<string, unknown>>): string | undefined;
   readonly id: string;
   readonly tag: string;
@@ -66,11 +66,11 @@ export type Endpoint = {
   readonly uses: Uses;
   /** Records each read in the audit trail. Undefined: the reply has no personal data, or `handle` records the read. */
   readonly audits: Audits | undefined;
-  /** Members of the reply whose values are masked for keys without `pii:read`, where the account masks personal data. */
+  /** Members of the reply whose values are masked for keys without `pii:read`, if the account masks personal data. */
   readonly personal: readonly string[];
   /**
    * Whether a request compares stored values with something that it chooses: a value, or rules that are not live. Such
-   * a request is refused where values are masked, because the reply shows which visitors have a value.
+   * a request is refused if values are masked, because its reply would show which visitors have a value.
    */
   comparesPersonal(query: Readonly<Record<string, unknown>>, body: unknown): boolean;
   handle(input: EndpointInput<never, never, never>, services: never): Promise<unknown>;
@@ -81,7 +81,7 @@ export type Audits = {
   readonly action: string;
   /** The parameter of the path that identifies the entity read. */
   readonly entity?: string;
-  /** The entity read, where the query names it. */
+  /** The entity read, if the query names it. */
   entityOf?(query: Readonly<Record<string, unknown>>): string | undefined;
 };
 

@@ -14,8 +14,8 @@ export type Feed<Value = unknown> = {
 export type EventStreams = {
   /**
    * Opens the body of such a reply. It ends when the reader's credentials are no longer valid, which each keep-alive
-   * checks. At the limit of one account's streams it throws a 429. At the limit of all accounts, the account with the
-   * most streams loses its newest one; if none has at least two more than this one, it throws a 429.
+   * checks. Throws a 429 at the limit of streams of one account. At the limit of all accounts, the account with the
+   * most streams loses its newest stream if it has at least two more than this account; otherwise throws a 429.
    */
   open(reader: StreamReader, feed: Feed): Readable;
   /** Checks all readers of an account now. Once it resolves, readers with ended credentials receive nothing more. */
@@ -54,7 +54,7 @@ export type EventStreamSettings = ReturnType<typeof readEventStreamSettings>;
 
 type OpenStream = { readonly accountId: string; check(): Promise<void> };
 
-/** A reader with more unread bytes is disconnected: it would only receive outdated values. It reconnects. */
+/** A reader with more unread bytes is disconnected and reconnects: it would only receive outdated values. */
 const unreadBytesMax = 4 * 1024 ** 2;
 
 export function createEventStreams({
@@ -103,7 +103,7 @@ export function createEventStreams({
       };
       const keepAlive = setInterval(() => {
         write(': still here\n\n');
-        // A check that takes this long counts as failed: the reader reconnects, and is checked then.
+        // A check that is still running counts as failed: the reader reconnects and is checked again.
         if (isChecking) stream.end();
         else void check();
       }, keepAliveMs);

@@ -40,7 +40,7 @@ function visit(schema: Node, value: unknown, path: string, problems: string[]): 
     for (const [index, item] of (value as unknown[]).entries())
       visit(inner.items ?? inner, item, `${path}[${index}]`, problems);
   }
-  // No member is wrong by itself, so the value itself is.
+  // No member is wrong by itself, so the value as a whole is wrong.
   if (problems.length === before) problems.push(`${path === '' ? 'the body' : path} must be ${expected(schema)}`);
 }
 

@@ -19,7 +19,7 @@ const ofFramework: Readonly<Record<string, ApiError>> = {
     'the body must be at most 1 MiB, or 4 KiB if the address needs no API key',
   ),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ApiError(400, 'bad_request', 'Content-Length must be the size of the body'),
-  FST_ERR_BAD_URL: new ApiError(400, 'bad_request', 'the address holds a malformed escape'),
+  FST_ERR_BAD_URL: new ApiError(400, 'bad_request', 'the address has a malformed percent-encoding'),
   FST_ERR_MAX_PARAM_LENGTH: new ApiError(404, 'not_found', 'this address is not found'),
 };
 

@@ -22,7 +22,7 @@ export function pageInMemory<Row, Entity>(
   return paginator.page(list, limit, shown, order.position, view);
 }
 
-/** Positions of one list have values of the same kinds in the same places. */
+/** Two positions of one list have values of the same types in the same order. */
 function comparePositions(a: Position, b: Position): number {
   for (const [index, value] of a.entries()) {
     const other = b[index];

@@ -9,7 +9,7 @@ import { ApiError, tooMany } from './api-error.ts';
 
 /** Limits the requests of each owner: some run at a time, some wait, and all others are refused. */
 export type RequestLimits = {
-  /** Admits a request. Throws where its owner has too many in flight. */
+  /** Admits a request. Throws if its owner has too many requests in flight. */
   enter(owner: string): Admitted;
   /** Requests that wait for their turn. */
   readonly waiting: number;
@@ -23,7 +23,7 @@ export type Admitted = {
    * budget; throws if that wait would be too long.
    */
   run<Result>(work: () => Promise<Result>, isCostly?: boolean): Promise<Result>;
-  /** The client has received its reply, or has disconnected. */
+  /** Call when the client has received its reply, or has disconnected. */
   leave(): void;
 };
 
@@ -64,7 +64,9 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   const spent = costly && new RateLimit({ perS: costly.share * 1_000, burst: costly.burstMs });
   let refusedAsCostly = 0;
 
-  /** How long costly work still has to wait, in ms. Throws where the wait, with the time already waited, is too long. */
+  /**
+   * How long costly work still has to wait, in ms. Throws if the wait, including the time already waited, is too long.
+   */
   const costlyWaitMs = (owner: string, waitedMs: number): number => {
     const waitMs = spent?.waitMs(owner) ?? 0;
     if (costly === undefined || waitMs === 0 || waitedMs + waitMs <= costly.waitMaxMs) return waitMs;
@@ -133,7 +135,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
   };
 }
 
-/** Keys of one address that are looked up at a time: fewer than there are connections for key lookups. */
+/** Maximum number of keys of one address that are looked up at a time: fewer than the connections for key lookups. */
 const loginsRunningMax = 2;
 /** Requests of one address whose API key is looked up or waits for it; more get a 429. */
 const loginsMax = 500;
@@ -154,7 +156,7 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     burstMs: 5_000,
     waitMaxMs: 10_000,
   },
-  /** Less than all database connections, so that no account uses up all of them. */
+  /** Fewer than all database connections, so that no account uses up all of them. */
   runningMax: fromEnv(databaseConnections, (env) => Math.ceil(env.CONTROL_PLANE_DATABASE_CONNECTIONS_MAX / 2)),
   requestsMax: fromEnv({
     ACCOUNT_REQUESTS_MAX: count('Requests of one account under way or waiting; more are refused with a 429', 200),

@@ -30,6 +30,6 @@ export function changedFields<Body extends object>(fields: TProperties, body: Bo
   );
   const readOnly = changed.find(([field]) => !Object.hasOwn(fields, field));
   if (readOnly !== undefined)
-    throw badRequest(`${readOnly[0]} is read-only: leave it out, or send the value that a GET returns`);
+    throw badRequest(`${readOnly[0]} is read-only: omit it, or send the value that a GET returns`);
   return Object.fromEntries(changed) as Partial<Body>;
 }

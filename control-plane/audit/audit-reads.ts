@@ -18,7 +18,7 @@ export type AuditedRead = {
   readonly isMasked: boolean;
 };
 
-/** Pages poll every few seconds: the same read with the same key is recorded once in this time. */
+/** Pages poll every few seconds: within this time the same read with the same key is recorded once. */
 const sameReadMs = 300_000;
 const rememberedMax = 10_000;
 

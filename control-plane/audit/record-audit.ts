@@ -12,7 +12,7 @@ export type AuditedAction = {
   readonly action: string;
   readonly collection?: string;
   readonly entityId?: string;
-  /** Names of fields and counts; never a value a client sent. */
+  /** Names of fields, and counts; never a value that a client sent. */
   readonly details?: JsonObject;
 };
 

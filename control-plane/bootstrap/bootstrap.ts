@@ -48,7 +48,7 @@ export type BootstrapOptions = {
 
 const bootstrapLock = 7_305_213;
 
-/** Bootstraps where a file for the credentials is set. */
+/** Bootstraps if a file for the credentials is set. */
 export async function bootstrapAtStart(
   env: Parameters<typeof readBootstrapSettings>[0],
   { logger, ...parts }: Omit<BootstrapOptions, 'file' | 'sinkUrl'> & { readonly logger: Logger },
@@ -137,7 +137,7 @@ async function reissueCredentials(
 const siteCredentials = (tokens: SourceTokens | undefined): Pick<Credentials, 'webToken'> =>
   tokens === undefined ? {} : { webToken: tokens.token };
 
-/** A key that was not created with another key is its own creator. */
+/** The audit trail names the key itself as its creator, because no other key created it. */
 function recordKey(em: EntityManager, principal: Principal, now: Date): void {
   const { id: entityId, scopes } = principal;
   recordAudit(em, principal, { action: 'key.create', entityId, details: { scopes } }, now);

@@ -21,7 +21,7 @@ export function demoUrl(sinkUrl: string): string {
 
 /**
  * Points the demo destination at a sink that has moved to another port, and publishes only this change of the draft.
- * Does not touch a destination to which a user has given another address or a secret.
+ * Leaves the destination unchanged if a user has given it another address or a secret.
  */
 export async function moveDemoDestination(
   em: EntityManager,

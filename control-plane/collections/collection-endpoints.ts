@@ -8,7 +8,7 @@ import type { Endpoint } from '../api/define-endpoint.ts';
 import { pageOf, pageQuery } from '../api/pagination.ts';
 import { createSchema, patchSchema, replySchema, viewEntity } from './entity-schemas.ts';
 
-/** The five operations of a collection, derived from its declaration. */
+/** The five operations of a collection (create, read, update, delete, list), derived from its declaration. */
 export function collectionEndpoints(collection: AnyCollection): Endpoint[] {
   const { name, noun } = collection;
   const title = name.charAt(0).toUpperCase() + name.slice(1);

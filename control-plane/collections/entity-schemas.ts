@@ -20,7 +20,7 @@ export function createSchema(collection: AnyCollection): TObject {
   return Type.Object(properties, { additionalProperties: false });
 }
 
-/** Body of a PATCH: every field may be left out; read-only ones may stand in it and are ignored. */
+/** Body of a PATCH: every field is optional; read-only fields are accepted and ignored. */
 export function patchSchema(collection: AnyCollection, overrides: TProperties = {}): TObject {
   const readOnly = Type.Unknown({ description: 'Read-only: accepted and ignored.' });
   const properties: TProperties = {};
@@ -42,7 +42,7 @@ export function replySchema(collection: AnyCollection, more: TProperties = {}): 
 export function viewEntity(collection: AnyCollection, row: ConfigEntityRow): { readonly id: string } & JsonObject {
   return {
     id: row.id,
-    // A row written before a field existed has its default.
+    // A row that was written before a field existed gets the field's default.
     ...collection.defaults,
     ...row.body,
     createdAt: row.createdAt.toISOString(),

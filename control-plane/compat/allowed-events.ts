@@ -142,7 +142,7 @@ function checkName(text: string): string {
     throw conflict(`name must be at most ${allowedEventNameCharsMax} characters`);
   }
   if (isReserved(name))
-    throw conflict('name must not begin with $, which is for events of the service: only $identify may');
+    throw conflict('name must not begin with $, except $identify: such names are for events of the service');
   return name;
 }
 

@@ -12,7 +12,7 @@ const translated: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Throws a 400 for the first field that a consent record of the platform library has and ours cannot have: Sluice stores
+ * Throws a 400 for the first field of a consent record of the platform library that Sluice does not have: Sluice stores
  * purposes and shows no banner. A field in its unused form (null, false, 0, empty) is accepted.
  */
 export function refuseBanner(record: JsonObject): void {
@@ -35,7 +35,7 @@ const listOf = (value: unknown): readonly JsonObject[] => (Array.isArray(value) 
 function refuseOthers(of: JsonObject, at: string, known: readonly string[] = []): void {
   for (const [name, value] of Object.entries(of)) {
     if (!known.includes(name) && !isUnused(value)) {
-      throw badRequest(`${at}${name}: a consent banner is not part of Sluice, leave it out or null`);
+      throw badRequest(`${at}${name}: a consent banner is not part of Sluice, omit the field or send null`);
     }
   }
 }

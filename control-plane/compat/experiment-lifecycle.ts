@@ -160,7 +160,7 @@ function lifecycleEndpoint<Fields extends TProperties>({
   });
 }
 
-/** Publishes the change of a step where that is still due, and returns the experiment. */
+/** Publishes the change of a step if it is not published yet, and returns the experiment. */
 async function settle(
   editing: Editing,
   id: string,
@@ -199,7 +199,7 @@ async function requireCompleted({ em, principal }: Editing, id: string) {
 async function refuseControl({ em, principal }: Editing, id: string, chosen: string): Promise<void> {
   const variants = await loadVariants(em, principal.accountId, id);
   if (variants.some((variant) => variant.id === chosen && variant.isControl)) {
-    throw conflict('the control cannot be rolled out: end the rollout, and every visitor gets the control');
+    throw conflict('the control cannot be rolled out: end the rollout instead, then every visitor gets the control');
   }
 }
 

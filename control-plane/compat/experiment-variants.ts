@@ -163,7 +163,7 @@ function givenFields({
   if (domModifications !== undefined && domModifications !== null && domModifications.length > 0) {
     throw badRequest(
       'domModifications is not part of Sluice',
-      'a variant redirects, or gives properties that the page reads',
+      'a variant either redirects or has properties that the page reads',
     );
   }
   if (variantType === 'redirect' && redirectUrl === null) throw badRequest('redirectUrl is required for a redirect');

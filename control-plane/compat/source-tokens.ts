@@ -73,7 +73,9 @@ function redirect(ingestUrl: string): Way {
   return { urlOf, sample: (key) => `curl -i '${urlOf(key)}'` };
 }
 
-/** Target of POST requests: a provider's own webhook address, else a track event that contains the key. */
+/**
+ * Target of POST requests: the webhook address if the source is a webhook, else a track event that contains the key.
+ */
 function posted(type: string, ingestUrl: string): Way {
   const isWebhook = type === 'Webhook' || findSourceKind(type) !== undefined;
   const urlOf = (key: string): string => (isWebhook ? `${ingestUrl}/webhook/${key}` : `${ingestUrl}/api/v1/track`);

@@ -23,7 +23,7 @@ export type DestinationTests = {
 export const destinationTests = defineService<DestinationTests>('destination tests');
 
 export const { variables: destinationTestsEnv, read: readDestinationTestSettings } = defineSettings({
-  /** From the first byte of a request to the last one of its answer. */
+  /** From the first byte of a request to the last byte of its answer. */
   timeoutMs: fromEnv({
     DESTINATION_TEST_TIMEOUT_MS: count('How long the test of a destination may take', 10_000, {
       unit: 'ms',
@@ -35,7 +35,7 @@ export const { variables: destinationTestsEnv, read: readDestinationTestSettings
 export type DestinationTestsOptions = ReturnType<typeof readDestinationTestSettings> & {
   /** Addresses that destinations may have: the same as in the pipeline. */
   readonly egress: EgressRanges;
-  /** The tokens of the pipeline: a refresh token may be valid for one use. */
+  /** The token source that the pipeline uses too: a refresh token may be valid for one use only. */
   readonly tokens: TokenSource;
 };
 
@@ -44,7 +44,7 @@ const connectTimeoutMs = 3_000;
 const runningMax = 8;
 const runningOfAccountMax = 2;
 
-/** Each test opens its own connection, and so shows whether a new connection works. */
+/** Each test opens its own connection, so that it shows whether a new connection works. */
 export function createDestinationTests(options: DestinationTestsOptions): DestinationTests {
   const { timeoutMs, tokens } = options;
   const rules = createEgressRules(options.egress.allowed, options.egress.denied);

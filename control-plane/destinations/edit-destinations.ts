@@ -13,8 +13,8 @@ import { mergeSettings, missingSettings } from './settings.ts';
 type NewDestination = Partial<DestinationBody> & { readonly type: string };
 
 /**
- * Adds a destination to the draft, its settings checked by its kind. One that lacks required settings is Disabled until
- * they are there; it can be patched, not enabled and not published.
+ * Adds a destination to the draft, its settings checked by its kind. A destination that lacks required settings is
+ * Disabled: it can be patched, but neither enabled nor published.
  */
 export function createDestination(
   editing: Editing,
@@ -39,7 +39,7 @@ export function patchDestination(
   fields: JsonObject,
 ): Promise<ConfigEntityRow> {
   const { settings: sent, status, ...others } = fields;
-  // A null status is one that is left out: a destination always has a status.
+  // A null status counts as absent: a destination always has a status.
   const given = status === null || status === undefined ? others : { ...others, status };
   return patchEntity(editing, destinations, id, given, (body, before) => {
     const { type, status: next, settings: stored } = body as DestinationBody;

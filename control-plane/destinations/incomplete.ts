@@ -22,7 +22,7 @@ export function refuseIncomplete(content: Snapshot, live: Snapshot, accountId: s
     const name = textOf(entity['name']) || kind.descriptor.label;
     throw badRequest(
       `destination ${name} (${entity.id}) cannot be published: ${named(missing)} required`,
-      'set them, delete the destination, or leave it out by includeDestinations',
+      'set them, delete the destination, or exclude it with includeDestinations',
     );
   }
 }

@@ -19,6 +19,6 @@ export function provideDestinations(
     tokens,
   });
   services.provide(destinationTests, tests);
-  // An answer waits for a test that is under way.
+  // Tests end before the HTTP server, because the answer to a request for a test waits for its end.
   return scope.use('destination tests', tests, (one) => one.stop(), { endsBefore: 'http' });
 }

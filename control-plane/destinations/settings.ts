@@ -62,7 +62,7 @@ export function missingSettings(kind: DestinationKind, settings: JsonObject, sea
   }
 }
 
-/** Throws a 400 if stored secrets would be sent to another address than the one they were given for. */
+/** Throws a 400 if a stored secret would be sent to another address than when it was set. */
 function refuseMovedSecrets(
   kind: DestinationKind,
   stored: JsonObject,

@@ -33,7 +33,7 @@ export async function withAudit<Checked, Result>(
     return await effect(checked);
   } catch (error) {
     const failed = { ...audited, action: `${audited.action}-failed` };
-    // The first failure is the one to report, also where the database is unavailable.
+    // The first failure is reported, even if the database is unavailable.
     await edit(services, principal, async ({ em, now }) => recordAudit(em, principal, failed, now)).catch(
       () => undefined,
     );

@@ -17,12 +17,12 @@ import { checkPlanRule, checkPlannedEvent } from './check-tracking-plan.ts';
 type BodyOf<Name extends CollectionName> = Static<Extract<Registered, { readonly name: Name }>['body']>;
 
 /**
- * Checks of an entity that a schema cannot express, by its collection. It compiles rules, so it stands apart from the
- * shapes that every service reads.
+ * Checks of an entity that a schema cannot express, by its collection. Here and not beside the schemas, which every
+ * service loads, because it compiles rules.
  */
 const checks: { readonly [Name in CollectionName]?: (body: BodyOf<Name>) => readonly FieldProblem[] } = {
   sources: checkSource,
-  // A rule that is off or stops is compiled as one that sends: it may become one by a change of another field.
+  // A rule that is off or stops events is compiled as if it sent them: a change of another field may make it do so.
   mappings: (rule) => checkMappingRule({ ...rule, action: 'send' }),
   globalDispatchCenters: ({ categories }) =>
     categories.flatMap(({ logic }, index) => (logic === null ? [] : checkLogic(logic, `categories[${index}].logic`))),

@@ -4,7 +4,7 @@ import type { FieldProblem } from '../../shared/contracts/config/define-collecti
 import { isJsonObject } from '../../shared/runtime/json.ts';
 import { findSourceKind, sourceKinds } from '../../shared/sources/registry.ts';
 
-/** The part of a kind that each secret of a source is for. */
+/** The part of a source kind for which each secret is used. */
 const secretUses = { signingSecret: 'signature', accessToken: 'fetch' } as const;
 
 /** Checks of a source that the schema cannot express: secrets that its type does not use, invalid addresses and domains. */

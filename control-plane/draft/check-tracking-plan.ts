@@ -4,7 +4,7 @@ import { compilePlanPath } from '../../shared/routing/tracking-plan/plan-path.ts
 import { compileRuleType } from '../../shared/routing/tracking-plan/rule-types.ts';
 import { problemsOf } from '../../shared/routing/values/plan-error.ts';
 
-/** Allowed values that are not of their property's type. */
+/** Problems of a planned event: allowed values that do not have the type of their property. */
 export function checkPlannedEvent({ properties }: DataGovernanceEventBody): readonly FieldProblem[] {
   return properties.flatMap(({ type, allowedValues }, index): readonly FieldProblem[] => {
     if (allowedValues === null || allowedValues === undefined) return [];
@@ -17,7 +17,9 @@ export function checkPlannedEvent({ properties }: DataGovernanceEventBody): read
   });
 }
 
-/** A path or type that cannot be compiled, and an action that would lose what consent or identity depends on. */
+/**
+ * Problems of a rule: a path or type that cannot be compiled, or an action that removes what consent or identity needs.
+ */
 export function checkPlanRule({ property, type, expected, action }: DataGovernanceRuleBody): readonly FieldProblem[] {
   return [
     ...problemsOf(() => compilePlanPath(property, 'property')),

@@ -3,8 +3,8 @@ import { conflict } from '../api/api-error.ts';
 import type { AccountLimits } from '../store/account-limits.ts';
 
 /**
- * Throws a 409 that names the limit where the draft, as this edit leaves it, is larger than the account's share. To be
- * called after all that may make it larger.
+ * Throws a 409 that names the limit if the draft exceeds the account's quota after this edit. Call it after every
+ * change that may enlarge the draft.
  */
 export async function refuseBeyondQuota(
   em: EntityManager,

@@ -24,7 +24,10 @@ export type Editing = {
   readonly limits: AccountLimits;
 };
 
-/** Adds an entity to the draft. Throws a 400 for values it cannot have, a 409 for a name that is taken or a full draft. */
+/**
+ * Adds an entity to the draft. Throws a 400 for values it cannot have, a 409 for a name that is taken or a draft at its
+ * quota.
+ */
 export async function createEntity(
   editing: Editing,
   collection: AnyCollection,
@@ -47,7 +50,10 @@ export async function createEntity(
   return row;
 }
 
-/** Changes only the given fields. Throws a 404 if the account has no such entity, and a 409 if it gets too large. */
+/**
+ * Changes only the given fields. Throws a 404 if the account has no such entity, and a 409 if the draft exceeds its
+ * quota.
+ */
 export async function patchEntity(
   editing: Editing,
   collection: AnyCollection,
@@ -144,8 +150,8 @@ function withoutUndefined(fields: JsonObject): JsonObject {
 }
 
 /**
- * Runs an edit in one transaction, alone among the edits of its account. `now` is read once its turn has come, so that
- * times are in the order of the edits.
+ * Runs an edit in one transaction, alone among the edits of its account. `now` is read once the edit has its turn, so
+ * that times are in the order of the edits.
  */
 export function edit<Result>(
   services: CoreServices,

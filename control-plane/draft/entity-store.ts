@@ -12,7 +12,7 @@ import { buildSnapshot } from './snapshot.ts';
 
 const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The entity, or undefined if the account has none of that id. */
+/** The entity; undefined if the account has none with this id. */
 export async function findEntity(
   em: EntityManager,
   accountId: string,
@@ -23,7 +23,7 @@ export async function findEntity(
   return (await em.findOne(ConfigEntity, { accountId, collection, id })) ?? undefined;
 }
 
-/** The entity. Throws the 404 if the account has none of that id. */
+/** The entity. Throws a 404 if the account has none with this id. */
 export function requireEntity(
   em: EntityManager,
   accountId: string,
@@ -74,7 +74,7 @@ export async function listEntities(
   return query.orderBy({ createdAt: 'desc', id: 'desc' }).limit(page.limit).getResultList();
 }
 
-/** Every entity of a collection, newest first: for uses that need the whole, such as versions. */
+/** Every entity of a collection, newest first: for uses that need all of them, such as versions. */
 export function loadEntities(
   em: EntityManager,
   accountId: string,
@@ -98,7 +98,7 @@ export function insertEntity(
   return row;
 }
 
-/** Replaces the body of an entity; an equal one changes nothing. Returns whether it changed. */
+/** Replaces the body of an entity, unless the new body is equal. Returns whether it changed. */
 export function replaceBody(row: ConfigEntityRow, body: JsonObject, now: Date): boolean {
   if (canonical(row.body) === canonical(body)) return false;
   row.body = body;
@@ -119,7 +119,7 @@ type DraftRow = {
  * `only`, all other collections are empty.
  */
 export async function loadDraft(em: EntityManager, accountId: string, only?: CollectionName): Promise<Snapshot> {
-  // Past the ORM: a snapshot needs plain values, of every row there is.
+  // Without the ORM: a snapshot needs the plain values of every row.
   const rows = await em.execute<DraftRow[]>(
     `select collection, id, body, created_at from entities
      where account_id = ? and (?::text is null or collection = ?) order by created_at, id`,

@@ -30,7 +30,7 @@ async function findLive(
 ): Promise<SnapshotEntity | undefined> {
   const versionId = await liveVersionId(em, accountId);
   if (versionId === undefined) return undefined;
-  // Only the one leaves the database: a snapshot can be large.
+  // Only this entity leaves the database: a snapshot can be large.
   const [row] = await em.execute<{ entity: SnapshotEntity }[]>(
     `select entity from versions, jsonb_array_elements(content -> '${collection}') as entity
      where versions.account_id = ? and versions.id = ? and entity ->> 'id' = ?`,

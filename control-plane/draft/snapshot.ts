@@ -3,7 +3,7 @@ import { collectionNames } from '../../shared/collections/registry.ts';
 import type { SnapshotEntity } from '../../shared/contracts/config/account-config.ts';
 import type { CollectionName, Snapshot } from '../../shared/collections/registry.ts';
 
-/** A snapshot made collection by collection. */
+/** Creates a snapshot, collection by collection. */
 export function buildSnapshot(entitiesOf: (collection: CollectionName) => readonly SnapshotEntity[]): Snapshot {
   return Object.fromEntries(collectionNames.map((name) => [name, entitiesOf(name)])) as Snapshot;
 }

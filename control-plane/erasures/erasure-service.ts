@@ -19,13 +19,13 @@ import { insertTargets, selectTargets } from './erasure-targets.ts';
 
 /** Effects of an erasure beside deleting rows. */
 export type ErasureService = {
-  /** Announces one erasure to all senders of events, through the log. A log that does not store it is a 503. */
+  /** Announces one erasure to all senders of events, through the log. Throws a 503 if the log does not store it. */
   announcer(accountId: string): (erasure: AnnouncedErasure) => Promise<void>;
   /** Stores which destinations have to delete the visitor, within the transaction of the erasure. */
   forward(client: PoolClient, accountId: string, erasure: ForwardedErasure): Promise<void>;
   /** The current state of an erasure, signed with the account's key; undefined without such an erasure. */
   certify(accountId: string, erasureId: string): Promise<SignedCertificate | undefined>;
-  /** Called if an erasure applies for longer than necessary. */
+  /** Called if the time of an erasure could not be stored, so that events are dropped for longer than necessary. */
   warn(error: unknown): void;
 };
 

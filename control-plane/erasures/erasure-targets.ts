@@ -15,7 +15,7 @@ export type TargetState = (typeof targetStates)[number];
 export type ErasureTarget = {
   readonly destinationId: string;
   readonly type: string;
-  /** Name of its kind if it has no own name. */
+  /** Name of its kind if it has no name of its own. */
   readonly name: string;
   readonly state: TargetState;
   readonly reason: string | undefined;
@@ -32,7 +32,7 @@ export type ErasureTarget = {
 export type NewTargets = {
   readonly accountId: string;
   readonly erasureId: string;
-  /** The erased visitor exists since then. */
+  /** When the erased visitor was created. */
   readonly since: Date;
   readonly firstAttemptAt: Date;
 };
@@ -114,7 +114,7 @@ export type ClaimedTarget = ErasureTarget & {
 
 export type Claim = {
   readonly now: Date;
-  /** Another process may take it from then on. */
+  /** From this time on another process may claim the target. */
   readonly leaseEndsAt: Date;
   readonly max: number;
   /** Limit of one account, so that no account blocks the others. */
@@ -167,7 +167,7 @@ export type SettledTarget = {
   readonly nextAttemptAt: Date | undefined;
 };
 
-/** Stores how an attempt ended, unless another process has taken the target since. */
+/** Stores the result of an attempt, unless another process has claimed the target since. */
 export async function settleTarget(
   pool: Pool,
   { erasureId, destinationId, attempts }: ClaimedTarget,
@@ -184,7 +184,7 @@ export async function settleTarget(
   await deleteSettledSubject(pool, erasureId);
 }
 
-/** Deletes the identifiers of a person whom no destination has to delete any more. */
+/** Deletes the identifiers of a person once no destination has to delete the person any more. */
 async function deleteSettledSubject(db: Queryable, erasureId: string): Promise<void> {
   await db.query(
     `update erasure_records set subject = null where id = $1 and subject is not null and not exists (
@@ -193,11 +193,11 @@ async function deleteSettledSubject(db: Queryable, erasureId: string): Promise<v
   );
 }
 
-/** SQL: whether something of a target is left to do. */
+/** SQL: whether a target still needs an attempt or an operator. */
 export const isOpenSql = (table = 'erasure_destinations'): string =>
   `(${table}.next_attempt_at is not null or ${table}.state in ('failed', 'manual'))`;
 
-/** Deletes the identifiers that were kept for so long that nothing more is tried with them. */
+/** Deletes identifiers of erasures that were due before this time: no attempt needs them any more. */
 export async function deleteOldSubjects(pool: Pool, dueBefore: Date): Promise<void> {
   await pool.query('update erasure_records set subject = null where subject is not null and due_at < $1', [dueBefore]);
 }
@@ -250,7 +250,7 @@ export async function selectLiveDestination(
   return row === undefined ? undefined : (row.settings ?? {});
 }
 
-/** Open targets by state, and by how near their deadline is. */
+/** Number of open targets by state, and of those due soon and overdue. */
 export type ErasureFigures = {
   readonly pending: number;
   readonly requested: number;

@@ -23,7 +23,7 @@ import { runAttempt } from './run-attempt.ts';
 export type ErasureForwarding = {
   /** Attempts since the start, by how they ended. */
   readonly attempts: Readonly<Record<ErasureEnd['kind'], number>>;
-  /** Undefined until they were read. */
+  /** Undefined until they have been read. */
   readonly figures: ErasureFigures | undefined;
   stop(): Promise<void>;
 };
@@ -43,12 +43,12 @@ const figuresEveryMs = 30_000;
 const attemptsMax = 8;
 const attemptsOfAccountMax = 2;
 const attemptTimeoutMs = 60_000;
-/** Longer than an attempt with its last request. */
+/** Longer than an attempt may take, including its last request. */
 const leaseMs = 120_000;
 const waitMinMs = 10_000;
 const waitMaxMs = 3_600_000;
 const pollMs = 6 * 3_600_000;
-/** Before its deadline an erasure that is not done is alerted for so long, or for a quarter of the deadline. */
+/** How long before its deadline an unfinished erasure counts as due soon; at most a quarter of the deadline. */
 const soonMs = 7 * 86_400_000;
 /** How long after its deadline a person's identifiers are kept for the operator's remaining work. */
 const keptAfterDueMs = 30 * 86_400_000;
@@ -147,7 +147,7 @@ async function attempt(
       isSuppressed: target.isSuppressed,
     };
     const end = await runAttempt(erasure.begin(order), sender, clock);
-    // Without an interface to ask, the platform's word is all there will be.
+    // The platform has no interface to poll, so its acceptance is final.
     return end.kind === 'requested' && erasure.poll === undefined ? { ...end, isFinal: true } : end;
   } catch (error) {
     if (error instanceof SettingError || error instanceof SecretError) return { kind: 'retry', reason: error.message };

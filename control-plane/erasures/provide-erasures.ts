@@ -23,7 +23,7 @@ export type ErasureProviders = {
   readonly connection: LogConnection;
   readonly pool: Pool;
   readonly secretBox: SecretBox;
-  /** The tokens of the pipeline: a refresh token may be valid for one use. */
+  /** The token source that the pipeline uses too: a refresh token may be valid for one use only. */
   readonly tokens: TokenSource;
   readonly logger: Logger;
   now(): Date;

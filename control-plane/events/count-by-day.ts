@@ -6,7 +6,7 @@ export type DayCount = {
   /** As `2026-11-22`. */
   readonly day: string;
   readonly events: number;
-  /** Whether some of them stand for others that the view left out. */
+  /** Whether some of these events also represent events that the view left out. */
   readonly isSampled: boolean;
 };
 
@@ -24,7 +24,10 @@ export type CountFilters = {
   readonly test: boolean | undefined;
 };
 
-/** Counts the events of the recent-events view that passed their tracking plan by name and day, each for as many as it stands for, up to `limit` of both. */
+/**
+ * Counts the events of the recent-events view that passed their tracking plan, by name and day, at most `limit` counts.
+ * Each event counts as many times as the events that it represents.
+ */
 export async function countByDay(
   db: Queryable,
   accountId: string,

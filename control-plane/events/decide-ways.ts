@@ -72,14 +72,14 @@ export const wayReply = Type.Object({
   ),
 });
 
-/** The members that hold values of a person. */
+/** The members that contain values of a person. */
 export const wayMembers = ['properties', 'url', 'headers', 'body'] as const;
 
-/** The rules to apply, and the destinations to which. */
+/** The rules to apply, and the destinations to apply them to. */
 export type RulesAsked = {
   readonly accountId: string;
   readonly snapshot: Snapshot;
-  /** All of them where it is undefined. */
+  /** Undefined: all destinations. */
   readonly destinationIds: ReadonlySet<string> | undefined;
   /** Whether the request is built as well. */
   readonly withRequests: boolean;
@@ -187,7 +187,7 @@ function compileWay(
     return (record) => (endedAtPlan(record) ? endedEarlier : verdict);
   }
   const limit = compileAllowedData(config.collections.externalAllowedEventData);
-  // Only an event that is sent needs the secrets.
+  // Secrets are opened only if the event is sent.
   let opened: ReturnType<typeof prepareDestination> | undefined;
   const ready = (): ReturnType<typeof prepareDestination> => {
     if (opened === undefined) {

@@ -99,7 +99,7 @@ export const eventReply = Type.Object({
   ),
 });
 
-/** The members of an event that hold values of a person. */
+/** The members of an event that contain values of a person. */
 export const eventMembers = ['eventProperties', 'context', 'visitor'] as const;
 
 export function viewEvent(record: RecentEventRecord): JsonObject {

@@ -22,7 +22,7 @@ export type PlanRecord = {
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
 };
 
-/** Whether the event ended at its tracking plan: the view then has neither its content nor a visitor. */
+/** Whether the tracking plan quarantined or dropped the event: the view then has neither its content nor a visitor. */
 export const endedAtPlan = ({ visitorId }: Pick<RecentEventRecord, 'visitorId'>): boolean => visitorId === '';
 
 /** An event of the recent-events view with its outcomes. */
@@ -36,7 +36,7 @@ export type RecentEventRecord = {
   readonly test: boolean;
   readonly versionNumber: number | null;
   readonly sampleOf: number;
-  /** Distinguishes it from others with the same id. */
+  /** Distinguishes the event from others with the same id. */
   readonly origin: number;
   readonly body: JsonObject;
   /** The decision of its tracking plan. */
@@ -54,7 +54,7 @@ export type RecentEventFilters = {
   readonly to?: Date | undefined;
   /** Events with this property; with any value if `value` is undefined. */
   readonly property?: { readonly path: readonly string[]; readonly value: string | undefined } | undefined;
-  /** Ids that all lead to the one visitor. */
+  /** Ids that all lead to the same visitor. */
   readonly visitorIds?: readonly string[] | undefined;
   readonly test?: boolean | undefined;
   /** Only events with this decision of the tracking plan. */
@@ -68,7 +68,7 @@ export type RecentEventFilters = {
 /** The least that PostgreSQL's integer holds. */
 const originMin = -(2 ** 31);
 
-/** Up to `limit` events of an account, by their time, newest first, those after a position. */
+/** Up to `limit` events of an account after a position, by their time, newest first. */
 export async function listRecentEvents(
   db: Queryable,
   accountId: string,
@@ -127,7 +127,7 @@ export type EventSummary = {
   /** Events in the view, and the number of events that they represent. */
   readonly kept: number;
   readonly events: number;
-  /** Events, as these stand for, by outcome at the chosen destination, or at all of them. */
+  /** Number of events, including represented ones, by outcome at the chosen destination, or at all destinations. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** When the oldest event of the account in the view was received. */
   readonly since: Date | undefined;

@@ -50,7 +50,7 @@ export const savedViewEndpoints = [
     ),
     reply: savedView,
     async handle({ body, principal }, { pool }) {
-      // The account's row is locked, so that two at once do not pass the limit together.
+      // The account's row is locked, so that two concurrent requests cannot exceed the limit together.
       const { rows } = await pool.query<Row>(
         `with account as materialized (select id from accounts where id = $1 for no key update),
           room as (select count(*) < ${viewsMax} or bool_or(v.name = $2) as has_room

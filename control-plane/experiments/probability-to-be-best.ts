@@ -27,7 +27,7 @@ type Distribution = {
 };
 
 const pointsPerVariant = 1_024;
-/** The probability beyond is less than one in a billion. */
+/** Standard deviations on each side; the probability beyond them is less than one in a billion. */
 const deviations = 8;
 
 function distributionOf({ visitors, conversions }: Trials): Distribution {
@@ -38,7 +38,8 @@ function distributionOf({ visitors, conversions }: Trials): Distribution {
   const from = Math.max(0, mean - deviations * deviation);
   const to = Math.min(1, mean + deviations * deviation);
   const step = (to - from) / pointsPerVariant;
-  // In the middle of each part, so that neither 0 nor 1 is asked for. As logarithms: the densities of many visitors overflow.
+  // Evaluated in the middle of each interval, so never at 0 or 1; as logarithms, since densities of many visitors
+  // overflow.
   const middles = Array.from({ length: pointsPerVariant }, (_, index) => from + (index + 0.5) * step);
   const logs = middles.map((rate) => (a - 1) * Math.log(rate) + (b - 1) * Math.log1p(-rate));
   const highest = logs.reduce((max, log) => Math.max(max, log), Number.NEGATIVE_INFINITY);

@@ -26,11 +26,11 @@ export type LiveValues = {
   healthReports(destinationId: string): readonly HealthRecord[];
   /** Counts of a destination's events by stage, from each pipeline: those stored in full, then those changed since. */
   deliveryReports(destinationId: string): readonly DeliveryParts[];
-  /** The newest event of a source that a gateway rejected as not valid. */
+  /** The newest event of a source that a gateway rejected as invalid. */
   lastInvalid(sourceId: string): InvalidEvent | null;
   /** The counts of each gateway for a source. */
   sourceReports(sourceId: string): readonly SourceRecord[];
-  /** How long events waited to be resolved, as each pipeline that looked has seen it. */
+  /** How long events waited to be resolved, as reported by each pipeline that measured it. */
   lagReports(): readonly LagRecord[];
   follow(bucket: Bucket): Promise<void>;
   stop(): void;

@@ -25,7 +25,7 @@ export type DestinationBacklog = {
 export type PartitionBacklog = {
   readonly partition: number;
   readonly waitingFrames: number;
-  /** How long the oldest of them has waited, in ms; null if none waits. */
+  /** How long the oldest waiting event has waited, in ms; null if none waits. */
   readonly oldestMs: number | null;
 };
 
@@ -84,7 +84,7 @@ async function findUnsentSince(connection: LogConnection, destinationId: string)
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** Whether a message contains no event, only a note about some. */
+/** Whether a message contains no event, only a note about events. */
 const isNote = (subject: string): boolean => subject.endsWith(`.${settledNoteTier}`);
 
 /** When the oldest event of a message was received. Retried events keep their time of receipt. */
@@ -94,7 +94,7 @@ function oldestReceivedMs(message: StoredMessage | undefined): number | undefine
     const received = decodeRetryFrame(message.data).map(({ receivedAt }) => receivedAt);
     return Math.min(message.storedAtMs, ...received);
   } catch {
-    // A frame of another build cannot be read: the time at which it was stored counts.
+    // A frame of another build may be unreadable: then the time at which it was stored counts.
     return message.storedAtMs;
   }
 }

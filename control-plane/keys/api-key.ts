@@ -25,7 +25,7 @@ export function hashApiKey(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('hex');
 }
 
-/** Whether two hashes are the same, in a time that does not depend on where they differ. */
+/** Whether two hashes are equal, compared in constant time. */
 export function sameHash(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(a, 'hex'), Buffer.from(b, 'hex'));
 }

@@ -7,7 +7,7 @@ import { hashApiKey, principalOfKey, readKid, sameHash } from './api-key.ts';
 
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
 const noHash = '0'.repeat(64);
-/** Last use is recorded to the minute, so that reading does not mean writing. */
+/** The last use of a key is recorded at most once a minute, so that not every read causes a write. */
 const lastUsedEveryMs = 60_000;
 
 export type Authenticate = typeof authenticate;

@@ -86,7 +86,7 @@ export const keyEndpoints = [
       const { name, scopes } = body;
       const expiresAt = body.expiresAt === undefined || body.expiresAt === null ? null : new Date(body.expiresAt);
       if (expiresAt !== null && expiresAt <= services.now()) throw badRequest('expiresAt must be in the future');
-      // A key must not be a way to more than its maker may do, nor for longer.
+      // A key must not allow more than the principal that creates it, nor be valid for longer.
       const ends = principal.expiresAt;
       if (ends !== null && (expiresAt === null || expiresAt > ends)) {
         throw badRequest(

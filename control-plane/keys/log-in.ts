@@ -25,7 +25,10 @@ export type LogInOptions = {
   addressOf(request: IncomingMessage): string;
 };
 
-/** Handles each key of a request: it is looked up, recorded if refused, and no longer looked up after many refusals. */
+/**
+ * Looks up the key of each request and records refused keys. After many refusals of one address, keys are not looked
+ * up.
+ */
 export function createLogIn({ authenticate, refusedLogins, refusalLimits, addressOf }: LogInOptions): LogIn {
   return async (em, request, authorization, at, mayBeGuessed = true) => {
     const address = addressOf(request);
@@ -38,7 +41,7 @@ export function createLogIn({ authenticate, refusedLogins, refusalLimits, addres
     }
     const principal = await authenticate(em, authorization, at, (reason, key) => {
       refusedLogins.note(reason, key);
-      // One that cannot be a key was not looked up.
+      // A malformed key was not looked up.
       if (reason !== 'malformed') refusalLimits.noteRefused(address);
     });
     if (principal !== undefined && authorization !== undefined) refusalLimits.noteValid(authorization);

@@ -4,7 +4,7 @@ import type { Storage } from '../../shared/postgres/open-storage.ts';
 import { recordAudit } from '../audit/record-audit.ts';
 import { principalOfKey } from './api-key.ts';
 
-/** Why a key was refused. The first three name no key, so no account. */
+/** Why a key was refused. The first three do not identify a key, so no account either. */
 export const refusalReasons = ['malformed', 'unknown', 'not-looked-up', 'wrong-secret', 'revoked', 'expired'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
@@ -42,7 +42,7 @@ export function createRefusedLogins({ storage, logger, now }: RefusedLoginsOptio
     recordAudit(em, principal, { action: 'key.refused', entityId: key.id, details: { reason, attempts } }, now());
     await em.flush();
   };
-  /** How many to report now, this one included; 0: none yet. */
+  /** How many refusals to report now, including this one; 0: report nothing yet. */
   const dueNow = (subject: string): number => {
     const nowMs = now().getTime();
     const last = told.get(subject);

@@ -3,7 +3,7 @@ import { scopeNames } from './scopes.ts';
 /** Keys, users and rights are for admins; the audit trail is also for privacy officers. */
 const adminNouns: ReadonlySet<string> = new Set(['all', 'key', 'user', 'account', 'system', 'pii', 'audit']);
 const personNouns: ReadonlySet<string> = new Set(['visitor', 'erasure', 'suppression', 'quarantine']);
-/** Nouns whose changes the law decides, not a campaign. */
+/** Nouns whose changes are a matter of law, not of campaigns. */
 const privacyNouns: ReadonlySet<string> = new Set([
   'consentSettings',
   'dataGovernanceEvents',

@@ -22,7 +22,7 @@ export const scopeNames: readonly string[] = [
   'all',
   ...entityActions.map((action) => `destination:${action}`),
   ...entityActions.map((action) => `source:${action}`),
-  // Who can read a source's keys can send events as that source.
+  // A client that can read a source's keys can send events as that source.
   'source:tokens',
   'version:list',
   'version:find',
@@ -81,7 +81,7 @@ const libraryNouns = {
   experiments: 'experiment',
 } as const satisfies Partial<Record<CollectionName, string>>;
 
-/** To it a variant is a part of its experiment. */
+/** The platform library treats a variant as part of its experiment. */
 const variantScopes: Readonly<Record<EntityAction, string>> = {
   list: 'experiment:find',
   find: 'experiment:find',
@@ -121,7 +121,7 @@ export function mayList(granted: readonly string[], collection: CollectionName):
   return hasScope(granted, `${noun}:list`);
 }
 
-/** The one of `granted` that allows what needs `scope`. */
+/** The scope in `granted` that allows what needs `scope`. */
 export function grantingScope(granted: readonly string[], scope: string): string | undefined {
   const enough = [...(ofInstallation.has(scope) ? [] : ['all']), scope, ...(alternatives[scope] ?? [])];
   return granted.find((one) => enough.includes(one));

@@ -6,7 +6,7 @@ import { defineService } from '../api/services.ts';
 import { searchLog } from './search-log.ts';
 import type { FoundEvent, LogProgress, LogQuery } from './search-log.ts';
 
-/** The report of a search, repeated until its status is another than `running`. */
+/** The report of a search, sent repeatedly until its status is no longer `running`. */
 export type SearchReport = {
   readonly status: 'running' | 'done' | 'failed' | 'refused';
   readonly error: string | null;

@@ -14,7 +14,7 @@ export type LogMatch =
 
 export type MatchedEvent = { readonly event: ResolvedEvent; readonly line: number };
 
-/** The events of a frame that match. A frame whose bytes cannot hold one is not parsed. */
+/** The matching events of a frame. A frame whose bytes rule out a match is not parsed. */
 export function matchFrame(frame: Uint8Array, match: LogMatch): MatchedEvent[] {
   const bytes = openIfReadable(frame);
   if (bytes === undefined || !mayHold(bytes, match)) return [];

@@ -12,7 +12,7 @@ export function provideLogSearch(
 ): void {
   const { connection } = logBuckets;
   const onError = (err: unknown): void =>
-    logger.warn({ err }, 'reading erasures failed; the log is not searched until it succeeds');
+    logger.warn({ err }, 'reading erasures failed; the log is not searched until this succeeds');
   const erasures = scope.use(
     'erasures of log searches',
     followErasures({ connection, onError, isOnDemand: true }),

@@ -33,7 +33,10 @@ export type FoundEvent = {
   readonly at: Map<string, LogOutcome>;
 };
 
-/** The state of an event at a destination, by the log. `passed`: the destination is past it, by delivery or by a rule. */
+/**
+ * The state of an event at a destination, by the log. `passed`: the destination has finished it, by delivery or by a
+ * rule.
+ */
 export type LogOutcome =
   | {
       readonly outcome: 'retrying' | 'rejected';
@@ -176,7 +179,7 @@ class PacedReader {
     this.#bytesLeft = bytes;
   }
 
-  /** Returns whether it came to the end: not where `take` returned false or the limit was reached. */
+  /** Returns whether it read to the end: false if `take` returned false or the limit was reached. */
   async read(
     phase: LogProgress['phase'],
     stream: string,

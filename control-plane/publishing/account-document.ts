@@ -8,7 +8,7 @@ type Published = Pick<AccountConfig, 'accountId' | 'versionId' | 'versionNumber'
 /** The configuration that the account runs now, as in the CONFIG bucket; undefined before its first publish. */
 export async function readAccountDocument(em: EntityManager, accountId: string): Promise<AccountConfig | undefined> {
   const [version] = await em.execute<LiveRow[]>(
-    // A version may be live again: the time is that of the publication, not of the version's first one.
+    // A version may go live again: the time is the time of its newest publication, not of its first.
     `select versions.id, versions.version_number, coalesce(publications.published_at, versions.published_at) as published_at,
        content
      from accounts
@@ -27,7 +27,7 @@ export async function readAccountDocument(em: EntityManager, accountId: string):
   return buildAccountDocument(em, published, version.content);
 }
 
-/** The document a version makes: its snapshot, the keys its sources have now, and the account's settings. */
+/** The document of a version: its snapshot, the current keys of its sources, and the account's settings. */
 export async function buildAccountDocument(
   em: EntityManager,
   published: Published,
@@ -63,7 +63,7 @@ export async function buildAccountDocument(
   };
 }
 
-// Rows as they come from SQL: past the ORM, because a document can be large and has thousands of keys.
+// Reads rows without the ORM, because a document can be large and have thousands of keys.
 type LiveRow = {
   readonly id: string;
   readonly version_number: number;

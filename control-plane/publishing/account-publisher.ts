@@ -18,7 +18,7 @@ export class AccountPublishError extends Error {
 export type PublishedAccount = {
   /** Revision of CONFIG that holds the account's configuration. */
   readonly revision: number;
-  /** False when both buckets held it already. */
+  /** False if both buckets already had it. */
   readonly written: boolean;
   /** The documents to write, in both buckets. */
   readonly bytes: number;
@@ -41,7 +41,7 @@ export type AccountPublisher = {
 
 export type ConfigBuckets = Pick<Buckets, 'config' | 'gatewayConfig'>;
 
-/** An entry of a bucket: its revision, the hash of its document and when that was signed; 0 and empty if there is none. */
+/** An entry of a bucket: its revision, the hash of its document, and when it was signed; 0 and '' if there is none. */
 type Held = { readonly revision: number; readonly digest: string; readonly signedAtMs: number };
 /** The entries of an account in both buckets. */
 type HeldOfAccount = { readonly config: Held; readonly gatewayConfig: Held };

@@ -10,9 +10,9 @@ import type { ConfigSigner } from '../../shared/contracts/config/signed-config.t
 
 /** Moves published configuration from PostgreSQL to the buckets of the log while this process leads. */
 export type ConfigPublisher = {
-  /** There may be something to publish. */
+  /** Call when there may be something to publish. */
   wake(): void;
-  /** Outbox rows that waited when last looked at. */
+  /** Number of outbox rows that waited at the last check. */
   readonly waiting: number;
   /** Rounds that failed. */
   readonly failures: number;
@@ -36,7 +36,7 @@ const accountsPerRound = 200;
 const pollMs = 5_000;
 /** While something waits, or the last round failed. */
 const pollAgainMs = 1_000;
-// With more, it is the log that fails and not an account.
+// If more accounts fail, the cause is the log and not an account.
 const failuresPerRoundMax = 3;
 const reconcileEveryMs = 30_000;
 /** Pause of an account after each push, however small, since every follower has to apply it. */
@@ -82,7 +82,7 @@ export function createConfigPublisher(options: ConfigPublisherOptions): ConfigPu
     });
     return found.length + paused.length === 0;
   };
-  // The bucket is compared with the database: it may have been wiped, or a publish lost with a process.
+  // The bucket is compared with the database: the bucket may have been wiped, or a publish lost with its process.
   const reconcile = async (): Promise<void> => {
     const published = await storage.fork().find(Account, { liveVersionId: { $ne: null } }, { fields: ['id'] });
     await eachAccount(published, async ({ id }) => {

@@ -72,7 +72,7 @@ export function competeForLeadership(options: LeaderLockOptions): LeaderLock {
     const connection = client ?? (await connect());
     if (leading) {
       confirmed = (confirmed + 1) % roundsToConfirm;
-      // A connection that silently breaks would leave a leader that leads nothing.
+      // If the connection broke silently, this process would wrongly remain the leader.
       if (confirmed === 0) await connection.query('select 1');
       return;
     }

@@ -16,7 +16,7 @@ export async function addToOutbox(em: EntityManager, accountId: string, now: Dat
 
 export type WaitingAccount = { readonly accountId: string; readonly upTo: number };
 
-/** Accounts with changes to publish, except some, the longest wait first, each with its newest row. */
+/** Accounts with changes to publish, without the excluded ones, the longest wait first, each with its newest row. */
 export async function waitingAccounts(
   em: EntityManager,
   accountsMax: number,
@@ -67,7 +67,7 @@ export async function newestPublished(
     : { revision: row.revision ?? 0, at: row.pushedAt };
 }
 
-/** Forgets rows that were published long ago. */
+/** Deletes rows that were published long ago. */
 export async function forgetOldRows(em: EntityManager, now: Date): Promise<void> {
   await em.nativeDelete(OutboxRow, { pushedAt: { $lt: new Date(now.getTime() - keepMs) } });
 }

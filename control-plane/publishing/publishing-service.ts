@@ -7,7 +7,7 @@ import { publishedRevision } from './outbox.ts';
 import type { BucketCache, CachedEntry } from './bucket-cache.ts';
 import { createBucketCache } from './bucket-cache.ts';
 
-/** Waits until a publish is live, and knows the size that a publish may have. */
+/** Waits until a publish is live, and returns the maximum size of a publish. */
 export type PublishingService = {
   /** The largest document the CONFIG bucket takes, in bytes. */
   documentBytesMax(): number;

@@ -20,7 +20,7 @@ import { isJsonObject } from '../../shared/runtime/json.ts';
 import { unavailable } from '../api/api-error.ts';
 import { defineService } from '../api/services.ts';
 
-/** The result of one call, and the start of the next; undefined after the last. */
+/** The result of one call, and the start of the next call; undefined after the last call. */
 export type DoneWithQuarantine = { readonly count: number; readonly next: QuarantineRange | undefined };
 
 export type ReleasedByRule = { readonly released: number; readonly isComplete: boolean };
@@ -31,14 +31,14 @@ type Request = {
   readonly range?: QuarantineRange | undefined;
 };
 
-/** Quarantined events, as the log has them. A log that does not answer is a 503. */
+/** Quarantined events in the log. Throws a 503 if the log does not answer. */
 export type QuarantineService = {
   list(request: Request, limit: number): Promise<QuarantinePart>;
   release(request: Request): Promise<DoneWithQuarantine>;
   delete(request: Request): Promise<DoneWithQuarantine>;
   /** Releases the events that a rule quarantined, up to 10,000. */
   releaseRule(accountId: string, rule: string): Promise<ReleasedByRule>;
-  /** Deletes the events that one of these identifies the visitor of. */
+  /** Deletes the events whose visitor is identified by one of these identifiers. */
   erase(accountId: string, identifiers: readonly Identifier[]): Promise<void>;
 };
 
@@ -67,7 +67,7 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
       await use(part);
       return { count: part.events.length, next: part.next };
     });
-  /** The view of recent events does not show them as quarantined any more. */
+  /** The recent-events view then no longer shows these events as quarantined. */
   const hide = async (accountId: string, eventIds: readonly string[]): Promise<void> => {
     if (eventIds.length === 0) return;
     await pool.query(
@@ -77,7 +77,7 @@ export function createQuarantineService(connection: LogConnection, pool: Pool): 
   };
   const release = (request: Request): Promise<DoneWithQuarantine> =>
     eachPart(request, async ({ events }) => {
-      // Hidden first: an event that breaks a rule again is then shown again.
+      // Hidden before the release: an event that breaks a rule again is shown again.
       await hide(request.accountId, idsOf(events));
       await releaseQuarantined(connection, events);
     });

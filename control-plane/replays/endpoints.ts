@@ -232,7 +232,7 @@ export const replayEndpoints = [
   }),
 ];
 
-/** Replays have UUIDs as ids: the store is not asked for anything else. */
+/** Replays have UUIDs as ids: for any other text the store is not read. */
 async function findReplay(replays: ReplayService, destinationId: string, replayId: string) {
   return isUuid(replayId) ? replays.find(destinationId, replayId) : undefined;
 }

@@ -12,7 +12,7 @@ export function provideReplays(
 ): void {
   const { connection } = logBuckets;
   const onError = (err: unknown): void =>
-    logger.warn({ err }, 'reading erasures failed; dead letters are not shown until it succeeds');
+    logger.warn({ err }, 'reading erasures failed; dead letters are not shown until this succeeds');
   const erasures = scope.use('erasures', followErasures({ connection, onError, isOnDemand: true }), (one) =>
     one.stop(),
   );

@@ -16,7 +16,7 @@ import type { ApiError } from '../api/api-error.ts';
 import { tooMany, unavailable } from '../api/api-error.ts';
 import type { LogBuckets } from '../publishing/log-buckets.ts';
 
-/** Dead letters and replays, as the log has them. A log that does not answer is a 503. */
+/** Dead letters and replays in the log. Throws a 503 if the log does not answer. */
 export type ReplayService = ReplayStore & {
   deadLetters(destinationId: string, page: DeadLetterPageRequest): Promise<DeadLetterPage>;
   deadLetter(destinationId: string, seq: number): Promise<ListedDeadLetter | undefined>;

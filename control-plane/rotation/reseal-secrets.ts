@@ -181,7 +181,7 @@ function createResealing(
 
 type SealedRow = { readonly id: string; readonly sealed: string } & Readonly<Record<string, unknown>>;
 
-/** Values that stand in a column of their own. */
+/** Sealed values with a column of their own. */
 type SealedColumn = {
   /** Selects `id` and `sealed` of the rows of an account. */
   readonly select: string;

@@ -1,6 +1,6 @@
 import { sealedBy } from '../../shared/contracts/config/secrets.ts';
 
-/** How many rows hold something that another key has sealed. */
+/** Number of rows with a value that another key has sealed. */
 export type SealedOtherwise = {
   readonly destinations: number;
   readonly sources: number;
@@ -16,7 +16,7 @@ export type SealedOtherwise = {
 /** Which sealed values count: every value sealed with another key, or only values that name another key. */
 export type OtherKeys = 'any' | 'named';
 
-/** A key that seals, by its id, and which of the values that others sealed are meant. */
+/** The id of the sealing key, and which values sealed by other keys count. */
 export type SealingKey = { readonly keyId: string; readonly which: OtherKeys };
 
 /** SECRETS_KEY and SOURCE_SECRETS_KEY; values that belong to a missing key are not checked. */
@@ -29,21 +29,21 @@ export function isSealedOtherwise(text: string, key: SealingKey | undefined): st
   return key.which === 'any' ? sealed : `(${sealed} and position('.' in ${text}) > 0)`;
 }
 
-/** SQL: whether the settings of a destination, JSON, hold such a text. */
+/** SQL: whether the settings of a destination, as JSON, contain such a text. */
 export function holdsSealedOtherwise(settings: string, key: SealingKey | undefined): string {
   return `exists (
     select from jsonb_each_text(case when jsonb_typeof(${settings}) = 'object' then ${settings} else '{}' end) as setting
     where ${isSealedOtherwise('setting.value', key)})`;
 }
 
-/** SQL: whether a source, JSON, holds such a text. */
+/** SQL: whether a source, as JSON, contains such a text. */
 export function sourceHoldsSealedOtherwise(source: string, { secrets, signing }: SealingKeys): string {
   const held = (field: string, key: SealingKey | undefined): string =>
     isSealedOtherwise(`coalesce(${source} ->> '${field}', '')`, key);
   return `(${held('accessToken', secrets)} or ${held('signingSecret', signing)})`;
 }
 
-/** SQL that counts the rows of the database that hold something another key has sealed: one row, a SealedOtherwise. */
+/** SQL that counts the rows of the database with a value that another key has sealed: one row, a SealedOtherwise. */
 export function countSealedOtherwise(keys: SealingKeys): string {
   const held = holdsSealedOtherwise("body -> 'settings'", keys.secrets);
   return `select
@@ -58,7 +58,7 @@ export function countSealedOtherwise(keys: SealingKeys): string {
     (select count(*) from account_keys where ${isSealedOtherwise('private_key', keys.secrets)})::int as "accountKeys"`;
 }
 
-/** SQL: whether a version holds such a text. */
+/** SQL: whether a version contains such a text. */
 export function versionHoldsSealedOtherwise(keys: SealingKeys): string {
   return `(exists (
     select from jsonb_array_elements(content -> 'destinations') as destination

@@ -8,7 +8,10 @@ const depthMax = 5;
 const pathCharactersMax = 500;
 const exampleCharactersMax = 80;
 
-/** Paths that lead to a value in some of the events, the most frequent first. Of a list the first item stands for all. Pure. */
+/**
+ * Paths that lead to a value in some of the events, the most frequent first. The first item of a list stands for all
+ * items. Pure.
+ */
 export function findEventPaths(records: readonly RecentEventRecord[]): EventPath[] {
   const found = new Map<string, { events: number; example: string }>();
   for (const { body } of records) {

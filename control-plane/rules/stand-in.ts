@@ -57,7 +57,7 @@ function standIn(
   if (fields === null) return others;
   const body = { ...collection.defaults, ...fields };
   refuseUnusable(collection, body);
-  // An account has one at most: a new one is tried in its place.
+  // An account has at most one: a new one is tried in place of it.
   const beside = collection.single ? [] : others;
   return [...beside, { ...body, id, createdAt: now.toISOString() }];
 }

@@ -28,7 +28,7 @@ export type Browser = { readonly headers: IncomingHttpHeaders };
 /** A session after a change, with the header that sets it in the browser. */
 export type ChangedSession = { readonly cookie: string; readonly session: Session | undefined };
 
-/** The sign-ins of a browser: a cookie that names them, and a row each. */
+/** The sign-ins of a browser: one cookie that names all of them, and one row for each. */
 export type BrowserSessions = {
   /** Signs a browser in to further accounts. Throws a 400 beyond the maximum number of accounts. */
   begin(em: EntityManager, browser: Browser, principals: readonly Principal[], at: Date): Promise<ChangedSession>;
@@ -64,7 +64,7 @@ export function createBrowserSessions(options: BrowserSessionsOptions): BrowserS
       }
       const expiresAt = new Date(at.getTime() + sessionMs);
       const begun = await em.transactional(async (inner) => {
-        // The browser has no cookie of that sign-in any more, so it could not sign out of it.
+        // The browser no longer has the cookie of that sign-in, so it could not sign out of it.
         for (const one of before) if (added.has(one.accountId)) await endSession(inner, one);
         const ids = [];
         for (const principal of principals) {

@@ -15,7 +15,7 @@ export type SessionId = { readonly accountId: string; readonly id: string };
 /** Maximum number of live sign-ins of one API key or user. Beyond it, those that expire first are ended. */
 export const sessionsOfHolderMax = 1_000;
 
-/** Records a sign-in and returns its id. Sign-ins of the same key or user that are over are deleted with that. */
+/** Records a sign-in and returns its id. Deletes expired sign-ins of the same key or user. */
 export async function startSession(em: EntityManager, holder: Holder, expiresAt: Date, now: Date): Promise<string> {
   const id = uuidv7();
   const { accountId } = holder;
@@ -69,7 +69,7 @@ export function principalOfUser({ accountId, id, email, role }: UserRow): Princi
   return { accountId, kind: 'user', id, name: email, scopes: scopesOfRole(role), expiresAt: null };
 }
 
-/** Signs a browser out: its cookie, and every copy of it, counts for nothing from then on. */
+/** Signs a browser out: from then on its cookie, and every copy of it, is invalid. */
 export async function endSession(em: EntityManager, { accountId, id }: SessionId): Promise<void> {
   await em.execute('delete from sessions where account_id = ? and id = ?', [accountId, id]);
 }
@@ -83,7 +83,7 @@ export async function endSessionsLike(em: EntityManager, { accountId, id }: Sess
   );
 }
 
-/** Signs a user out of every browser, and takes back the links that were not used. Returns how many browsers there were. */
+/** Signs a user out of every browser, and deletes unused sign-in links. Returns the number of browsers. */
 export async function endSessionsOfUser(em: EntityManager, accountId: string, userId: string): Promise<number> {
   await em.execute('delete from sign_in_links where account_id = ? and user_id = ?', [accountId, userId]);
   const ended = await em.execute<unknown[]>('delete from sessions where account_id = ? and user_id = ? returning id', [

@@ -34,7 +34,10 @@ export const sessionAccountsMax = 8;
 const isSession = Compile(session);
 const context = 'console session';
 
-/** The session of a request's cookie; undefined without one, after its end, or when another installation sealed it. */
+/**
+ * The session of a request's cookie; undefined without a cookie, after its expiry, or if another installation sealed
+ * it.
+ */
 export function readSession(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): Session | undefined {
   const sealed = parse(headers.cookie ?? '')[sessionCookie];
   if (sealed === undefined) return undefined;
@@ -46,7 +49,7 @@ export function readSession(headers: IncomingHttpHeaders, secretBox: SecretBox, 
   }
 }
 
-/** The sign-in that a request of a browser is made with: that of the account it names, unless it has a key of its own. */
+/** The sign-in of a browser's request, for the account that it names; undefined if the request has an API key. */
 export function sessionOf(headers: IncomingHttpHeaders, secretBox: SecretBox, nowMs: number): SessionId | undefined {
   const accountId = headers[accountHeader];
   if (headers.authorization !== undefined || accountId === undefined) return undefined;
@@ -59,7 +62,7 @@ export function writeSession(given: Session, secretBox: SecretBox, nowMs: number
   return serialize(sessionCookie, secretBox.seal(JSON.stringify(given), context), { ...attributes(isSecure), maxAge });
 }
 
-/** The header that takes it away. */
+/** The header that removes the session from the browser. */
 export function clearSession(isSecure: boolean): string {
   return serialize(sessionCookie, '', { ...attributes(isSecure), maxAge: 0 });
 }

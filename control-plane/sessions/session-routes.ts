@@ -85,7 +85,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     (request, reply) => {
       fromConsole(request);
       const { everywhere } = request.query;
-      if (everywhere !== undefined && everywhere !== 'true') throw badRequest('everywhere must be true, or left out');
+      if (everywhere !== undefined && everywhere !== 'true') throw badRequest('everywhere must be true or absent');
       const { accountId } = request.params;
       return amongLogins(request.raw, async () => {
         const em = storage.fork();

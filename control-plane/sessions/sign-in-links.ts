@@ -7,7 +7,7 @@ const codeChars = 43;
 /** Maximum number of unused links of one key or user. Beyond it, the links that expire first stop working. */
 const linksOfHolderMax = 10;
 
-/** How long a sign-in link is valid, and an invitation, which waits in a mailbox. */
+/** How long a sign-in link is valid, and how long an invitation, which may wait in a mailbox. */
 export const linkMs = { signIn: 3_600_000, invitation: 7 * 86_400_000 } as const;
 
 /** Creates a link's code of 256 bits, which is stored only as a hash. Deletes expired links. */
@@ -28,7 +28,7 @@ export async function makeSignInLink(em: EntityManager, holder: Holder, expiresA
   return code;
 }
 
-/** The principal that a link signs in, which uses up the link. Undefined for an unknown, used or expired link. */
+/** Uses up a link and returns the principal that it signs in; undefined for an unknown, used or expired link. */
 export async function redeemSignInLink(em: EntityManager, code: string, now: Date): Promise<Holder | undefined> {
   const [row] = await em.execute<Row[]>(
     'delete from sign_in_links where code_hash = ? and expires_at > ? returning account_id, key_id, user_id',

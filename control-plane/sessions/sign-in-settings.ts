@@ -78,7 +78,7 @@ function readChecked(given: string | undefined): Static<typeof signIn> {
   return JSON.parse(given) as Static<typeof signIn>;
 }
 
-/** The problems name fields and show no value, as some are secrets. */
+/** The problems name fields and show no value, since some values are secrets. */
 function signInProblems(given: string): readonly string[] {
   const parsed = parse(given);
   if (parsed === undefined) return ['must be JSON'];

@@ -13,7 +13,7 @@ import type { SingleSignOnSettings } from '../sessions/sign-in-settings.ts';
 /** The reason why a person with a valid account at the provider is not signed in: shown on the sign-in page. */
 export type SignInRefusal = 'no-email' | 'no-user' | 'other-person';
 
-/** Users of one address that are looked at, each in an account of its own. */
+/** Maximum number of users with one address that are read, each in an account of its own. */
 const namedMax = 100;
 
 export class RefusedSignIn extends Error {
@@ -35,8 +35,8 @@ const provider = (accountId: string): Principal => ({
 });
 
 /**
- * The users of a person of the provider, one for each account. The address finds a user at the first sign-in, later the
- * subject does, so that a person who takes over an address is refused. Throws RefusedSignIn.
+ * The users of a person of the provider, one for each account. The first sign-in finds a user by the address, later
+ * sign-ins by the subject, so that a person who takes over an address is refused. Throws RefusedSignIn.
  */
 export async function identifyUsers(
   em: EntityManager,
@@ -85,7 +85,7 @@ async function addNewcomer(
   const accountId = settings.accountId ?? (await onlyAccount(em));
   if (role === undefined || accountId === undefined) throw new RefusedSignIn('no-user');
   await lockAccount(em, accountId);
-  // Two sign-ins of one new person at a time are one user.
+  // Two concurrent sign-ins of a new person create one user.
   const before = await em.findOne(User, { accountId, email });
   if (before !== null) {
     if (before.subject !== subject) throw new RefusedSignIn('other-person');

@@ -7,10 +7,10 @@ export type Challenge = { readonly state: string; readonly nonce: string; readon
 
 /** The authorization code flow of OpenID Connect with PKCE: https://openid.net/specs/openid-connect-core-1_0.html#CodeFlowAuth */
 export type OpenIdLogin = {
-  /** The address for the browser. Throws where the provider does not answer. */
+  /** The address for the browser. Throws if the provider does not answer. */
   begin(): Promise<{ readonly url: string; readonly challenge: Challenge }>;
   /**
-   * The provider's claims about the person who returns with this query. Throws where the provider or the query cannot be
+   * The provider's claims about the person who returns with this query. Throws if the provider or the query cannot be
    * trusted.
    */
   finish(query: string, challenge: Challenge): Promise<Claims>;
@@ -32,7 +32,7 @@ export function createOpenIdLogin(settings: SingleSignOnSettings): OpenIdLogin {
         ...(issuer.startsWith('http:') ? { execute: [client.allowInsecureRequests] } : {}),
       })
       .catch((error: unknown) => {
-        // The next sign-in asks again.
+        // The next sign-in requests it again.
         discovered = undefined;
         throw error;
       });

@@ -17,7 +17,7 @@ export type SingleSignOnRoutesOptions = Pick<
   Logins,
   'storage' | 'secretBox' | 'now' | 'amongLogins' | 'sessions' | 'principalOfHolder'
 > & {
-  /** Undefined: there is none. */
+  /** Undefined: single sign-on is not configured. */
   readonly settings: SingleSignOnSettings | undefined;
   readonly logger: Logger;
 };
@@ -25,7 +25,7 @@ export type SingleSignOnRoutesOptions = Pick<
 const path = '/rest/v1/session/single-sign-on';
 const cookieName = 'sluice_sign_in';
 const context = 'single sign-on';
-/** How long a person may take at the provider. */
+/** How long a person may take to sign in at the provider. */
 const underWayMs = 600_000;
 
 const underWay = Compile(
@@ -54,7 +54,7 @@ async function begin(
   { secretBox, now, sessions, logger }: SingleSignOnRoutesOptions,
 ): Promise<FastifyReply> {
   const { url, challenge } = await login.begin().catch((error: unknown) => {
-    logger.warn({ code: codeOf(error) }, 'the provider of single sign-on cannot be asked');
+    logger.warn({ code: codeOf(error) }, 'the provider of single sign-on cannot be reached');
     throw unavailable('the provider of single sign-on does not answer');
   });
   const sealed = secretBox.seal(JSON.stringify({ ...challenge, untilMs: now().getTime() + underWayMs }), context);
@@ -90,7 +90,7 @@ async function finish(
     return leave('/');
   } catch (error) {
     const isRefusal = error instanceof RefusedSignIn;
-    // Not logged: the message, which may name the person, and the provider's data.
+    // The error's message and the provider's data are not logged: they may name the person.
     logger.warn({ code: codeOf(error) }, 'single sign-on failed');
     return leave(`/sign-in?failed=${isRefusal ? error.code : 'provider'}`);
   }

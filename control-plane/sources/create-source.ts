@@ -26,10 +26,10 @@ export async function createSource(editing: Editing, boxes: SourceBoxes, fields:
 /** A source's two keys, in the clear. */
 export type SourceTokens = { readonly token: string; readonly testToken: string };
 
-/** Keys of a source that have ended and are still kept. */
+/** Maximum number of ended keys of a source that are kept. */
 const endedKeysMax = 100;
 
-/** Gives a source a new pair of keys; the pair it had ends. */
+/** Gives a source a new pair of keys and ends the previous pair. */
 export async function issueSourceKeys(
   em: EntityManager,
   secretBox: SecretBox,
@@ -63,7 +63,7 @@ export async function issueSourceKeys(
   return { token: issue(false), testToken: issue(true) };
 }
 
-/** The source's keys as they are now; undefined when it has none. */
+/** The current keys of the source; undefined if it has none. */
 export async function readSourceTokens(
   em: EntityManager,
   secretBox: SecretBox,

@@ -102,7 +102,7 @@ export const sourceEndpoints = [
     reply: sourceReply,
     async handle({ params, body, principal }, services) {
       const { status, ...others } = body as Record<string, unknown>;
-      // A null status is one that is left out: a source always has a status.
+      // A null status counts as absent: a source always has a status.
       const fields = status === null || status === undefined ? others : { ...others, status };
       return edit(services, principal, async (editing) => {
         const { id } = params;
@@ -185,7 +185,7 @@ export const sourceEndpoints = [
       if (!takesUserHash(type)) {
         throw badRequest(
           `a ${String(type)} has no secret`,
-          'only servers have its key, so its events need no userHash',
+          'only servers have the key of this source, so its events need no userHash',
         );
       }
       const { secret, outboxId } = await edit(services, principal, async ({ em, now }) => {

@@ -6,7 +6,9 @@ import { findEntity } from '../draft/entity-store.ts';
 import type { SourceTokens } from './create-source.ts';
 import { readSourceTokens } from './create-source.ts';
 
-/** A source with its keys in the clear, and an audit entry: what cannot be audited is not shown. Throws a 404. */
+/**
+ * A source with its keys in the clear. Records an audit entry first: keys are not shown if that fails. Throws a 404.
+ */
 export async function revealTokens(
   { storage, secretBox, now }: CoreServices,
   principal: Principal,

@@ -73,7 +73,7 @@ export const tokensReply = Type.Object({
   testInstallScript: nullable(Type.String({ description: 'The same with the testToken.' })),
 });
 
-/** A source's keys with what its owner does with them. */
+/** A source's keys, with the scripts and addresses that contain them. */
 export function viewTokens(
   row: ConfigEntityRow,
   { token, testToken, secret }: SourceTokens & { readonly secret: string | null },

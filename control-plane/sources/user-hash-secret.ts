@@ -6,10 +6,10 @@ import { randomText } from '../store/text.ts';
 
 type SourceId = { readonly accountId: string; readonly id: string };
 
-/** Whether events of a source come with a public key, so that a server has something to sign. */
+/** Whether the key of a source is public, so that a server has to sign the identifiers of its visitors. */
 export const takesUserHash = (type: unknown): boolean => typeof type === 'string' && visitorSourceTypes.has(type);
 
-/** Gives a source a new secret that signs identifiers of its visitors; the one it had ends. */
+/** Gives a source a new secret that signs identifiers of its visitors, and ends the previous secret. */
 export async function issueUserHashSecret(
   em: EntityManager,
   secretBox: SecretBox,

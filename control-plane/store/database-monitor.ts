@@ -47,10 +47,10 @@ async function answersInTime(storage: Storage): Promise<boolean> {
 /** Usage of the pool below the object mapper. */
 type KnexPool = { numUsed(): number; numFree(): number; numPendingAcquires(): number; readonly max: number };
 
-/** The connections the configuration is read and written over. */
+/** Use of the connections over which the configuration is read and written. */
 export function storagePoolFigures(storage: Storage): PoolFigures {
   const knex = storage.orm.em.getConnection().getKnex();
-  // There is none before the first query.
+  // The pool does not exist before the first query.
   const { pool } = knex.client as { readonly pool?: KnexPool };
   if (pool === undefined) return { used: 0, idle: 0, waiting: 0, connectionsMax: 0 };
   return { used: pool.numUsed(), idle: pool.numFree(), waiting: pool.numPendingAcquires(), connectionsMax: pool.max };

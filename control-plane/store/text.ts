@@ -16,7 +16,7 @@ export function containsFolded(part: string): string {
 
 const slugCharsMax = 48;
 
-/** A name as an id: lower-case ASCII words with dashes between them; empty when nothing of it can be kept. */
+/** A name as an id: lower-case ASCII words joined by dashes; '' if the name has no such characters. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

@@ -29,7 +29,7 @@ export type TriedRule = {
 /** The effect that a tracking plan would have had on some events. */
 export type PlanTrial = {
   tried: number;
-  /** Events that could not be judged: the view has them cut short, or not at all. */
+  /** Events that could not be judged, because the view has them only in part or not at all. */
   skipped: number;
   passed: number;
   changed: number;
@@ -50,7 +50,7 @@ export const emptyTrial = (): PlanTrial => ({
   units: 0,
 });
 
-/** Whether a trial has taken as much as it may. */
+/** Whether a trial has used up its limit of work. */
 export const isSpent = ({ units }: PlanTrial): boolean => units >= unitsMax;
 
 /**
@@ -90,7 +90,7 @@ function isAboutVisitor(property: string): boolean {
   }
 }
 
-/** Judges events, and adds up what would become of them. Nothing is stored. */
+/** Judges events, and counts what the tracking plan would do with them. Nothing is stored. */
 export async function tryPlan(
   plan: TrackingPlan | undefined,
   accountId: string,
@@ -132,7 +132,7 @@ function addUp(trial: PlanTrial, { id, name }: RecentEventRecord, verdict: PlanV
   }
 }
 
-/** An event of the view, as it was accepted: of a visitor and a request the view knows too little. */
+/** An event of the view in an envelope. The view has too little of the visitor and the request to restore these. */
 function envelopeOf(account: string, { id, name, sourceId, receivedAt, body }: RecentEventRecord): Envelope {
   const member = (field: string) => (isJsonObject(body[field]) ? { ...body[field] } : {});
   const isIdentify = name === '$identify';

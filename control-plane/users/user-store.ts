@@ -12,7 +12,10 @@ export const usersMax = 1_000;
 
 export const foldEmail = (email: string): string => email.trim().toLowerCase();
 
-/** Adds a user. The caller holds the account's lock. Throws a 409 for an address that is taken and for a user too many. */
+/**
+ * Adds a user. The caller holds the account's lock. Throws a 409 if the address is taken or the account has its maximum
+ * number of users.
+ */
 export async function addUser(
   em: EntityManager,
   accountId: string,

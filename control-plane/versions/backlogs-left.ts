@@ -54,7 +54,7 @@ export function leavingDestinations(live: Snapshot, next: Snapshot): Leaving[] {
 /** The services that reading backlogs needs. */
 export type BacklogServices = {
   readonly logFigures: LogLook;
-  /** Events that have waited for less are in flight: a busy destination always has some. */
+  /** Events that have waited for less time are in flight: a busy destination always has some. */
   readonly backlogAgeMs: number;
   now(): Date;
 };
@@ -62,7 +62,7 @@ export type BacklogServices = {
 /** How long events may wait before they count as a backlog, in ms. */
 export const backlogAgeMs = defineService<number>('age of backlogs');
 
-/** Whether a publish that leaves a backlog unsent needs `force`. */
+/** Whether a publish that would leave a backlog unsent needs `force`. */
 export const guardsBacklogs = defineService<boolean>('guard of backlogs');
 
 /**

@@ -17,7 +17,7 @@ export type EntityChange = {
   readonly collection: CollectionName;
   readonly id: string;
   readonly name: string;
-  /** The name of the type of a source or a destination; null for what is neither. */
+  /** The name of the type of a source or a destination; null for every other entity. */
   readonly label: string | null;
   readonly change: 'added' | 'modified' | 'removed';
   readonly fields: readonly FieldChange[];

@@ -55,7 +55,7 @@ export function privacyReport(snapshot: Snapshot, seen: readonly SeenProperty[] 
 }
 
 type Place = Omit<ReportRow, 'event' | 'personal' | keyof Property>;
-/** A version, with the properties of an event that were seen. */
+/** A version, with the personal properties that were found in sampled events. */
 type Known = Snapshot & { readonly seen: readonly string[] };
 type Property = Pick<ReportRow, 'property' | 'treatment' | 'by' | 'isConditional'>;
 
@@ -178,7 +178,7 @@ function ownProperties(snapshot: Known, event: string, isConditional: boolean): 
   return [...plan, ...own, rest];
 }
 
-/** Properties that a rule of the tracking plan forbids and takes out or redacts before anything is sent. */
+/** Properties that a rule of the tracking plan forbids and omits or redacts before anything is sent. */
 function planProperties(snapshot: Snapshot, event: string, isConditional: boolean): readonly Property[] {
   return listOf(snapshot.dataGovernanceRules).flatMap((rule): readonly Property[] => {
     const applies =
@@ -235,7 +235,7 @@ function distinct(rows: readonly Property[]): readonly Property[] {
 
 export type ReportChanges = { readonly added: readonly ReportRow[]; readonly removed: readonly ReportRow[] };
 
-/** Rows that one report has and the other has not. Pure. */
+/** Rows that are in only one of two reports. Pure. */
 export function compareReports(before: readonly ReportRow[], after: readonly ReportRow[]): ReportChanges {
   const keysOf = (rows: readonly ReportRow[]): ReadonlySet<string> => new Set(rows.map((row) => JSON.stringify(row)));
   const [old, now] = [keysOf(before), keysOf(after)];

@@ -5,7 +5,7 @@ import type { VersionRow } from '../../shared/postgres/entities.ts';
 import type { Principal } from '../api/define-endpoint.ts';
 import type { Position } from '../api/pagination.ts';
 
-/** Publications that are kept of an account. */
+/** Maximum number of publications kept for an account. */
 const keptMax = 10_000;
 
 /** Records that the version is live from now on. The caller holds the account's lock. */

@@ -8,7 +8,7 @@ import { publishing } from '../publishing/publishing-service.ts';
 import { quarantine } from '../quarantine/quarantine-service.ts';
 import type { ReleasedByRule } from '../quarantine/quarantine-service.ts';
 
-/** A process that still runs the version before would hold the events again. */
+/** How long to wait for all processes: one that still runs the previous version would quarantine the events again. */
 const appliedWithinMs = 10_000;
 
 const used = { publishing, quarantine };

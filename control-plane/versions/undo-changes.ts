@@ -138,7 +138,7 @@ function withoutRepeats(refs: readonly EntityRef[]): EntityRef[] {
   return [...new Map(refs.map((ref) => [`${ref.collection}/${ref.id}`, ref])).values()];
 }
 
-/** A step of undoing, or an experiment that was started becomes the draft it was. */
+/** A step of a revert, or the reset of a started experiment to a draft. */
 type UndoStep = RevertStep | { readonly kind: 'unstart'; readonly id: string };
 
 /**

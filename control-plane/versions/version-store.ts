@@ -42,7 +42,7 @@ export async function versionContent(
   only?: CollectionName,
 ): Promise<Snapshot | undefined> {
   if (!isUuid(id)) return undefined;
-  // Past the ORM, which would keep a second copy of a document that can be large.
+  // Without the ORM, which would keep a second copy of a document that can be large.
   const wanted = only === undefined ? 'content' : `jsonb_build_object('${only}', content -> '${only}') as content`;
   const sql = `select ${wanted} from versions where account_id = ? and id = ?`;
   const [row] = await em.execute<{ content: Snapshot }[]>(sql, [accountId, id]);
@@ -84,18 +84,18 @@ export async function insertVersion(
     publishedByUserName: null,
     ...texts(version.name ?? `Version ${versionNumber}`, version.notes),
   };
-  // As text, which the ORM does not look through value by value.
+  // As text, which the ORM does not compare value by value.
   await em.insert(Version, { ...row, content: raw('?::jsonb', [JSON.stringify(version.content)]) });
   return { ...row, content: version.content };
 }
 
-/** Throws a 409 that names the limit where the account has as many versions, or as large ones, as it may. */
+/** Throws a 409 that names the limit if the account has its maximum number or size of versions. */
 export async function refuseAnother(
   em: EntityManager,
   accountId: string,
   { versionsMax, versionBytesMax }: AccountLimits,
 ): Promise<void> {
-  // The size that is stored, which nothing has to be read for.
+  // The stored size, which PostgreSQL reports without reading the content.
   const [stored] = await em.execute<{ versions: number; bytes: number }[]>(
     `select count(*)::int as versions, coalesce(sum(pg_column_size(content)), 0)::float8 as bytes
      from versions where account_id = ?`,
@@ -133,7 +133,7 @@ export function renameVersion(row: VersionRow, name: string, notes: string | nul
   Object.assign(row, texts(name, notes));
 }
 
-/** Makes the version the one the account runs. The caller holds the account's lock. */
+/** Makes the version the live one of the account. The caller holds the account's lock. */
 export async function setLiveVersion(
   em: EntityManager,
   row: VersionRow,
@@ -190,7 +190,7 @@ function complete(content: Snapshot): Snapshot {
   return buildSnapshot((name) => content[name] ?? []);
 }
 
-/** The draft as a version would hold it, or a version's content. Throws a 404 for a version the account lacks. */
+/** The content of a version, or of the draft as a version would have it. Throws a 404 for an unknown version. */
 export async function resolveSnapshot(em: EntityManager, accountId: string, id: string): Promise<Snapshot> {
   if (id === 'draft') return withoutDraftExperiments(await loadDraft(em, accountId));
   return found(versionContent(em, accountId, id), 'version');

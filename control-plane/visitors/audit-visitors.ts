@@ -1,7 +1,7 @@
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import { hashedVisitor, recordAudit } from '../audit/record-audit.ts';
 
-/** Records which principal read which visitor, before the answer: a read that cannot be audited is refused. */
+/** Records which principal read which visitor. Called before the answer: a read that cannot be recorded is refused. */
 export async function recordRead(
   { storage, now }: CoreServices,
   principal: Principal,

@@ -2,7 +2,7 @@ import { isPlaceholder } from '../../shared/contracts/events/placeholder-identif
 import { cleanEmail, cleanText, storedIdentity } from '../../shared/visitors/visitor-identity.ts';
 import type { Identifier } from '../../shared/visitors/visitor-identity.ts';
 
-/** The lists of a request, and what each of their items identifies a visitor by. */
+/** The lists of a request, and the kind of identifier in each list. */
 export const lists = {
   userIds: { kind: 'visitor', name: 'userId', clean: cleanText, charactersMax: 400 },
   externalIds: { kind: 'external_id', name: 'externalId', clean: cleanText, charactersMax: 400 },

@@ -11,7 +11,7 @@ export type MergedPerson = {
 
 export type MergedPeople = {
   readonly people: readonly MergedPerson[];
-  /** Whether the account has more than are listed. */
+  /** Whether the account has more such visitors than are listed. */
   readonly isCutShort: boolean;
 };
 
@@ -42,7 +42,7 @@ export async function listMergedPeople(
       [accountId, last?.visitor_id ?? '', last?.value ?? '', rowsPerRead],
     );
     for (const row of rows) {
-      // An identity may stay with a visitor that was merged: then the survivor has another one, as a rule.
+      // An identity may still belong to a merged visitor: the survivor then usually has another one.
       const isOneOfSeveral = row.is_alias || row.visitor_id === last?.visitor_id;
       last = row;
       if (!isOneOfSeveral || people.has(row.visitor_id)) continue;

@@ -24,7 +24,7 @@ export const visitorReply = Type.Object({
   updatedAt: instant,
 });
 
-/** The members that hold values of a person. The id stays: it names the visitor for every request about it. */
+/** The members that contain values of a person. Not the id, which every request about the visitor needs. */
 export const visitorMembers = ['properties', 'externalIds', 'emails'] as const;
 
 function viewVisitor(visitor: FoundVisitor, recentEventCount: number): JsonObject {

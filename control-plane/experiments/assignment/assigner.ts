@@ -52,7 +52,7 @@ export type AssignerOptions = {
   readonly impressions: ImpressionLog;
   readonly limits: Pick<ExperimentLimits, 'spend' | 'look'>;
   readonly quota: Pick<AssignmentQuota, 'hasRoom' | 'noteStored'>;
-  /** Visitors that may wait for a read, and as many again for a write. */
+  /** Maximum number of visitors that wait for a read, and of visitors that wait for a write. */
   readonly waitingMax: number;
   now(): Date;
 };
@@ -71,7 +71,9 @@ export function createAssigner(options: AssignerOptions): Assigner {
   const read = batchCalls((asked: readonly VisitorAsked[]) => readAssignments(pool, asked), batches);
   const store = batchCalls((wanted: readonly FirstAssignment[]) => storeAssignments(pool, wanted), batches);
 
-  /** `known`: the visitor's data if this request has read them; else the cache or the database has them. */
+  /**
+   * `known`: the visitor's data, if this request has read them; otherwise they are read from the cache or the database.
+   */
   const decide = async (
     { plan, token }: OpenedPlan,
     request: AssignmentRequest,
@@ -157,7 +159,7 @@ export function createAssigner(options: AssignerOptions): Assigner {
 const isServed = ({ status, rollout }: PlannedExperiment): boolean => status !== 'Completed' || rollout !== undefined;
 
 const nothing: Personalized = { properties: {}, by: [], assignedAt: new Map() };
-// Nothing may be recorded of an erased visitor, so it takes part in nothing.
+// Nothing may be recorded about an erased visitor, so it takes part in no experiment.
 const erased: AssignmentDecision = { assigned: false, reason: 'notEligible' };
 
 /** Whether an assignment that the cache does not know of would change the decision. */

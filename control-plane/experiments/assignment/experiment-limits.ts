@@ -51,7 +51,8 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
       if (limits[cost].take(accountId, 1, nowMs) > 0) throw refuse(cost);
     },
     look(accountId, nowMs, look) {
-      // The cost of a page is known only after its evaluation: an account in debt waits.
+      // The cost of a page is known only after its evaluation, so an account may exceed its budget; its next pages are
+      // then refused for a while.
       if (limits.work.waitMs(accountId, 0, nowMs) > 0) throw refuse('work');
       const work = new Work(rates.pageWorkMax);
       try {

@@ -18,7 +18,7 @@ export type OpenedPlan = { readonly plan: ExperimentPlan; readonly token: Experi
 export type ExperimentPlans = {
   /** False until all configurations present at the start are read: until then a valid token may be unknown. */
   readonly ready: boolean;
-  /** Newest revision of the configuration in force; 0 before the first. */
+  /** Newest revision of the configuration in force; 0 before the first configuration. */
   readonly revision: number;
   find(token: string): OpenedPlan | undefined;
   /** Follows the CONFIG bucket; another bucket replaces it, and the current configurations stay until it changes them. */

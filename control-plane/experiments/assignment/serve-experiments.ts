@@ -147,7 +147,7 @@ function decodeKey(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw badRequest('the experiment key holds a malformed escape');
+    throw badRequest('the experiment key has a malformed percent-encoding');
   }
 }
 
