@@ -47,7 +47,7 @@ export const controlPlaneMetrics = {
     'Published changes not yet moved to the log, as seen by the leader',
   ),
   pushFailures: counter('sluice_config_push_failures_total', 'Failed attempts to move published versions to the log'),
-  testsRunning: gauge('sluice_destination_tests_running', 'Tests of destinations under way'),
+  testsRunning: gauge('sluice_destination_tests_running', 'Tests of destinations in progress'),
   erasureAttempts: counter(
     'sluice_erasure_attempts_total',
     'Attempts to have a destination delete an erased visitor, by result',

@@ -61,7 +61,7 @@ export async function followConfiguration(
   const published = { connection, replicas: env.LOG_REPLICAS, trust };
   const feed = await followSources(published, sources, lease, unreadable, logger);
   scope.use('configuration', feed, (one) => one.stop());
-  // Before it knows the sources a gateway would answer 401 to all of them.
+  // Before a gateway knows the sources, it would answer 401 to all requests.
   await awaitTrusted(feed);
   await awaitAccounts(feed, logger);
   const intakes = () => sources.intakes;

@@ -26,7 +26,7 @@ export type ConnectionLimitsOptions = ReturnType<typeof readConnectionLimits> & 
   isProxy(address: string): boolean;
 };
 
-/** Applies the limits to a server, before it listens. */
+/** Applies the limits to a server. Call it before the server listens. */
 export function limitConnections(
   server: Server,
   { connectionsMax, ofAddressMax, isProxy }: ConnectionLimitsOptions,

@@ -103,7 +103,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     void reply.header('x-request-id', request.id);
     void reply.header('x-content-type-options', 'nosniff');
     void reply.header('cache-control', 'no-store');
-    // Browsers ignore it on an answer that came over plain HTTP.
+    // Browsers ignore this header in an answer over plain HTTP.
     if (options.tls !== undefined || request.headers['x-forwarded-proto'] === 'https') {
       void reply.header('strict-transport-security', `max-age=${yearS}`);
     }
@@ -164,7 +164,7 @@ function addEndpoint(
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(endpoint.client === undefined ? {} : { constraints: { [byClient.name]: endpoint.client } }),
-    // Authenticated before the body is read: without a valid key, no error describes the body.
+    // Authenticated before the body is read: without a valid key, no error may describe the body.
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.raw);
       if (principal === undefined) throw unauthorized();

@@ -42,7 +42,7 @@ export type Endpoint = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With parameters as `{name}`. */
   readonly path: string;
-  /** Set where another endpoint of the same address answers all other clients. */
+  /** Set if another endpoint of the same address answers all other clients. */
   readonly client: Client | undefined;
   /** The scope a key needs; undefined: any key will do. */
   readonly scope: string | undefined;

@@ -50,7 +50,7 @@ export type Paginator = {
    * The requested page size, and the position of the cursor. Throws a 400 for a changed cursor, or one of another list.
    */
   read(query: PageQuery, list: ListIdentity): { readonly limit: number; readonly after: Position | undefined };
-  /** Builds a page from up to `limit` + 1 rows; the last of them only shows that another page follows. */
+  /** Builds a page from up to `limit` + 1 rows; the last row only shows that another page follows. */
   page<Row, Entity>(
     list: ListIdentity,
     limit: number,

@@ -57,7 +57,7 @@ function readQuery(schema: TObject, given: Readonly<Record<string, unknown>>): R
     const text = given[name];
     if (text === undefined) continue;
     if (typeof text !== 'string') throw badRequest(`${name} must be given once`);
-    if (!isStorable(text)) throw badRequest(`${name} must not hold NUL characters or unpaired surrogates`);
+    if (!isStorable(text)) throw badRequest(`${name} must not contain NUL characters or unpaired surrogates`);
     values[name] = convert(name, text, (property as Property).type);
   }
   return values;

@@ -137,7 +137,7 @@ export function createRequestLimits(options: RequestLimitsOptions): RequestLimit
 
 /** Maximum number of keys of one address that are looked up at a time: fewer than the connections for key lookups. */
 const loginsRunningMax = 2;
-/** Requests of one address whose API key is looked up or waits for it; more get a 429. */
+/** Maximum number of requests of one address whose API key is being looked up or waits for that; more get a 429. */
 const loginsMax = 500;
 
 export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = defineSettings({

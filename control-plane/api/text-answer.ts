@@ -5,7 +5,7 @@ export class TextAnswer {
   readonly #value: unknown;
   readonly #render: (value: never) => string;
 
-  /** `render` writes a value as text; personal members are masked first where the key requires it. */
+  /** `render` writes a value as text; personal members are masked first if the key requires it. */
   constructor(
     contentType: string,
     value: unknown,

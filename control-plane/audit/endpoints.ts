@@ -43,7 +43,7 @@ export const auditEndpoints = [
       visitorId: Type.Optional(
         Type.String({
           maxLength: 400,
-          description: 'Changes of this visitor. Entries hold a keyed hash of its id.',
+          description: 'Only entries about this visitor. Entries contain a keyed hash of its id.',
         }),
       ),
     }),

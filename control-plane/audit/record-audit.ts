@@ -60,7 +60,7 @@ type AuditFilters = {
   readonly visitorId: string | undefined;
 };
 
-/** Up to `limit` entries of an account, newest first, those after a position. */
+/** Up to `limit` entries of an account after a position, newest first. */
 export async function listAudit(
   em: EntityManager,
   accountId: string,

@@ -28,7 +28,7 @@ export const experimentFields = {
   description: Type.Optional(description),
   trafficAllocation: Type.Optional(nullable(trafficAllocation)),
   includeQueryString: Type.Optional(
-    nullable(Type.Boolean({ description: 'Not part of Sluice: refused where it is true.' })),
+    nullable(Type.Boolean({ description: 'Not part of Sluice: refused if it is true.' })),
   ),
   targetingRules: Type.Optional(
     nullable(

@@ -24,7 +24,7 @@ const counts = {
   id: Type.String(),
   impressions: { ...count, description: 'Visitors whose first impression was of this variant.' },
   conversions: count,
-  conversionRate: { ...rate, description: '0 where there were no visitors.' },
+  conversionRate: { ...rate, description: '0 if there were no visitors.' },
 };
 
 export const experimentResultEndpoints = [

@@ -37,7 +37,7 @@ export const sandboxReply = nullable(
         { description: 'Why the platform refuses the request, or the reason of the scenario.' },
       ),
     },
-    { description: 'Null where the request was sent to the platform itself.' },
+    { description: 'Null if the request was sent to the platform itself.' },
   ),
 );
 

@@ -38,7 +38,7 @@ async function checkVariantEdit(em: EntityManager, accountId: string, edit: Enti
   refuseProblems([...change, ...together]);
 }
 
-/** Throws a 400 that names every field with a problem; does nothing where there is none. */
+/** Throws a 400 that names every field with a problem; does nothing if there is no problem. */
 export function refuseProblems(problems: readonly FieldProblem[]): void {
   const sentences = problems.map(({ field, problem }) => `${field} ${problem}`);
   if (sentences[0] !== undefined) throw badRequest(sentences[0], sentences.slice(1).join('; ') || undefined);

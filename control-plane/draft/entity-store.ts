@@ -52,7 +52,7 @@ export type EntityFilters = {
   readonly nameContains?: string | undefined;
 };
 
-/** Up to `limit` entities, newest first, those after a position. */
+/** Up to `limit` entities after a position, newest first. */
 export async function listEntities(
   em: EntityManager,
   accountId: string,

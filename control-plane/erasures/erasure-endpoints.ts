@@ -158,7 +158,7 @@ export const erasureEndpoints = [
     scope: 'erasure:update',
     id: 'retryErasure',
     tag: 'Visitors',
-    summary: 'Request an erasure again now, at destinations where it is pending, failed or manual',
+    summary: 'Request an erasure again now, at destinations whose state is pending, failed or manual',
     body: Type.Object(
       { destinationId: Type.Optional(Type.String({ description: 'Only this destination. Default: all of them.' })) },
       { additionalProperties: false },

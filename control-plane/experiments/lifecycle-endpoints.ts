@@ -27,7 +27,7 @@ const rolloutBody = Type.Object(
  */
 export const lifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'Start an experiment: it needs a control and at least one more variant'),
-  stepEndpoint('pause', 'Pause an experiment: no new assignments, and visitors keep those they have'),
+  stepEndpoint('pause', 'Pause an experiment: no new assignments; visitors keep the assignments that they have'),
   stepEndpoint('resume', 'Resume a paused experiment'),
   stepEndpoint('stop', 'Complete an experiment: it serves no visitors any more, and cannot run again'),
   defineEndpoint({

@@ -24,7 +24,10 @@ export type LiveValues = {
   /** Most recent event of a source that reached a destination, ms since the epoch. */
   lastDispatchedAt(sourceId: string): number | null;
   healthReports(destinationId: string): readonly HealthRecord[];
-  /** Counts of a destination's events by stage, from each pipeline: those stored in full, then those changed since. */
+  /**
+   * Counts of a destination's events by stage, from each pipeline: the counts stored in full, then the counts changed
+   * since.
+   */
   deliveryReports(destinationId: string): readonly DeliveryParts[];
   /** The newest event of a source that a gateway rejected as invalid. */
   lastInvalid(sourceId: string): InvalidEvent | null;

@@ -56,7 +56,7 @@ export async function makeRoomForKey(em: EntityManager, accountId: string, keysM
   );
 }
 
-/** Up to `limit` keys of an account, newest first, those after a position. */
+/** Up to `limit` keys of an account after a position, newest first. */
 export async function listApiKeys(
   em: EntityManager,
   accountId: string,

@@ -134,7 +134,7 @@ export const grantableNames: readonly string[] = [
   ...Object.values(libraryNouns).flatMap((noun) => entityActions.map((action) => `${noun}:${action}`)),
 ];
 
-/** The scopes of the operator's key: all of them. */
+/** The scopes of the operator's key: every scope. */
 export const operatorScopes: readonly string[] = ['all', ...ofInstallation];
 
 /** The scopes of a key in an installation with one owner, where `all` includes the installation's scopes. Pure. */

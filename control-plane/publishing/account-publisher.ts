@@ -16,7 +16,7 @@ export class AccountPublishError extends Error {
 }
 
 export type PublishedAccount = {
-  /** Revision of CONFIG that holds the account's configuration. */
+  /** Revision of CONFIG that contains the account's configuration. */
   readonly revision: number;
   /** False if both buckets already had it. */
   readonly written: boolean;

@@ -64,7 +64,7 @@ export function createLeaseCache(): LeaseCache {
   return createBucketCache('>', decodeReport);
 }
 
-/** Processes that hold a lease and do not run `revision` yet. */
+/** Processes that have a lease and do not run `revision` yet. */
 function processesBehind(
   entries: ReadonlyMap<string, CachedEntry<ProcessReport>>,
   revision: number,

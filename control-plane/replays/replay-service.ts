@@ -39,7 +39,7 @@ export function createReplayService(
   erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>,
   bounds: DeadLetterBounds = usualBounds,
 ): ReplayService {
-  // The buckets are opened again where the log was lost.
+  // The buckets are opened again if the log was lost.
   const store = (): ReplayStore => createReplayStore(logBuckets.buckets.replays);
   const ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
     if (!logBuckets.connection.connected) throw logAway();

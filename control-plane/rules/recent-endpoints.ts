@@ -22,7 +22,7 @@ const lookedAtMax = { paths: 500, matches: 2_000 } as const;
 /** Matching events that are named, so that one can be tried. */
 const namedMax = 50;
 const comparedMax = { default: 200, most: 500 } as const;
-/** A comparison ends after this time, with the events it has looked at. */
+/** A comparison ends after this time, with the events compared so far. */
 const comparedWithinMs = 5_000;
 
 const { decision, why, eventName, sentName, request } = wayReply.properties;

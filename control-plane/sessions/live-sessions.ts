@@ -12,7 +12,7 @@ export type Holder = { readonly accountId: string; readonly kind: 'key' | 'user'
 /** A sign-in of one browser to one account, as the sealed cookie names it. */
 export type SessionId = { readonly accountId: string; readonly id: string };
 
-/** Maximum number of live sign-ins of one API key or user. Beyond it, those that expire first are ended. */
+/** Maximum number of live sign-ins of one API key or user. Beyond it, the sign-ins that expire first are ended. */
 export const sessionsOfHolderMax = 1_000;
 
 /** Records a sign-in and returns its id. Deletes expired sign-ins of the same key or user. */

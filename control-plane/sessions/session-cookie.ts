@@ -9,7 +9,7 @@ import type { SessionId } from './live-sessions.ts';
 const session = Type.Object({
   v: Type.Literal(1),
   untilMs: Type.Integer(),
-  // Cookies of the previous release also hold the API key, which is not read.
+  // Cookies of the previous release also contain the API key, which is not read.
   keys: Type.Array(Type.Object({ accountId: Type.String(), id: Type.String() })),
 });
 

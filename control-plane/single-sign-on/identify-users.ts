@@ -63,7 +63,7 @@ export async function identifyUsers(
   for (const user of own) {
     await lockAccount(em, user.accountId);
     user.subject = subject;
-    // An account keeps its last admin, whatever the provider says.
+    // An account keeps its last admin, whatever role the provider's claims give.
     if (role === undefined || role === user.role || (await isLastAdmin(em, user))) continue;
     const details = { from: user.role, to: role };
     user.role = role;

@@ -150,7 +150,7 @@ export const singleSignOnOperations: PublicOperations = {
       get: {
         operationId: 'finishSingleSignOn',
         tags: ['Sessions'],
-        summary: 'Where the provider sends the browser back to: signs in and goes to the console',
+        summary: 'The address to which the provider sends the browser back: signs in and redirects to the console',
         security: [],
         responses: {
           302: { description: 'To the console, or to /sign-in?failed=<reason> if the sign-in failed.' },

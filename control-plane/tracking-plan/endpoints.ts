@@ -46,7 +46,7 @@ const group = Type.Object({
     description: 'Name of the event, cut to 200 characters; `_other` for events beyond 2,000 groups an hour.',
   }),
   sourceId: Type.String(),
-  appVersion: Type.String({ description: 'app_version or version of the context; empty where there is none.' }),
+  appVersion: Type.String({ description: 'app_version or version of the context; empty if there is none.' }),
   action: Type.String({ description: 'The last action of the rule.' }),
   severity: Type.Enum([...planSeverities]),
   count: Type.Integer({ minimum: 1 }),
@@ -66,7 +66,10 @@ const listViolations = defineEndpoint({
     'with a sample that shows no value. Counted by the hour of receipt and kept for 8 days; test events do not count',
   query: Type.Object({
     range: Type.Optional(
-      Type.Enum(['24h', '7d'], { default: '24h', description: 'How far back, from now; not with from and to.' }),
+      Type.Enum(['24h', '7d'], {
+        default: '24h',
+        description: 'Length of the range, which ends now; not together with from and to.',
+      }),
     ),
     from: Type.Optional(Type.String({ format: 'date-time', description: 'From the hour of this time on; needs to.' })),
     to: Type.Optional(Type.String({ format: 'date-time', description: 'Up to this time; needs from.' })),
@@ -117,12 +120,17 @@ const tryTrackingPlan = defineEndpoint({
   summary:
     'Try the tracking plan of the draft on recent events: how many events it would have quarantined, dropped and changed, by ' +
     'rule, with samples that show no value. Nothing is stored or sent. The view has events as the live plan left them. Rules of the ' +
-    'draft need `pii:read` where the account masks personal data',
+    'draft need `pii:read` if the account masks personal data',
   body: Type.Object(
     {
       rules: Type.Optional(Type.Enum(['draft', 'live'], { default: 'draft', description: 'Whose rules.' })),
       limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 1_000, default: 1_000, description: 'The newest so many events.' }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000,
+          default: 1_000,
+          description: 'How many of the newest events to judge.',
+        }),
       ),
       sourceId: text('Events of this source only.'),
       event: text('Events of exactly this name only.'),
@@ -139,7 +147,7 @@ const tryTrackingPlan = defineEndpoint({
       'Events that could not be judged: the view has them cut short, or the live plan quarantined or dropped them.',
     ),
     isComplete: Type.Boolean({
-      description: 'False where judging took so long that the trial ended before all events were judged.',
+      description: 'False if judging took so long that the trial ended before all events were judged.',
     }),
     passed: events('Events that are processed unchanged.'),
     changed: events('Events that are processed with properties omitted or redacted.'),
@@ -228,7 +236,7 @@ function timesOf({ range, from, to }: Times, now: Date): { readonly from: Date; 
   }
   if (from === undefined || to === undefined)
     throw badRequest(`${from === undefined ? 'from' : 'to'} is required with the other`);
-  if (range !== undefined) throw badRequest('range must be left out where from and to are given');
+  if (range !== undefined) throw badRequest('range must be left out if from and to are given');
   if (Date.parse(from) >= Date.parse(to)) throw badRequest('from must be before to');
   return { from: new Date(from), to: new Date(to) };
 }

@@ -54,8 +54,8 @@ export const emptyTrial = (): PlanTrial => ({
 export const isSpent = ({ units }: PlanTrial): boolean => units >= unitsMax;
 
 /**
- * The tracking plan of a snapshot, for a trial. The view has visitors as they were after an event and not what the event gave
- * of them, so rules about `visitor` cannot be tried: their ids are in `untried`.
+ * The tracking plan of a snapshot, for a trial. The view has visitors as they were after an event, not the visitor
+ * properties that the event contained, so rules about `visitor` cannot be tried: their ids are in `untried`.
  */
 export function compileTrial(
   accountId: string,

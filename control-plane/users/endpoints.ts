@@ -88,7 +88,7 @@ const createUser = defineEndpoint({
   id: 'createUser',
   tag: 'Users',
   summary:
-    'Add a user, whose role may have no scope that the caller lacks. `POST /rest/v1/sign-in-links` makes the invitation',
+    'Add a user, whose role may have no scope that the caller lacks. `POST /rest/v1/sign-in-links` creates the invitation',
   body: Type.Object({ email, role }, { additionalProperties: false }),
   reply: userReply,
   async handle({ body, principal }, services) {

@@ -33,7 +33,7 @@ export async function addUser(
   return row;
 }
 
-/** Up to `limit` users of an account, newest first, those after a position. */
+/** Up to `limit` users of an account after a position, newest first. */
 export async function listUsers(
   em: EntityManager,
   accountId: string,

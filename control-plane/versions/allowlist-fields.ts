@@ -7,7 +7,7 @@ import { allowlistCollections } from './create-version.ts';
 
 const idsMax = 10_000;
 
-/** The fields by which a new version is limited to some entities of a collection, of those that are `offered`. */
+/** The fields that limit a new version to some entities of a collection, for each collection that is `offered`. */
 export function allowlistFields(offered: (collection: AnyCollection) => boolean): TProperties {
   const fields = Object.entries(allowlistCollections).filter(([, collection]) => offered(collectionOf(collection)));
   return Object.fromEntries(

@@ -93,7 +93,7 @@ export const approvalEndpoints = [
     tag: 'Versions',
     summary:
       "Request that another key or user approves a version; replaces the version's earlier request. A change of the draft, or " +
-      'another version that goes live, makes the request void',
+      'another version that goes live, voids the request',
     body,
     bodyOptional: true,
     reply: approvalReply,

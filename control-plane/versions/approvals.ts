@@ -39,7 +39,7 @@ export type Present = { readonly liveId: string | undefined; readonly draftHash:
 
 export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'void' | 'published';
 
-/** The state of a request, with the reason where it is void. Pure. */
+/** The state of a request, with the reason if it is void. Pure. */
 export function approvalStatus(
   row: Pick<ApprovalRow, 'usedAt' | 'liveVersionId' | 'wasLive' | 'draftHash' | 'decision'>,
   { liveId, draftHash }: Present,

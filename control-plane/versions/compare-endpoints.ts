@@ -22,7 +22,7 @@ export const compareEndpoints = [
     scope: 'version:find',
     id: 'getVersionSnapshot',
     tag: 'Versions',
-    summary: 'The whole configuration a version holds, secrets masked',
+    summary: 'The whole configuration of a version, secrets masked',
     reply: Type.Object({
       id: Type.String({ format: 'uuid' }),
       versionNumber: Type.Integer({ minimum: 1 }),

@@ -44,8 +44,8 @@ export async function createVersion(
 export type AllowlistName = `include${Capitalize<CollectionName>}`;
 
 /**
- * The allowlists of version create, with the collection that each limits. The endpoints decide which of them they
- * offer.
+ * The allowlists of a new version, with the collection that each limits. Each endpoint decides which allowlists it
+ * offers.
  */
 export const allowlistCollections = Object.fromEntries(
   collections.map(({ name }) => [`include${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, name]),

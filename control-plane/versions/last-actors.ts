@@ -5,7 +5,7 @@ type Actor = { readonly changedAt: string | null; readonly changedBy: string | n
 
 export const unknownActor: Actor = { changedAt: null, changedBy: null };
 
-/** Entities whose last change is looked up. */
+/** Maximum number of entities whose last change is read. */
 const lookedUpMax = 500;
 
 /** Who last changed each entity, from the audit trail. */

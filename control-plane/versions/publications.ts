@@ -56,7 +56,7 @@ type PublicationRow = {
   readonly publishedByName: string;
 };
 
-/** Up to `limit` publications of an account, newest first, those after a position. */
+/** Up to `limit` publications of an account after a position, newest first. */
 export function listPublications(
   em: EntityManager,
   accountId: string,

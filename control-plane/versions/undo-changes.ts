@@ -13,7 +13,7 @@ import { collectionNames } from '../../shared/collections/registry.ts';
 export type UndoResult = Omit<RevertPlan, 'steps'> & { readonly remainingChanges: number };
 
 /**
- * Undoes the draft changes of the named entities, or all of them. Throws a 409 where restored entities would exceed a
+ * Undoes the draft changes of the named entities, or all of them. Throws a 409 if restored entities would exceed a
  * limit.
  */
 export async function undoChanges(editing: Editing, refs: readonly EntityRef[] | 'all'): Promise<UndoResult> {

@@ -158,7 +158,7 @@ export type VersionFilters = {
   readonly notesContains: string | undefined;
 };
 
-/** Up to `limit` versions, newest first, those after a position. */
+/** Up to `limit` versions after a position, newest first. */
 export async function listVersions(
   em: EntityManager,
   accountId: string,

@@ -21,8 +21,12 @@ export const identityCountEndpoints = [
       'Identifiers and values of events that were not stored with their visitors, by source and reason, the most frequent first. Counted by ' +
       'the hour of receipt and kept for 8 days',
     query: Type.Object({
-      range: Type.Optional(Type.Enum(['24h', '7d'], { default: '24h', description: 'How far back, from now.' })),
-      sourceId: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Of events of this source.' })),
+      range: Type.Optional(
+        Type.Enum(['24h', '7d'], { default: '24h', description: 'Length of the range, which ends now.' }),
+      ),
+      sourceId: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 100, description: 'Only events of this source.' }),
+      ),
     }),
     reply: Type.Object({
       from: instant,

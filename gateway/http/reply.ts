@@ -83,8 +83,8 @@ export const signedOnly = failure(
 );
 export const malformedJson = failure(400, 'the body is not valid JSON');
 export const notUtf8 = failure(400, 'the body is not valid UTF-8');
-export const forbiddenKey = failure(400, 'the body holds a forbidden key: __proto__ or constructor.prototype');
-export const holdsNull = failure(400, 'the body holds a null character');
+export const forbiddenKey = failure(400, 'the body contains a forbidden key: __proto__ or constructor.prototype');
+export const holdsNull = failure(400, 'the body contains a null character');
 export const unsupportedType = failure(
   415,
   'the body must be JSON: content-type application/json, text/json, text/plain or one that ends in +json',

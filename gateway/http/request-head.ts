@@ -26,7 +26,7 @@ export class RequestHead {
   retryCount = '';
   /** Whether the client waits for `100 Continue` before it sends the body. */
   expects = false;
-  /** Whether two readers of this request could differ on where it ends. */
+  /** Whether two readers of this request could disagree about its end. */
   hostile = false;
   #lengths = 0;
   #encodings = 0;
@@ -117,7 +117,7 @@ export class WholeHead {
 let reading = new RequestHead();
 const addHeader = (name: string, value: string): void => reading.add(name, value);
 
-/** Copies the headers of a request that any route reads; with `keepsAll` all of them. */
+/** Copies the headers that some route reads; with `keepsAll` all headers. */
 export function readHead(request: HttpRequest, keepsAll?: true): RequestHead {
   reading = new RequestHead();
   request.forEach(addHeader);

@@ -17,7 +17,7 @@ type RouteBase = {
   readonly paths: readonly string[];
   /** Its part of the OpenAPI description of the ingest interface. */
   readonly openapi: OpenApiPart;
-  /** The document that describes it. Default: that of the service's own interface. */
+  /** The OpenAPI document that describes the route. Default: the document of the service's own interface. */
   readonly document?: string;
 };
 

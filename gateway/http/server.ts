@@ -27,7 +27,9 @@ export type ServerOptions = {
   /** Maximum number of clients' connections. */
   readonly connectionsMax: number;
   readonly requestLimits: RequestLimits;
-  /** Called for every request that ends; route is the index in `routes`, or their number for none of them. */
+  /**
+   * Called for every request that ends. `route` is an index in `routes`; `routes.length` for a request without a route.
+   */
   onEnded(route: number, code: number, tookMs: number): void;
   /** An unexpected failure of a request, which got a 500. */
   onFailure(error: unknown): void;
@@ -118,7 +120,7 @@ function pathsOf(routes: readonly Route[]): ReadonlyMap<string, FoundRoute> {
   );
 }
 
-/** A path with one slash where several follow each other, and none at its end. */
+/** A path with repeated slashes merged into one, and without a slash at its end. */
 const singleSlashes = (path: string): string => path.replaceAll(/\/{2,}/g, '/').replace(/\/$/, '');
 
 function createEngine(uws: UwsModule, tls: TlsFiles | undefined): TemplatedApp {

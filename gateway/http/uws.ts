@@ -34,7 +34,7 @@ export const enginePackages = [
 /** Size of a request's head, in bytes. A collector on a site's own domain receives all cookies of that site. */
 export const headBytesMax = 16 * 1024;
 
-/** Scope of the packages that hold one build each. */
+/** Scope of the packages that contain one build each. */
 const buildScope = '@uwsjs';
 
 /**
@@ -68,7 +68,7 @@ export function glibcVersion(): string | undefined {
   return report.header?.glibcVersionRuntime;
 }
 
-/** The builds that a package's manifest names, and those found in node_modules, beside the package or inside it. */
+/** The builds in a package's manifest, and the builds found in node_modules, beside the package or inside it. */
 function readPackage(
   require: NodeJS.Require,
   packageName: string,
@@ -95,7 +95,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** The package that holds the native file names the version; the wrapper's may be newer. */
+/** The version of the package that contains the native file; the version of its wrapper may be newer. */
 function nativeVersion(require: NodeJS.Require, packageName: string): string {
   const file = Object.keys(require.cache).find((path) => path.endsWith('.node') && /uws/i.test(path));
   let folder = dirname(file ?? require.resolve(packageName));

@@ -62,7 +62,10 @@ export class WaitingBytes {
     this.#grown = { stepBytes, nextBytes: stepBytes, call };
   }
 
-  /** Checks the log. `read` gets the partitions whose resolvers matter, and reads the stream before these. */
+  /**
+   * Checks the log. `read` gets the partitions whose resolvers it has to read; it reads the stream before the
+   * resolvers.
+   */
   async look<State extends IngestState>(
     read: (partitions: readonly number[]) => Promise<IngestLook<State>>,
   ): Promise<State> {

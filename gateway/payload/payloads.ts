@@ -17,7 +17,7 @@ export type BatchRow = PayloadOf<'row'>;
 /** Body of `POST /api/v1/batch`. Its rows are checked one by one. */
 export type BatchPayload = PayloadOf<'batch'>;
 
-/** The schema of a required field's value. `rule` is what answers to clients say about an invalid value. */
+/** The schema of a required field's value. `rule` is the part of an answer that describes what the value must be. */
 function valueSchema({ rule, charactersMax = 0 }: PayloadField): { readonly schema: TSchema; readonly rule: string } {
   switch (rule) {
     case 'text':

@@ -82,7 +82,7 @@ export class PlainEvent {
     return (this.texts & (1 << field)) !== 0;
   }
 
-  /** The facts that the body states; `facts` are those that the scan finds. */
+  /** The fields that the body contains; `facts` are the findings of the scan. */
   fields(bytes: Buffer, facts: JsonFacts): PlainFields {
     const encoding = facts.bits < firstNonAscii ? 'latin1' : 'utf8';
     return {
@@ -100,7 +100,7 @@ export class PlainEvent {
   }
 }
 
-/** Fields of a plain event that decide where it goes; undefined if one is absent or null. */
+/** Fields of a plain event that decide its partition; undefined if absent or null. */
 export type PlainFields = { readonly [Name in Exclude<TextFieldName, 'event'>]: string | undefined } & {
   readonly time: number | undefined;
 };
@@ -285,11 +285,11 @@ export class BodyScan {
 export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key' | 'unknown_token';
 
 /**
- * Scans a body in one pass: how deep it nests, how many keys it has, where its token and, when `rowsMax` > 0, its rows
- * stand. The rest of the grammar is left to JSON.parse. Raw line breaks become spaces, so that the body fits on one
- * line of a frame. `isKnown` is asked about the token as soon as it is there, unless its text is written with an escape:
- * a body with an unknown token is read no further. So a body may be the beginning of one only.
- * Large: reads every request once: a call a character would cost more than the scan.
+ * Scans a body in one pass: how deep it nests, how many keys it has, where its token and, if `rowsMax` > 0, its rows
+ * are. JSON.parse checks the rest of the grammar. Raw line breaks become spaces, so that the body fits on one line of a
+ * frame. `isKnown` is called with the token as soon as it was read, unless its text contains an escape: after an
+ * unknown token the scan ends. So `bytes` may be only the beginning of a body. Large: reads every request once: a call
+ * a character would cost more than the scan.
  */
 export function scanBody(
   scan: BodyScan,

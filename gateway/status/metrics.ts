@@ -7,7 +7,7 @@ const publishBounds = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25,
 export const gatewayMetrics = {
   requests: counter(
     'sluice_gateway_requests_total',
-    'Requests answered, by route and status; 499 where the client left',
+    'Requests answered, by route and status; 499 if the client disconnected',
     ['route', 'code'],
   ),
   requestDuration: histogram(
@@ -36,7 +36,7 @@ export const gatewayMetrics = {
   ),
   mendedBodies: counter(
     'sluice_gateway_mended_bodies_total',
-    'Bodies of libraries of other services that held NaN or Infinity, which are no JSON and were read as null',
+    'Bodies of libraries of other services that contained NaN or Infinity, which are not JSON and were read as null',
   ),
   backpressureAccounts: gauge(
     'sluice_gateway_backpressure_accounts',
@@ -58,7 +58,7 @@ export const gatewayMetrics = {
   ),
   roundDistance: gauge(
     'sluice_gateway_round_distance_seconds',
-    'Current time between two small rounds of frames: FRAME_ROUND_MS, up to 25 ms where the process waits for CPU',
+    'Current time between two small rounds of frames: FRAME_ROUND_MS, up to 25 ms if the process waits for CPU',
   ),
   framesInFlight: gauge('sluice_gateway_frames_in_flight', 'Frames sent and not acknowledged yet'),
   framesInFlightLimit: gauge('sluice_gateway_frames_in_flight_limit', 'Frames that may be in flight at a time'),

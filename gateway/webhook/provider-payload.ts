@@ -6,7 +6,7 @@ import { textCharactersMax } from '../../shared/contracts/ingest/payload-fields.
 import type { TimeWindow } from '../payload/time-window.ts';
 import type { TrackPayload } from '../payload/payloads.ts';
 
-/** Fields that the address of a webhook gives, other than identifiers. They win over the body. */
+/** Fields in the query of a webhook's address, other than identifiers. They win over the body. */
 export type AddressSays = {
   readonly event: string | undefined;
   readonly fields: Omit<TrackPayload, 'token' | 'event'>;

@@ -92,7 +92,7 @@ function problemOf({ depthMax, keysMax }: JsonLimits, depthAllowed = depthMax): 
   return facts.keys > keysMax ? tooManyKeys(keysMax) : undefined;
 }
 
-/** A null character stays: it is replaced where the event is written. */
+/** Null characters stay: they are replaced when the event is written. */
 const readValue = (bytes: Buffer) =>
   readLenientValue(bytes, { bits: facts.bits, suspicious: facts.suspicious, nulls: false });
 

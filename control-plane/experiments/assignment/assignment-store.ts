@@ -63,7 +63,7 @@ export async function countAssignments(db: Queryable, accountId: string, assignm
 /** A visitor's first assignment to an experiment. */
 export type FirstAssignment = VisitorAsked & { readonly experimentId: string; readonly variantId: string };
 
-/** Assignments after storing one: at least that of its experiment, unless the visitor is erased. */
+/** Assignments after storing one: at least the assignment to its experiment, unless the visitor is erased. */
 export type WrittenAssignment = Pick<StoredAssignments, 'erased' | 'assignments'>;
 
 /**
@@ -121,8 +121,8 @@ function keyOf({ accountId, visitorId, experimentId }: Omit<FirstAssignment, 'va
 }
 
 // Both statements are planned once a session, perhaps while the tables are empty, and used until they hold millions of
-// rows. `offset 0` keeps the planner from joining the other way round, by account alone, which costs the same on an empty
-// table. A visitor without a row has not been merged with another, so nothing else is looked for.
+// rows. `offset 0` keeps the planner from joining the other way round, by account alone, which costs the same on an
+// empty table. A visitor without a row has not been merged with another, so no other id is searched.
 
 /** The visitor that an id resolves to. */
 const rootChain = `

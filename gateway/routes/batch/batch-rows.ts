@@ -35,11 +35,11 @@ export function checkRow(value: unknown, scanned: RowScan, { body, utf8, limits,
     return { problem: `${field === undefined ? '' : `${field} `}nests deeper than ${limits.depthMax} levels` };
   }
   if (facts.keys > limits.keysMax) return { problem: `has more than ${limits.keysMax} keys` };
-  if (facts.nulls) return { problem: 'holds a null character' };
+  if (facts.nulls) return { problem: 'contains a null character' };
   if (!utf8 && !isUtf8(body.subarray(scanned.start, scanned.end))) return { problem: 'is not valid UTF-8' };
   if (scanned.isPlain) return timely(scanned.plain, nowMs, limits);
   if (!batchRow.Check(value)) return { problem: describeProblem(batchRow, value, 'the row') };
-  if (facts.suspicious && hasForbiddenKey(value)) return { problem: 'holds a forbidden key' };
+  if (facts.suspicious && hasForbiddenKey(value)) return { problem: 'contains a forbidden key' };
   return timely(value, nowMs, limits);
 }
 

@@ -60,7 +60,7 @@ export class CompatAnswer implements FrameWaiter {
     this.#exchange.send(unavailable);
   }
 
-  /** Call with the number of events before the first goes to the log. With 0 it answers at once. */
+  /** Call with the number of events before the first event is sent to the log. With 0 it answers at once. */
   expect(events: number): void {
     this.#waiting = events;
     if (events === 0) this.#exchange.send(this.#problem === undefined ? accepted : failure(400, this.#problem));

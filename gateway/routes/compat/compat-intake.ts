@@ -41,7 +41,7 @@ export type CompatCounts = {
 /** The messages of a request, scanned or parsed. */
 type ReadMessages = {
   readonly body: JsonObject;
-  /** The bytes that hold the plain messages. */
+  /** The bytes that contain the plain messages. */
   readonly bytes: Buffer;
   /** Values and plain messages; undefined if there are none. */
   readonly messages: readonly unknown[] | undefined;
@@ -57,7 +57,7 @@ type AdmittedMessages = {
   readonly sentAtMs: number | undefined;
 };
 
-/** A request of a library that holds no events, such as one for flags. */
+/** A request of a library without events, such as a request for flags. */
 export type Question = {
   /** The source key in the body. */
   keyOf(body: unknown): unknown;
@@ -73,7 +73,7 @@ type Written = {
   readonly end: number;
 };
 
-/** The initial size; a large request makes it grow. */
+/** Initial size of the buffer, which grows for a large request. */
 const outBytes = 64 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 const noMessages = invalid('batch must be an array');

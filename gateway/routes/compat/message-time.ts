@@ -26,7 +26,7 @@ export function recordTime(context: Record<string, unknown>, { clampedFromMs, un
 
 /**
  * The time of an event by its sender's clock, corrected by the error that this clock showed when the request was sent;
- * the time of transfer is neglected. A time outside the window is moved to its edge, or to now if it lies ahead, since
+ * the time of transfer is neglected. A time before the window is moved to its start and a time after it to now, since
  * these senders count a refused event as delivered.
  */
 export function messageTime(original: unknown, sentAt: unknown, arrival: Arrival): MessageTime {

@@ -89,8 +89,8 @@ export function writePlainCapture(message: PlainMessage, source: PlainSource, ou
 }
 
 /**
- * Where a message's properties go, by their indexes. `pieces`: the event's own, as first and last index of each run.
- * `context`: those with another name here. One message is written at a time.
+ * Where a message's properties are written, by their indexes. `pieces`: the event's own properties, as first and last
+ * index of each run. `context`: properties with another name here. One message is written at a time.
  */
 const layout = {
   pieces: [] as number[],

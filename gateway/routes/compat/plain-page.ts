@@ -78,7 +78,7 @@ export function mayTellOrigin(bytes: Uint8Array, start: number, end: number): bo
   return false;
 }
 
-/** Whether the name of a parameter that ends at `end` is that of a click. */
+/** Whether the parameter whose name ends at `end` is a click id. */
 function isClick(bytes: Uint8Array, start: number, end: number): boolean {
   let from = end;
   while (from > start && !isBeforeName(bytes[from - 1] as number)) from -= 1;

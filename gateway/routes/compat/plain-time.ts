@@ -63,7 +63,7 @@ function minuteMs(bytes: Uint8Array, start: number): number | undefined {
   const minutes = twoDigits(bytes, start + 14);
   if (month < 1 || month > 12 || day < 1 || day > 28 || hours > 23 || minutes > 59) return undefined;
   const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
-  // Date.UTC reads years of two digits as those of the last century.
+  // Date.UTC reads years of two digits as years of the last century.
   return year < 100 ? undefined : Date.UTC(year, month - 1, day, hours, minutes);
 }
 

@@ -18,8 +18,8 @@ const comma = 0x2c;
 const openBrace = 0x7b;
 
 /**
- * Remembers for which message a result was computed. The result may also hold for the next message, with other member
- * indexes.
+ * Remembers for which message a result was computed. The result may also be valid for the next message, with other
+ * member indexes.
  */
 export class LastMessage {
   #resets = none;

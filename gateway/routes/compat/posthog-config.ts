@@ -13,9 +13,9 @@ import { messageKey } from './posthog.ts';
 import { idProblem, readId } from './translation.ts';
 
 /**
- * The requests of PostHog's libraries other than events: configuration, flags and lists. A 404 would make some of them throw
- * in the customer's code. Flags are the account's experiments, in the form of each version (posthog.com/docs/api/flags);
- * lists are empty. Measured with `posthog-js` 1.20 to 1.449.
+ * The requests of PostHog's libraries other than events: configuration, flags and lists. A 404 causes some of them to
+ * throw in the customer's code. Flags are the account's experiments, in the form of each version
+ * (posthog.com/docs/api/flags); lists are empty. Measured with `posthog-js` 1.20 to 1.449.
  */
 const document = 'posthog';
 

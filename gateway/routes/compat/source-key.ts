@@ -1,4 +1,4 @@
-/** The user of HTTP Basic authentication, which is where most libraries put the source key; '' when there is none. */
+/** The user name of HTTP Basic authentication, in which most libraries send the source key; '' if there is none. */
 export function basicUser(authorization: string): string {
   const [scheme, credentials] = authorization.split(' ', 2);
   if (scheme?.toLowerCase() !== 'basic' || credentials === undefined) return '';

@@ -138,7 +138,7 @@ const idsOf = (ids: unknown, agreed: boolean): [string, boolean][] =>
 const isShort = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= contextTextCharactersMax;
 
-/** Names come from libraries, so there are few of them; building one again costs more than looking it up. */
+/** Names come from libraries, so there are few names; building one again costs more than finding it here. */
 const prefixedNames = new Map<string, Map<string, string>>();
 const rememberedMax = 1_000;
 
