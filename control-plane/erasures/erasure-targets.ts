@@ -250,7 +250,7 @@ export async function selectLiveDestination(
   return row === undefined ? undefined : (row.settings ?? {});
 }
 
-/** Number of open targets by state, and of those due soon and overdue. */
+/** Number of open targets by state, and of targets due soon or overdue. */
 export type ErasureFigures = {
   readonly pending: number;
   readonly requested: number;
