@@ -36,8 +36,8 @@ export const auditEndpoints = [
       ...pageQuery,
       action: Type.Optional(Type.String({ maxLength: 100 })),
       actorId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the API key or the user.' })),
-      from: Type.Optional(Type.String({ format: 'date-time', description: 'At this time or later.' })),
-      to: Type.Optional(Type.String({ format: 'date-time', description: 'Before this time.' })),
+      from: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries of this time or later.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries before this time.' })),
       collection: Type.Optional(Type.String({ maxLength: 100 })),
       entityId: Type.Optional(Type.String({ maxLength: 250 })),
       visitorId: Type.Optional(

@@ -32,20 +32,25 @@ const reply = Type.Object({
 });
 
 const published =
-  'is published at once with all other changes of the draft, unless the body disables that. The scope of the step is enough for both';
+  'is published at once with all other changes of the draft, unless the body disables publishing. No other scope is needed to publish';
 
 const uses = { publishing };
 
 /** Lifecycle steps of an experiment. Each publishes its change, because the library has one operation for both. */
 export const experimentLifecycleEndpoints: readonly Endpoint[] = [
-  stepEndpoint('start', 'publishAfterStart', 'experiment:start', `Start an experiment; it ${published}`),
-  stepEndpoint('pause', 'publishAfterPause', 'experiment:stop', `Pause an experiment; that ${published}`),
-  stepEndpoint('resume', 'publishAfterResume', 'experiment:start', `Resume a paused experiment; that ${published}`),
+  stepEndpoint('start', 'publishAfterStart', 'experiment:start', `Start an experiment; the change ${published}`),
+  stepEndpoint('pause', 'publishAfterPause', 'experiment:stop', `Pause an experiment; the change ${published}`),
+  stepEndpoint(
+    'resume',
+    'publishAfterResume',
+    'experiment:start',
+    `Resume a paused experiment; the change ${published}`,
+  ),
   lifecycleEndpoint({
     kind: 'stop',
     scope: 'experiment:stop',
     summary:
-      'Complete an experiment and publish that. A winner is shown in reports; a rollout variant goes to every visitor',
+      'Complete an experiment and publish the change. A winner is shown in reports; a rollout variant goes to every visitor',
     fields: { winnerVariantId: Type.Optional(variantId), rolloutVariantId: Type.Optional(variantId) },
     async take(editing, id, { winnerVariantId, rolloutVariantId }) {
       const action: LifecycleAction =
@@ -59,7 +64,8 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   lifecycleEndpoint({
     kind: 'rollout',
     scope: 'experiment:stop',
-    summary: 'Give every visitor one variant of a completed experiment and publish that; 409 for any other experiment',
+    summary:
+      'Give every visitor one variant of a completed experiment and publish the change; 409 for any other experiment',
     fields: { variantId },
     async take(editing, id, { variantId: chosen }) {
       await requireCompleted(editing, id);
@@ -71,7 +77,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   lifecycleEndpoint({
     kind: 'end-rollout',
     scope: 'experiment:stop',
-    summary: 'End the rollout of a variant and publish that; 409 without a rollout',
+    summary: 'End the rollout of a variant and publish the change; 409 without a rollout',
     fields: {},
     async take(editing, id) {
       const { rolloutVariantId } = await requireCompleted(editing, id);
@@ -87,7 +93,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
     id: 'libraryDeclareExperimentWinner',
     tag: 'Experiments',
     summary:
-      'Record which variant of a completed experiment won, or that none did. It changes nothing for visitors and is not ' +
+      'Record which variant of a completed experiment won, or that none won. Nothing changes for visitors, and the change is not ' +
       'published by itself',
     body: Type.Object({ winnerVariantId: Type.Optional(variantId) }, { additionalProperties: false }),
     bodyOptional: true,

@@ -21,13 +21,13 @@ export const scenarioField = Type.Enum(scenarios, {
     scenarios.map((scenario) => `${scenario}: it ${platformScenarios[scenario]}.`).join(' '),
 });
 
-/** The result of a test in the sandbox, in addition to that of every test. */
+/** Additional results of a test in the sandbox. */
 export const sandboxReply = nullable(
   Type.Object(
     {
       scenario: Type.Enum(scenarios),
       madeUpSettings: Type.Array(Type.String(), {
-        description: 'Keys of required settings that are not set yet: made-up values stood in for them.',
+        description: 'Keys of required settings that are not set yet: made-up values were used for them.',
       }),
       problems: Type.Array(
         Type.Object({
@@ -46,7 +46,7 @@ export type SandboxReport = Exclude<Static<typeof sandboxReply>, null>;
 /** A platform of one test: it answers as documented, without a network. */
 export type Sandbox = {
   readonly sender: Sender;
-  /** The platform's check of the request, once it was sent one. */
+  /** The platform's check of the request; call it after the request was sent. */
   report(): SandboxReport;
 };
 

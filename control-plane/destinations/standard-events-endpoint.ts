@@ -15,16 +15,16 @@ const standardEventReply = Type.Object({
   label: Type.String({ description: 'The call or event: identify, Order Completed.' }),
   outcome: Type.Enum(['sent', 'skipped', 'refused'], {
     description:
-      'skipped: the platform has no use for it. refused: the made-up event lacks something that the platform requires.',
+      'skipped: the platform has no use for the event. refused: the made-up event lacks something that the platform requires.',
   }),
   name: nullable(Type.String({ description: 'The name under which the platform receives it.' })),
-  reason: nullable(Type.String({ description: 'Why it is not sent.' })),
+  reason: nullable(Type.String({ description: 'Why the event is not sent.' })),
   requests: Type.Array(
     Type.Object({
       method: Type.String(),
       url: Type.String(),
       body: nullable(
-        Type.String({ description: 'Its JSON, with JSON in base64 decoded; its form as JSON; its text.' }),
+        Type.String({ description: 'The body: JSON with base64-encoded JSON in it decoded, a form as JSON, or text.' }),
       ),
     }),
     { description: 'In the order in which they are sent.' },

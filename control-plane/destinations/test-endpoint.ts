@@ -21,12 +21,14 @@ export const testDestination = defineEndpoint({
   tag: 'Destinations',
   summary:
     'Send one example event to the platform, or to a sandbox that answers as the platform documents. Returns the request ' +
-    'and the answer, secrets masked. It is not counted in health, and ignores status, allowed events, rules and ' +
+    'and the answer, secrets masked. The test is not counted in health, and ignores status, allowed events, rules and ' +
     'mappings',
   body: Type.Object(
     {
-      event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Its name.' })),
-      properties: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Its properties.' })),
+      event: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Name of the event.' })),
+      properties: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), { description: 'Properties of the event.' }),
+      ),
       settings: Type.Optional(
         Type.Enum(['draft', 'published'], { default: 'draft', description: 'Which settings to use.' }),
       ),

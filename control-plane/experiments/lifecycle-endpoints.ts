@@ -17,7 +17,7 @@ const reply = replySchema(experiments, {
 });
 
 const rolloutBody = Type.Object(
-  { variantId: Type.String({ minLength: 1, maxLength: 64, description: 'The variant every visitor gets.' }) },
+  { variantId: Type.String({ minLength: 1, maxLength: 64, description: 'The variant that every visitor gets.' }) },
   { additionalProperties: false },
 );
 
@@ -29,7 +29,7 @@ export const lifecycleEndpoints: readonly Endpoint[] = [
   stepEndpoint('start', 'Start an experiment: it needs a control and at least one more variant'),
   stepEndpoint('pause', 'Pause an experiment: no new assignments; visitors keep the assignments that they have'),
   stepEndpoint('resume', 'Resume a paused experiment'),
-  stepEndpoint('stop', 'Complete an experiment: it serves no visitors any more, and cannot run again'),
+  stepEndpoint('stop', 'Complete an experiment: it no longer serves visitors, and cannot run again'),
   defineEndpoint({
     ...describeStep('rollout', 'Complete an experiment and give every visitor one of its variants'),
     body: rolloutBody,

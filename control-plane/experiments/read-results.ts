@@ -19,7 +19,7 @@ const variantResults = Type.Object({
   id: Type.String(),
   name,
   isControl: Type.Boolean(),
-  expectedShare: Type.Number({ description: 'Percent of the visitors that the variant should get by its weight.' }),
+  expectedShare: Type.Number({ description: 'Percentage of the visitors that the variant should get by its weight.' }),
   visitors: { ...count, description: 'Visitors whose first impression was of this variant.' },
   conversions: {
     ...count,

@@ -15,7 +15,7 @@ export const recheckStreams = defineService<(accountId: string) => Promise<void>
 
 const instant = Type.String({ format: 'date-time' });
 
-/** An API key as it is answered; the key itself is not part of it. */
+/** An API key in a reply, without the key itself. */
 const keyReply = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),

@@ -80,12 +80,12 @@ export const logSearchEndpoints = [
     tag: 'Events',
     summary:
       'Search every event that the log still has by event id, visitor or property, with the outcome at each destination; ' +
-      'reports its progress, and ends when the client leaves. An account runs one search at a time',
+      'reports its progress, and ends when the client disconnects. An account runs one search at a time',
     streams: true,
     query: Type.Object({
       eventId: text('The event with this id.'),
       visitorId: text('Events of this visitor, under any of its ids.'),
-      property: text('Events whose property is value; `a.b` is the member b of the property a: `order_id`.'),
+      property: text('Events whose property has the value in `value`; `a.b` is the member b of the property a.'),
       value: text('Needs property.'),
       from: time('Events resolved at this time or later.'),
       to: time('Events resolved before this time.'),

@@ -27,7 +27,7 @@ const event = Type.String({ minLength: 1, maxLength: 200, description: '`*`: eve
 const property = Type.String({
   minLength: 1,
   maxLength: 250,
-  description: 'Its path, as rules of the tracking plan name it: event_properties.contact.email.',
+  description: 'Path of the property, as in rules of the tracking plan: event_properties.contact.email.',
 });
 
 const finding = Type.Object({
@@ -35,17 +35,17 @@ const finding = Type.Object({
   property,
   kind: Type.Enum([...personalKinds]),
   basis: Type.Enum(['name', 'shape', 'both'], {
-    description: 'The evidence: its name, the shape of its values, or both.',
+    description: 'The evidence: the name of the property, the shape of its values, or both.',
   }),
   state: Type.Enum([...states], {
     description:
-      'covered: the live version forbids it by a rule that acts, or each enabled destination gets it hashed, encrypted, redacted or not at all. ' +
-      'drafted: the draft does. dismissed: marked as not personal.',
+      'covered: a rule of the live version omits or redacts it, or drops or quarantines its events, or each enabled destination gets it hashed, encrypted, redacted or not at all. ' +
+      'drafted: the same holds for the draft only. dismissed: marked as not personal.',
   }),
   seen: Type.Integer({ description: 'Values checked.' }),
   matched: Type.Integer({ description: 'Values that look personal.' }),
   shape: Type.String({ description: 'The shape of a value, such as `aaa@aaaaaaa.aaa`. Never a value.' }),
-  proposal: Type.Enum(['Omit', 'Redact'], { description: 'The action of the rule that is proposed for it.' }),
+  proposal: Type.Enum(['Omit', 'Redact'], { description: 'The proposed action of a rule for it.' }),
   firstAt: instant,
   lastAt: instant,
 });

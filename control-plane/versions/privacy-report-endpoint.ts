@@ -20,11 +20,10 @@ const row = Type.Object({
   type: Type.String(),
   treatment: Type.Enum([...treatments], { description: 'reduced: cut or replaced, such as an IP address or a URL.' }),
   by: nullable(Type.String({ description: 'The modification, mapping, rule or list that decides; null: none.' })),
-  isConditional: Type.Boolean({ description: 'Whether it depends on the condition of a mapping.' }),
+  isConditional: Type.Boolean({ description: 'Whether the treatment depends on the condition of a mapping.' }),
   personal: nullable(
     Type.Enum([...personalKinds], {
-      description:
-        'The shape of its values, where a sample of the events received found personal data; null: nothing found.',
+      description: 'The kind of personal data that the property looks like in a sample of received events; null: none.',
     }),
   ),
   purposes: Type.Array(Type.String()),
@@ -32,7 +31,9 @@ const row = Type.Object({
     description: 'The outcome of events of visitors who opted out by a signal.',
   }),
   consentRule: Type.Enum(['all', 'any'], { description: 'Which of the purposes the visitor must allow.' }),
-  regions: Type.Array(Type.String(), { description: 'Where the defaults of the purposes apply; empty: everywhere.' }),
+  regions: Type.Array(Type.String(), {
+    description: 'Regions in which the defaults of the purposes apply; empty: everywhere.',
+  }),
   destinationRegion: nullable(Type.String({ description: 'The region that the settings of the destination name.' })),
 });
 
@@ -53,16 +54,21 @@ export const privacyReportEndpoint = defineEndpoint({
   tag: 'Versions',
   summary:
     'The data that a version sends to each destination: each property of each event at each enabled destination, how it is changed, for which ' +
-    'purposes and where, and the changes since the version before. It reads rules, and the names of properties of events that look personal. `format=csv` answers text/csv',
+    'purposes and in which regions, and the changes since the previous version. Derived from rules and from the names of properties that look personal. `format=csv` answers text/csv',
   query: Type.Object({
     against: Type.Optional(
-      Type.String({ format: 'uuid', description: 'The version to compare with; default: the version before.' }),
+      Type.String({ format: 'uuid', description: 'The version to compare with. Default: the previous version.' }),
     ),
     format: Type.Optional(Type.Enum(['json', 'csv'])),
   }),
   reply: Type.Object({
     versionNumber: Type.Integer({ minimum: 1 }),
-    against: nullable(Type.Integer({ minimum: 1, description: 'Number of the version compared with; null: none.' })),
+    against: nullable(
+      Type.Integer({
+        minimum: 1,
+        description: 'Number of the version compared with; null: the version is the first one.',
+      }),
+    ),
     rows: Type.Array(row, { description: 'At most 20,000.' }),
     added: Type.Array(row),
     removed: Type.Array(row),

@@ -22,7 +22,7 @@ export type ReportRow = {
   readonly by: string | undefined;
   /** Whether it depends on the condition of a mapping. */
   readonly isConditional: boolean;
-  /** The kind of personal data that its values look like; undefined: none. */
+  /** The kind of personal data that it looks like in sampled events; undefined: none. */
   readonly personal: string | undefined;
   /** Purposes that the visitor must allow, and which of them. */
   readonly purposes: readonly string[];

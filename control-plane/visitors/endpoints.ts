@@ -32,7 +32,7 @@ export const visitorEndpoints = [
     query: Type.Object({
       ...pageQuery,
       userId: text(
-        'The id of a device, or the own id of a visitor, or an alias of it. Finds the visitor to whom events with this id alone belong: ' +
+        'The id of a device, or the id of a visitor or an alias of it. Finds the visitor to whom events with only this id belong: ' +
           'on a device of several people, the person who signed in last.',
       ),
       externalId: text("The customer's id."),
@@ -90,19 +90,23 @@ export const visitorEndpoints = [
     tag: 'Visitors',
     summary:
       'Erase a visitor and all that were merged into it: properties, identifiers, recent events, assignments to ' +
-      'experiments. From a second after the answer on no destination is sent an event of it that was received before, ' +
+      'experiments. Starting one second after the answer, no destination is sent an event of the visitor that was received before, ' +
       'not even a waiting, retried or replayed one; its dead letters are deleted when they are read or replayed, its quarantined events at once. Until retention ' +
-      'removes them (7 days by default, dead letters 30), the log holds its events, which nothing sends or shows. ' +
+      'removes them (7 days by default, dead letters 30), the log contains its events, which are neither sent nor shown. ' +
       'Destinations are asked to delete the visitor as well: GET /rest/v1/erasures/{id} shows their answers',
     query: Type.Object({ suppress }),
     body: Type.Object({ suppress, reference: erasureReference }, { additionalProperties: false }),
     bodyOptional: true,
     reply: Type.Object({
       deleted: Type.Literal(true),
-      erasureId: Type.String({ format: 'uuid', description: 'GET /rest/v1/erasures/{id} reads its record.' }),
+      erasureId: Type.String({
+        format: 'uuid',
+        description: 'Id of the record of the erasure: GET /rest/v1/erasures/{id}.',
+      }),
       erasedAt: Type.String({
         format: 'date-time',
-        description: 'Events received until then are dropped. A later one begins a new visitor, unless suppressed.',
+        description:
+          'Events received until then are dropped. A later event begins a new visitor, unless its identifiers are suppressed.',
       }),
       suppressed: Type.Boolean(),
       ids: Type.Array(Type.String(), { description: 'The erased id and its aliases.' }),

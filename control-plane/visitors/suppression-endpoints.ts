@@ -133,7 +133,7 @@ export const suppressionEndpoints = [
           index: Type.Integer({ minimum: 0 }),
           reason: Type.Enum(['visitor', 'placeholder'], {
             description:
-              'visitor: a visitor has the identifier, or it has assignments to experiments. placeholder: it identifies ' +
+              'visitor: a visitor has the identifier, or assignments to experiments are stored for it. placeholder: it identifies ' +
               'no visitor, as "null" does.',
           }),
         }),

@@ -14,11 +14,11 @@ export const visitorReply = Type.Object({
   externalIds: Type.Array(Type.String()),
   emails: Type.Array(Type.String()),
   aliases: Type.Array(Type.String(), {
-    description: 'Ids of visitors that were merged into this one and lead here, 1,000 at most.',
+    description: 'Ids of visitors that were merged into this visitor, at most 1,000.',
   }),
   recentEventCount: Type.Integer({
     minimum: 0,
-    description: 'Its events in the recent-events view; GET /rest/v1/events?visitorId= lists them.',
+    description: 'Number of its events in the recent-events view; GET /rest/v1/events?visitorId= lists them.',
   }),
   createdAt: instant,
   updatedAt: instant,
