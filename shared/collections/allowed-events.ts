@@ -8,7 +8,7 @@ const body = Type.Object({
   /** Name of an event, compared without case. */
   name: Type.String({ minLength: 1, maxLength: allowedEventNameCharsMax }),
   description: descriptionField,
-  /** The only destinations the event goes to. */
+  /** The only destinations that receive the event. */
   destinationIds: idList(),
 });
 

@@ -23,7 +23,7 @@ const categoryIds = (description: string) =>
 const numbers = (maximum: number, description: string) =>
   Type.Array(Type.Integer({ minimum: 1, maximum }), { minItems: 1, maxItems: 100, uniqueItems: true, description });
 
-/** Signals from which consent for the purpose is read, beside an event's own consent and the visitor's. */
+/** Signals from which consent for the purpose is read, in addition to the event's own consent and the visitor's. */
 const signals = Type.Object(
   {
     segment: categoryIds("Segment's categories that the purpose stands for; all of them must be allowed."),
@@ -56,14 +56,14 @@ const signals = Type.Object(
         minItems: 1,
         uniqueItems: true,
         description:
-          "Google's consent types that the purpose stands for. Its answer goes to destinations that take them, whether they serve the purpose or not: " +
-          'ad_user_data and ad_personalization to Google Analytics, Google Ads and server containers, ad_storage to Microsoft. Of several purposes with one type all must be granted.',
+          "Google's consent types that the purpose stands for. Destinations that accept these types receive the purpose's answer, whether they serve the purpose or not: " +
+          'ad_user_data and ad_personalization to Google Analytics, Google Ads and server containers, ad_storage to Microsoft. If several purposes have the same type, all of them must be granted.',
       }),
     ),
     gpc: Type.Optional(
       Type.Enum(['off', 'deny', 'always'], {
         description:
-          "The effect of the browser's Global Privacy Control. deny: it denies unless the event or the visitor has an answer. always: it denies in every case. Defaults to off.",
+          "The effect of the browser's Global Privacy Control. deny: the signal denies the purpose unless the event or the visitor has an answer. always: the signal denies it in every case. Defaults to off.",
       }),
     ),
   },
@@ -77,7 +77,7 @@ const body = Type.Object({
   isEnabled: Type.Boolean(),
   /** The default for a visitor who has not decided. */
   defaultState: Type.Enum(['Granted', 'Denied']),
-  /** Regions its default applies in: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null is everywhere. */
+  /** Regions in which the default applies: ISO 3166 codes (`DE`, `US-CA`), `EU` or `EEA`; null: everywhere. */
   regions: nullable(Type.Array(Type.String({ pattern: '^(EEA|[A-Z]{2}(-[A-Z0-9]{1,3})?)$' }), { maxItems: 500 })),
   /** Destinations that serve this purpose. */
   destinationIds: idList(),

@@ -32,8 +32,8 @@ const eventProperty = Type.Object(
 const actionField = (description: string) =>
   Type.Enum([...planActions], {
     description:
-      `${description} Report counts it. Omit leaves the property out, Redact puts the text REDACTED in its place: in all that is ` +
-      'stored, sent and kept of the visitor. Quarantine holds the event until it is released or deleted. Drop accepts the event and stores no part of it.',
+      `${description} Report counts the event. Omit removes the property and Redact replaces it with the text REDACTED, in everything that is ` +
+      'stored, sent and kept with the visitor. Quarantine holds the event until it is released or deleted. Drop accepts the event and stores no part of it.',
   });
 
 const eventBody = Type.Object({
@@ -41,10 +41,10 @@ const eventBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 1_000 }),
   description: descriptionField,
   status: Type.Enum(['Proposed', 'Approved', 'Deprecated']),
-  /** Its owner. */
+  /** The person or team that owns the event. */
   owner: nullable(Type.String({ maxLength: 250 })),
   properties: Type.Array(eventProperty, { maxItems: 500 }),
-  action: actionField('The action for an event with a property of another type, or of a value that is not allowed.'),
+  action: actionField('The action for an event with a property of the wrong type or with a value that is not allowed.'),
 });
 
 export type DataGovernanceEventBody = Static<typeof eventBody>;
@@ -68,25 +68,25 @@ const ruleBody = Type.Object({
   description: descriptionField,
   isEnabled: Type.Boolean(),
   severity: Type.Enum([...planSeverities], {
-    description: 'Info is counted. A Warning stands on the overview. An Error stands there first and raises an alert.',
+    description: 'Info is counted. Warning is shown on the overview. Error is shown there first and raises an alert.',
   }),
-  /** The event that the rule checks; null is every event. */
+  /** The event that the rule checks; null: every event. */
   eventName: nullable(Type.String({ minLength: 1, maxLength: 1_000 })),
   property: Type.String({
     minLength: 1,
     maxLength: 500,
     description:
-      'Path of the property it looks at, as the event itself gives it: event_properties.total, default_properties.current_url, ' +
-      'visitor.email. event_properties.products.price is that of each product of a list.',
+      'Path of the property that the rule checks, in the event as it was sent: event_properties.total, default_properties.current_url, ' +
+      'visitor.email. event_properties.products.price is the price of each product in a list.',
   }),
   type: Type.Enum(['Required', 'Forbidden', 'Type', 'Pattern', 'OneOf', 'Range']),
   expected: nullable(
     Type.String({
       maxLength: 2_000,
       description:
-        'Of Type: string, number, boolean, object or array. Of Pattern: an RE2 expression. Of OneOf: a JSON list of at most 200 texts, numbers ' +
-        'and booleans, compared as they are; of a list each member has to be one of them. Of Range: two numbers, both included, of which ' +
-        'one may be left out: 0..100, 1.. or ..0. Else null.',
+        'For Type: string, number, boolean, object or array. For Pattern: an RE2 expression. For OneOf: a JSON list of at most 200 texts, numbers ' +
+        'and booleans, compared exactly; if the property is a list, each member must be one of them. For Range: two inclusive bounds, of which ' +
+        'one may be left out: 0..100, 1.. or ..0. For other types: null.',
     }),
   ),
   action: actionField('The action for an event that breaks the rule.'),
@@ -94,7 +94,7 @@ const ruleBody = Type.Object({
 
 export type DataGovernanceRuleBody = Static<typeof ruleBody>;
 
-/** The expected data of events. */
+/** The rules of the tracking plan for single properties. */
 export const dataGovernanceRules = defineCollection({
   name: 'dataGovernanceRules',
   noun: 'data governance rule',

@@ -14,7 +14,7 @@ import {
 } from '../experiments/experiment-bodies.ts';
 import { defineCollection, references, textOf } from '../contracts/config/define-collection.ts';
 
-/** Experiments: the variants of visitors, and the page changes of each variant. */
+/** Experiments: they assign variants to visitors, and a variant changes pages. */
 export const experiments = defineCollection({
   name: 'experiments',
   allowlisted: false,

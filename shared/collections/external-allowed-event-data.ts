@@ -10,14 +10,14 @@ const body = Type.Object({
   properties: Type.Array(Type.String({ minLength: 1, maxLength: 250 }), {
     maxItems: 1_000,
     uniqueItems: true,
-    description: 'Names of properties; `products.price` is one within an object or the objects of a list.',
+    description: 'Names of properties. `products.price` is a property within an object or the objects of a list.',
   }),
 });
 
 type ExternalAllowedEventDataBody = Static<typeof body>;
 
 /**
- * Event properties that destinations may receive. Without entries all properties are allowed; with entries only the
+ * Event properties that destinations may receive. Without entries all properties are allowed; with entries, only
  * properties listed for the event or for `*`.
  */
 export const externalAllowedEventData = defineCollection({

@@ -16,7 +16,7 @@ export const gatewayCollections = [
   tagManagerVariables,
 ] as const;
 
-/** The part of an account's configuration that gateways load; the CONFIG bucket stores it as `revision`. */
+/** The part of an account's configuration that gateways load. `revision`: of the whole configuration in CONFIG. */
 export function gatewayConfigOf(config: AccountConfig, revision: number): Uint8Array {
   const collections = Object.fromEntries(
     gatewayCollections.map(({ name }) => [name, config.collections[name] ?? []] as const),

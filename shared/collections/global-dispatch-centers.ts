@@ -15,7 +15,7 @@ const category = Type.Object(
     description: Type.Optional(descriptionField),
     priority: Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 }),
     destinationIds: idList(),
-    /** True keeps events from the category's destinations. */
+    /** An event for which the logic is true is not sent to the category's destinations. Null stops nothing. */
     logic: nullable(logicSchema),
   },
   { additionalProperties: false },

@@ -23,12 +23,12 @@ const ownSourceLabels: Readonly<Record<string, string>> = {
   Webhook: 'Webhook with any JSON',
 };
 
-/** The display name of a source type; its id where this build does not know the type. */
+/** The display name of a source type; its id if this build does not know the type. */
 export function sourceLabel(type: string): string {
   return ownSourceLabels[type] ?? findSourceKind(type)?.label ?? type;
 }
 
-/** The label of a type of destination. */
+/** The display name of a destination type; its id if this build does not know the type. */
 export function destinationLabel(type: string): string {
   return findDestinationKind(type)?.descriptor.label ?? type;
 }

@@ -16,7 +16,7 @@ const propertyMapping = Type.Object(
   { additionalProperties: false },
 );
 
-/** The default priority, which is the last one. */
+/** The largest priority number, which is tried last: the priority of a destination's default mapping. */
 export const mappingPriorityMax = 1_000_000;
 
 const body = Type.Object({

@@ -5,7 +5,7 @@ import { isJsonObject } from '../runtime/json.ts';
 import type { Collection } from '../contracts/config/define-collection.ts';
 import type { CollectionName, Registered } from './registry.ts';
 
-/** A newer build may have added a word, so a listed word is only required to be text. */
+/** `Value` without its lists of words: a newer build may have added a word, so any text is accepted. */
 type Tolerant<Value> = Value extends string
   ? string
   : Value extends number | boolean | null | undefined
@@ -23,25 +23,22 @@ export type LiveCollections = {
   readonly [Of in Registered as Of['name']]: readonly (BodyOf<Of> & { readonly id: string })[];
 };
 
-/**
- * The live collections of an account. Their types are checked already. `Name` lists the collections that were read.
- */
+/** An account's live configuration, with checked types. `Name`: the collections that were read. */
 export type LiveConfig<Name extends CollectionName = CollectionName> = AccountConfig<Pick<LiveCollections, Name>> & {
-  /** Published entities that could not be read. A restriction that depends on one must refuse. */
+  /** Published entities that could not be read. A restriction that depends on one of them must refuse. */
   readonly unreadable: readonly UnreadableEntity[];
 };
 
 /**
  * Reads the collections of a published configuration. During a rolling upgrade an older or a newer build may have
- * written it, and nothing that build accepted may be lost for formal reasons:
+ * written it, and an entity that the other build accepted must not be lost over a formality:
  *
  * - a missing collection is empty, an unknown one is ignored;
  * - a missing field gets its collection's default; unknown fields are kept;
  * - limits and words are not checked again: they were checked when the entity was stored. Collections that are read
- * exactly
- * are the exception, see `Collection.reading`;
+ *   exactly are the exception, see `Collection.reading`;
  * - an entity with a field of the wrong type is left out and listed, unless the field restricts nothing
- * (`Collection.harmless`): then it gets its default, and is listed too.
+ *   (`Collection.harmless`): then it gets its default, and is listed too.
  */
 export function readLiveCollections<Name extends CollectionName>(
   config: AccountConfig,
@@ -63,7 +60,7 @@ function createReader({ name, body, defaults, reading, harmless }: Collection): 
   const fits = (entity: SnapshotEntity): boolean => whole.Check(entity);
   const isHarmless = new Set(harmless);
   return (unreadable) => (entity) => {
-    // Nearly every entity is valid, and stays the parsed object.
+    // Nearly every entity is valid and is returned as parsed.
     if (fits(entity)) return [entity];
     const given: SnapshotEntity = { ...defaults, ...entity };
     if (fits(given)) return [given];
@@ -88,7 +85,7 @@ function fieldOf({ keyword, instancePath, params }: SchemaError): string {
 /** Keywords that define a type and its parts. */
 const shape = ['type', 'properties', 'required', 'items', 'anyOf', 'patternProperties', 'const'] as const;
 
-// Schemas compile once a process, when the first configuration is read.
+// Schemas compile once per process, when the first configuration is read.
 const readers = new Map<string, ReadEntity>();
 
 function readerOf(collection: Collection): ReadEntity {

@@ -54,7 +54,7 @@ export function isCollectionName(name: string): name is CollectionName {
   return byName.has(name);
 }
 
-/** The collection of a name: a CollectionName, or the target of a reference. */
+/** The collection with a name: a CollectionName, or the target of a reference. Throws for any other name. */
 export function collectionOf(name: string): AnyCollection {
   const collection = byName.get(name);
   if (collection === undefined) throw new Error(`${name} is not a collection`);

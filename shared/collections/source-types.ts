@@ -11,7 +11,7 @@ export const sourceTypes: readonly string[] = words(`
 
 /**
  * Types whose requests come directly from the visitor, so that the request's IP address and User-Agent are the
- * visitor's. For all other types they belong to a server of the customer or of a provider.
+ * visitor's. For all other types they are the address and User-Agent of a server of the customer or of a provider.
  */
 export const visitorSourceTypes: ReadonlySet<string> = new Set(
   words(`

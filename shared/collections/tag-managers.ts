@@ -22,7 +22,7 @@ export const tagManagers = defineCollection({
     name: nameField,
     description: descriptionField,
     status: enabledStatus,
-    /** The source whose pages load it. */
+    /** The source whose pages load the tag manager. */
     sourceId: nullable(Type.String({ minLength: 1, maxLength: 64 })),
   }),
   defaults: { description: null, status: 'Enabled', sourceId: null },
@@ -51,7 +51,7 @@ const tagBody = Type.Object({
   content: Type.String({
     maxLength: 60_000,
     description:
-      'CustomScript: a script, which runs as an element with the nonce of the page. ScriptSource: the https URL of one. ' +
+      'CustomScript: a script, which runs as a script element with the nonce of the page. ScriptSource: the https URL of a script. ' +
       'ImagePixel: the https URL of an image; {{Name}} after its host stands for the value of a variable. TrackEvent: the name of an event.',
   }),
   integrity: nullable(
@@ -68,9 +68,9 @@ const tagBody = Type.Object({
   purposeIds: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     maxItems: 100,
     uniqueItems: true,
-    description: 'Purposes (consentSettings) that the visitor has to allow, all of them, when it fires.',
+    description: 'Purposes (consentSettings). The tag fires only if the visitor allows all of them.',
   }),
-  fires: Type.Enum(['Always', 'OncePerPage'], { description: 'How often it runs on a page.' }),
+  fires: Type.Enum(['Always', 'OncePerPage'], { description: 'How often the tag runs on a page.' }),
 });
 
 /** The tags that a page runs when one of its triggers fires. */
@@ -107,25 +107,25 @@ const triggerBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 1_000,
-      description: 'Of a CustomEvent: the event that the page sends, or puts into its dataLayer as `event`.',
+      description: 'For a CustomEvent: the event that the page sends, or pushes to its dataLayer as `event`.',
     }),
   ),
   selector: nullable(
     Type.String({
       minLength: 1,
       maxLength: 500,
-      description: 'Of a Click or a FormSubmission: the CSS selector of the elements it is about; null is all.',
+      description: 'For a Click or a FormSubmission: the CSS selector of the elements; null: all elements.',
     }),
   ),
   threshold: nullable(
-    Type.Integer({ minimum: 1, maximum: 100, description: 'The percent of the page that a ScrollDepth waits for.' }),
+    Type.Integer({ minimum: 1, maximum: 100, description: 'For a ScrollDepth: the scrolled percentage of the page.' }),
   ),
-  intervalMs: nullable(Type.Integer({ minimum: 250, maximum: 86_400_000, description: 'The interval of a Timer.' })),
+  intervalMs: nullable(Type.Integer({ minimum: 250, maximum: 86_400_000, description: 'For a Timer: its interval.' })),
   limit: nullable(
     Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: 'The most times that it fires on a page; null means any number.',
+      description: 'The maximum number of times that the trigger fires on a page; null: no limit.',
     }),
   ),
   logic: nullable({
@@ -136,7 +136,7 @@ const triggerBody = Type.Object({
   }),
 });
 
-/** When tags fire. */
+/** Conditions under which tags fire. */
 export const tagManagerTriggers = defineCollection({
   name: 'tagManagerTriggers',
   noun: 'tag manager trigger',
@@ -154,8 +154,8 @@ const variableBody = Type.Object({
   value: Type.String({
     maxLength: 2_000,
     description:
-      'Constant: the text itself. DataLayer: a dotted path. Cookie, UrlParameter: its name. UrlPart: url, host, path, query or fragment. ' +
-      'Element: a CSS selector, followed by @ and an attribute, or its text. Script: the dotted path of a global, which is read and not ' +
+      'Constant: the text itself. DataLayer: a dotted path. Cookie, UrlParameter: the name of the cookie or parameter. UrlPart: url, host, path, query or fragment. ' +
+      'Element: a CSS selector for the text of an element; followed by @ and a name, for that attribute. Script: the dotted path of a global variable, which is read and not ' +
       'evaluated. EventProperty: the path of a property of the event that fired.',
   }),
   defaultValue: nullable(Type.String({ maxLength: 2_000 })),

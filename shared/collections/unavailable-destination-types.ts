@@ -7,12 +7,12 @@ export type UnavailableDestinationType = {
   readonly reason: string;
 };
 
-const browserTag = 'It is a tag that runs in the browser: there is nothing that a server could send.';
+const browserTag = 'It is a tag that runs in the browser: a server cannot send events to it.';
 const readOnly =
-  'It can be read where it exists, and not be created: it is a store or an audience, not a receiver of events.';
+  'Existing destinations of this type can be read, but none can be created: it is a store or an audience, not a receiver of events.';
 
 const otherIds: Readonly<Record<string, string>> = {
-  AWSEventBridge: 'It can be read where it exists. AmazonEventBridge sends events to a bus.',
+  AWSEventBridge: 'Existing destinations of this type can be read. AmazonEventBridge sends events to a bus.',
 };
 
 /** Why a kind is not offered. Searched on the platform's own pages and in open-source implementations, 2026-11-22. */

@@ -8,7 +8,7 @@ import type { LiveConfig } from './read-live-collections.ts';
 export const configMetrics = {
   unreadableEntities: gauge(
     'sluice_config_unreadable_entities',
-    'Published entities in force that this build cannot read, of the collections the service reads. shut: left out, and everything that it restricts is refused; defaulted: a field that restricts nothing has its default',
+    'Published entities in force that this build cannot read, in the collections that the service reads. shut: the entity is left out, and everything that it restricts is refused; defaulted: the unreadable field restricts nothing and has its default',
     ['effect'],
   ),
 };
@@ -54,7 +54,7 @@ export function showUnreadable(page: MetricsPage, { count }: Pick<UnreadableEnti
   });
 }
 
-/** Unreadable entities, each counted once for any number of fields. */
+/** Number of unreadable entities. An entity with several unreadable fields counts once. */
 function entitiesOf(unreadable: LiveConfig['unreadable'], isDefaulted: boolean): number {
   const listed = unreadable.filter((entity) => entity.isDefaulted === isDefaulted);
   return new Set(listed.map(({ collection, id }) => `${collection}/${id}`)).size;

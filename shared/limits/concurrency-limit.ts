@@ -1,21 +1,25 @@
 export type ConcurrencyLimitOptions = {
-  /** Units that all owners may use at a time. Default any number. */
+  /** Units that all owners together may use at a time. Unlimited by default. */
   readonly max?: number;
-  /** Units of those that one owner may use at a time. */
+  /** Units that one owner may use at a time. */
   readonly ofOwnerMax: number;
 };
 
 /**
- * Limits what each owner (an account, an address), and all of them together, use at a time: requests in flight, bodies
- * that are decompressed, bytes of memory. It refuses and never waits; a caller that waits uses `p-limit` below it.
+ * Limits the units that each owner (an account, an address) and all owners together use at a time: requests in flight,
+ * bodies being decompressed, bytes of memory. The limit refuses and never waits; a caller that has to wait uses
+ * `p-limit` as well.
  *
- * ```ts const decompressed = new ConcurrencyLimit({ max: 16, ofOwnerMax: 8 }); if (!decompressed.take(address)) return
- * busy; try { … } finally { decompressed.release(address); } ```
+ * ```ts
+ * const decompressed = new ConcurrencyLimit({ max: 16, ofOwnerMax: 8 });
+ * if (!decompressed.take(address)) return busy;
+ * try { … } finally { decompressed.release(address); }
+ * ```
  */
 export class ConcurrencyLimit {
   readonly max: number;
   readonly #ofOwnerMax: number;
-  /** Units in use by owner; an owner without any has no entry. */
+  /** Units in use by owner; an owner that uses none has no entry. */
   readonly #used = new Map<string, number>();
   #total = 0;
   #refused = 0;

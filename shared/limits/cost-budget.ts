@@ -4,25 +4,27 @@ import { RateLimit } from './rate-limit.ts';
 const activeMs = 1_000;
 
 export type CostBudgetLimits = {
-  /** Units that an account may spend in a millisecond while another one is active. */
+  /** Units that an account may spend per millisecond while another account is active. */
   readonly unitsPerMs: number;
-  /** Units that it may spend at once before it has to wait. */
+  /** Units that an account may spend at once before it has to wait. */
   readonly unitsAtOnce: number;
 };
 
 /**
- * Limits the cost of each account's work on a thread that all accounts share. An account that is alone never waits.
- * While another one is active, an account that has spent much waits, which leaves processors, and the services that all
- * accounts share, to the others. Cost is counted in units of work and not in time, so that a slow machine punishes no
- * account.
+ * Limits the cost of each account's work on a thread that all accounts share. The only active account never waits.
+ * While another account is active, an account that has spent its budget waits and leaves processors and shared services
+ * to the others. Cost is counted in units of work, not in time, so that a slow machine penalises no account.
  *
- * ```ts const budget = new CostBudget({ unitsPerMs: 30_000, unitsAtOnce: 500_000 }); budget.spend(accountId,
- * work.spent); const waitMs = budget.waitMs(accountId); ```
+ * ```ts
+ * const budget = new CostBudget({ unitsPerMs: 30_000, unitsAtOnce: 500_000 });
+ * budget.spend(accountId, work.spent);
+ * const waitMs = budget.waitMs(accountId);
+ * ```
  */
 export class CostBudget {
   readonly #now: () => number;
   readonly #limit: RateLimit;
-  /** The last work of any account, and the last one of all the others. */
+  /** The latest activity, and the latest activity of any other account. */
   #last: Activity = { accountId: undefined, atMs: Number.NEGATIVE_INFINITY };
   #lastOther: Activity = this.#last;
 
@@ -38,7 +40,7 @@ export class CostBudget {
     this.#last = { accountId, atMs: this.#now() };
   }
 
-  /** Charges the account for work. The work of an account that is alone is free. */
+  /** Charges the account for work. Work is free while no other account is active. */
   spend(accountId: string, units: number): void {
     this.recordActivity(accountId);
     if (this.#hasCompany(accountId, this.#last.atMs)) this.#limit.charge(accountId, units, this.#last.atMs);

@@ -1,9 +1,10 @@
 /**
- * How much each of several owners may keep, so that the sum fits into `capacity`: an owner with less keeps everything,
- * the others keep equal amounts (max-min fairness). Infinity if everything fits. So an owner with little never loses to
- * one with much.
+ * The amount that each owner may keep so that the sum fits into `capacity` (max-min fairness): an owner with less keeps
+ * everything, the others keep exactly this amount. Infinity if everything fits.
  *
- * ```ts fairLevel([10, 200, 300], 110); // 50: the first keeps 10, the others 50 each ```
+ * ```ts
+ * fairLevel([10, 200, 300], 110); // 50: the first keeps 10, the others 50 each
+ * ```
  */
 export function fairLevel(sizes: readonly number[], capacity: number): number {
   const rising = sizes.toSorted((a, b) => a - b);
@@ -22,13 +23,13 @@ type Holdings = ReadonlyMap<string, ReadonlyMap<string, number>>;
 type StoreLimits = {
   /** Bytes of all accounts together. */
   readonly capacity: number;
-  /** Bytes of one account, even where the others leave room. */
+  /** Bytes of one account, even if the others leave room. */
   readonly accountMax: number;
 };
 
 /**
- * The bytes that each destination may keep, where that is less than it has: first accounts are limited to their quota,
- * then the destinations of an account over it. Pure.
+ * The bytes that each destination may keep; a destination that may keep everything has no entry. The capacity is
+ * divided among accounts first, then among the destinations of each account that is over its quota. Pure.
  */
 export function fairLimits(holdings: Holdings, { capacity, accountMax }: StoreLimits): ReadonlyMap<string, number> {
   const sums = Array.from(holdings.values(), (own) => sum(own.values()));

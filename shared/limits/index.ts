@@ -6,9 +6,9 @@
  * | `RateLimit` | units an owner uses over time | wait, or 429 with Retry-After |
  * | `ConcurrencyLimit` | units an owner uses at a time | 429 or 503 |
  * | `CostBudget` | work of an account in a thread that others need too | wait |
- * | quota (`isOverQuota`, `fairLevel`, `fairLimits`) | bytes an account stores | its sources get 429, or its oldest bytes go |
+ * | quota (`isOverQuota`, `fairLevel`, `fairLimits`) | stored bytes | its sources get 429, or its oldest bytes are deleted |
  *
- * Settings and messages are the caller's: a limit knows numbers and owners only.
+ * Settings and messages belong to the caller: a limit knows only numbers and owners.
  */
 export { ConcurrencyLimit } from './concurrency-limit.ts';
 export { CostBudget } from './cost-budget.ts';

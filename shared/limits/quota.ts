@@ -6,7 +6,7 @@ export const { variables: quotaEnv, read: readQuotaSettings } = defineSettings({
   account: fromEnv(
     {
       LOG_ACCOUNT_SHARE_PERCENT: count(
-        'Quota of one account in each shared store, however much room there is: in INGEST its unresolved events, past which its sources are answered 429; in EVENTS the events that wait for its destinations; in RETRY and DEAD_LETTERS all it has there. 100 where there is one account',
+        'Quota of one account in each shared store, even if there is room for more: its unresolved events in INGEST (above the quota its sources are answered with 429), the events that wait for its destinations in EVENTS, and everything that it stores in RETRY and DEAD_LETTERS. Use 100 if there is only one account',
         50,
         { unit: '%', minimum: 1, maximum: 100 },
       ),
@@ -14,20 +14,20 @@ export const { variables: quotaEnv, read: readQuotaSettings } = defineSettings({
     (env) => env.LOG_ACCOUNT_SHARE_PERCENT / 100,
   ),
   /**
-   * Fraction of INGEST, RETRY and DEAD_LETTERS that accounts may fill; above it those with most give way. The rest is
-   * for accounts with little.
+   * Fraction of INGEST, RETRY and DEAD_LETTERS that all accounts may fill. Above it, the accounts that store most are
+   * limited first; the rest of the store is for accounts that store little.
    */
   all: 0.7,
 });
 
 export type QuotaSettings = ReturnType<typeof readQuotaSettings>;
 
-/** Fraction of its quota below which an owner that was over it is within it again. */
+/** An owner that was over its quota is within it again at or below this fraction of it. */
 const resumeFraction = 0.9;
 
 /**
- * Whether an owner is over its quota: above it, or, once it was over, until it has clearly less. So an owner at its quota
- * is not refused and accepted again with each event.
+ * Whether an owner is over its quota. An owner that was over its quota stays so until it uses clearly less; otherwise
+ * each event of an owner close to its quota could change the result.
  *
  * ```ts
  * isRefused = isOverQuota(bytes, quotaBytes, isRefused);
@@ -36,5 +36,5 @@ const resumeFraction = 0.9;
 export const isOverQuota = (used: number, quota: number, wasOver: boolean): boolean =>
   used > (wasOver ? quota * resumeFraction : quota);
 
-/** Size of a store after a cut to its quota: clearly less, so that it is not cut again with each message. */
+/** Size to cut a store to when it exceeds its quota: clearly less, so that the next message causes no further cut. */
 export const keptOfQuota = (quota: number): number => quota * resumeFraction;

@@ -1,24 +1,28 @@
 export type Rate = {
-  /** Units that an owner gains a second. 0: an owner gains only what `credit` gives it. */
+  /** Units that an owner gains per second. 0: only `credit` adds units. */
   readonly perS: number;
-  /** Units that an owner may use at once. It never holds more, and it begins with all of them. */
+  /** Units that an owner may use at once, and its level at the start. Time never raises the level above them. */
   readonly burst: number;
-  /** Owners whose use is remembered; beyond it the oldest begin again with a full burst. */
+  /** Number of owners that are remembered. Above it the oldest are forgotten and start again with a full burst. */
   readonly ownersMax?: number;
 };
 
 const ownersMaxByDefault = 100_000;
-/** With this many owners or more, those with a full burst are forgotten. */
+/** From this number of owners on, owners with a full burst are forgotten. */
 const ownersSwept = 1_000;
 
 /**
  * Limits what each owner (an account, a source key, an address) uses over time, by a token bucket for each owner. Units
  * are events, bytes, milliseconds of work or requests.
  *
- * Use `take` where the cost is known before, `charge` where it is known only after: an owner in debt then waits.
+ * Use `take` if the cost is known before the work, `charge` if it is known only afterwards: an owner in debt then
+ * waits.
  *
- * ```ts const events = new RateLimit({ perS: 10_000, burst: 20_000 }); const waitMs = events.take(sourceKey, rows); if
- * (waitMs > 0) return tooMany(waitMs); ```
+ * ```ts
+ * const events = new RateLimit({ perS: 10_000, burst: 20_000 });
+ * const waitMs = events.take(sourceKey, rows);
+ * if (waitMs > 0) return tooMany(waitMs);
+ * ```
  */
 export class RateLimit {
   readonly #perMs: number;
@@ -38,8 +42,8 @@ export class RateLimit {
   }
 
   /**
-   * Uses units and returns 0, or uses none and returns how long to wait for them, in ms. An amount above the burst passes
-   * when the burst is full and leaves a debt, so no amount is refused for ever.
+   * Uses units and returns 0, or uses none and returns how long to wait for them, in ms. An amount above the burst
+   * passes at a full burst and leaves a debt, so no amount is refused for ever.
    */
   take(owner: string, amount: number, nowMs = this.#now()): number {
     const level = this.#levelOf(owner, nowMs);
@@ -48,31 +52,33 @@ export class RateLimit {
     return waitMs;
   }
 
-  /** Uses units whose number is known only afterwards; an owner without enough of them is left in debt. */
+  /** Uses units after the work is done; an owner with too few units goes into debt. */
   charge(owner: string, amount: number, nowMs = this.#now()): void {
     this.#levelOf(owner, nowMs).units -= amount;
   }
 
-  /** Returns units, or adds units beyond those of time. Units above the burst are lost with the next reading. */
+  /** Gives back unused units, or adds units. Units above the burst are lost at the next call. */
   credit(owner: string, amount: number): void {
     const level = this.#levels.get(owner);
     if (level !== undefined) level.units += amount;
   }
 
-  /** How long until the owner may use `amount`, in ms; 0 if it may now. By default: until it is out of debt. */
+  /**
+   * Time until the owner may use `amount`, in ms; 0 if it may now. Without `amount`: until the owner is out of debt.
+   */
   waitMs(owner: string, amount = 0, nowMs = this.#now()): number {
     const level = this.#levels.get(owner);
     return level === undefined ? 0 : this.#untilMs(this.#fill(level, nowMs).units, amount);
   }
 
-  /** Owners in debt, with the time until each is out of it, in ms. */
+  /** Owners in debt, with the time until each is out of debt, in ms. */
   inDebt(nowMs = this.#now()): ReadonlyMap<string, number> {
     this.#sweep(nowMs);
     const waits = [...this.#levels].map(([owner, { units }]) => [owner, this.#untilMs(units, 0)] as const);
     return new Map(waits.filter(([, waitMs]) => waitMs > 0));
   }
 
-  /** Owners whose use is remembered. */
+  /** Number of remembered owners. */
   get size(): number {
     return this.#levels.size;
   }
@@ -120,5 +126,5 @@ export class RateLimit {
   }
 }
 
-/** Units of an owner at a time, negative in debt. */
+/** Units of an owner at a time in ms; negative if the owner is in debt. */
 type Level = { units: number; atMs: number };
