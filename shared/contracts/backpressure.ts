@@ -11,15 +11,15 @@ const backpressureReport = Type.Object({
   v: Type.Literal(1),
   /** Accounts with a late destination, and how long its oldest event has waited, in ms. */
   accounts: Type.Array(Type.Tuple([Type.String(), ms])),
-  /** How long the oldest accepted event of all accounts has waited for the resolver; absent where that is not late. */
+  /** How long the oldest accepted event of all accounts has waited for the resolver; absent if it is not late. */
   resolve: Type.Optional(Type.Object({ ageMs: ms, ageMaxMs: ms })),
-  /** Accounts with a queue in INGEST, and its bytes; earlier versions omit it. */
+  /** Accounts with a queue in INGEST, and the bytes of each queue; earlier versions omit the list. */
   queued: Type.Optional(Type.Array(Type.Tuple([Type.String(), bytes]))),
 });
 
 /**
  * Late events and the queues of accounts, as one pipeline sees them. A pipeline writes the report to the LEASES bucket
- * every second while there are any; gateways drop it together with the pipeline.
+ * every second while there is something to report; gateways drop it together with the pipeline.
  */
 export type BackpressureReport = Static<typeof backpressureReport>;
 

@@ -3,17 +3,17 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { stepCounts } from './step-counts.ts';
 
-// A dispatcher's counts of its destination's events: how each moves from stage to stage, by its name and by its source,
-// in the step of its receipt; and how requests were answered, in the step of the answer. The events in a stage
-// (waiting, retrying) are those that entered it less those that left it.
+// A dispatcher's counts for its destination. A move of an event between stages is counted by event name and by source,
+// in the time step of the event's receipt; an answer to a request in the time step of the answer. The number of events
+// in a stage (waiting, retrying) is the number that entered it minus the number that left it.
 
-/** The stage that an event leaves: the account's log, a replay, or a stage it waited in. */
+/** The stage that an event leaves: the account's log, a replay, or a stage in which it waited. */
 export const stages = ['log', 'replay', 'waiting', 'retrying'] as const;
 export type Stage = (typeof stages)[number];
 
 /**
- * The stage that an event enters. `dead` and `stopped` name their reason after a space. `skipped`: it waited, and the
- * destination no longer needs it or the log no longer has it.
+ * The stage that an event enters. `dead` and `stopped` name their reason after a space. `skipped`: the event waited,
+ * and the destination no longer needs it or the log no longer contains it.
  */
 export type MovedTo = 'waiting' | 'retrying' | 'delivered' | 'skipped' | `dead ${string}` | `stopped ${string}`;
 
@@ -21,7 +21,7 @@ export type Move = { readonly from: Stage; readonly to: string; readonly reason:
 
 /** Longer names and reasons are shortened. */
 export const countedTextMax = 100;
-/** Reasons without a column. */
+/** The reason for all reasons that have no column. */
 export const otherReason = 'other';
 
 /** The column of a move. */
@@ -41,18 +41,18 @@ export const throttledColumn = 'throttled';
 
 const perDoubling = 2;
 
-/** The column of a request that was answered after so many ms: times within a fifth of each other share one. */
+/** The column of a request that was answered after `ms`. Columns are a factor of about 1.4 apart. */
 export function answerColumn(ms: number): string {
   return `ms${Math.round(perDoubling * Math.log2(Math.max(1, ms)))}`;
 }
 
-/** The time in ms that a column stands for, about; undefined for any other column. */
+/** The approximate time of a column, in ms; undefined for any other column. */
 export function readAnswerColumn(column: string): number | undefined {
   const found = /^ms(\d{1,3})$/.exec(column)?.[1];
   return found === undefined ? undefined : 2 ** (Number(found) / perDoubling);
 }
 
-/** The tables of a destination, as an entry of the HEALTH bucket holds them. */
+/** The tables of a destination, as an entry of the HEALTH bucket contains them. */
 const deliveryCounts = Type.Object({
   names: Type.Optional(stepCounts),
   sources: Type.Optional(stepCounts),

@@ -6,13 +6,13 @@ import { assertId } from './subjects.ts';
 
 /** Frames of the account's log that a dispatcher has settled, by their sequence. */
 export type WrittenPlace = {
-  /** All frames up to here. */
+  /** All frames up to this one are settled. */
   readonly upTo: number;
-  /** Settled frames above, each as its distance from the previous one. */
+  /** Settled frames above `upTo`, each as its distance from the previous one. */
   readonly above: readonly number[];
-  /** When the newest of them was stored, in ms since the epoch. */
+  /** When the newest settled frame was stored, in ms since the epoch. */
   readonly storedUntilMs: number;
-  /** Frames that are settled in part: sequence, time of storage, and the settled lines, a bit each, in base64. */
+  /** Partly settled frames: sequence, time of storage, and the settled lines as a bit map in base64. */
   readonly parts: readonly (readonly [number, number, string])[];
 };
 
@@ -23,13 +23,16 @@ export type DestinationPosition = {
   readonly term: number;
   /** The instance whose dispatcher wrote it last. */
   readonly owner: string;
-  /** When the destination was first published, in ms since the epoch: events resolved before are not for it. */
+  /** When the destination was first published, in ms since the epoch: it gets no events resolved before that time. */
   readonly sinceMs: number;
   /** When a missing earlier position was found, in ms since the epoch. */
   readonly lostAtMs?: number;
-  /** The oldest sequence of EVENTS that its retries refer to: retention keeps EVENTS from there, within the quota. */
+  /**
+   * Oldest sequence of EVENTS that the destination's retries refer to: retention keeps it and later ones, within the
+   * quota.
+   */
   readonly oldestReference?: number;
-  /** No live version has the destination: published again, it starts at its publication. */
+  /** No live version contains the destination. If it is published again, it starts at that publication. */
   readonly retired?: true;
   /** Undefined before the first write: the destination begins at `sinceMs`. */
   readonly place?: WrittenPlace;

@@ -7,7 +7,9 @@ const instant = Type.String({ format: 'date-time' });
 const maybe = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-/** The content of a certificate: what was erased where and when, and what stays until when. It names no person. */
+/**
+ * The content of a certificate: erased data with store and time, and retained data with its end. It names no person.
+ */
 export const certificatePayload = Type.Object({
   version: Type.Literal(1),
   accountId: Type.String(),
@@ -22,7 +24,8 @@ export const certificatePayload = Type.Object({
   /** Deleted immediately. */
   stores: Type.Array(Type.Object({ name: Type.String(), deleted: maybe(Type.Integer()) })),
   /**
-   * Stores that still hold events of the person, which are never sent, shown or replayed, and until when at the latest.
+   * Stores that still contain events of the person, and the latest time until when. The events are never sent, shown or
+   * replayed.
    */
   retained: Type.Array(Type.Object({ name: Type.String(), why: Type.String(), until: maybe(instant) })),
   destinations: Type.Array(
@@ -98,7 +101,7 @@ export function verifyCertificate(certificate: unknown, keySet: unknown): Certif
   if (!checkKeys.Check(keySet)) throw new CertificateError('the key set has no list `keys` of Ed25519 keys');
   const header = decode(certificate.protected);
   if (!checkHeader.Check(header))
-    throw new CertificateError(`its header is not that of a ${certificateType} signed with EdDSA`);
+    throw new CertificateError(`its header does not describe a ${certificateType} signed with EdDSA`);
   const jwk = keySet.keys.find(({ kid }) => kid === header.kid);
   if (jwk === undefined)
     throw new CertificateError(`it was signed by the key ${header.kid}, which is not in the key set`);
@@ -108,7 +111,7 @@ export function verifyCertificate(certificate: unknown, keySet: unknown): Certif
     throw new CertificateError('the signature does not fit: the certificate was changed');
   }
   const payload = decode(certificate.payload);
-  if (!checkPayload.Check(payload)) throw new CertificateError('its payload is not that of version 1');
+  if (!checkPayload.Check(payload)) throw new CertificateError('its payload does not have the format of version 1');
   return payload;
 }
 
@@ -116,6 +119,6 @@ function decode(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
   } catch (cause) {
-    throw new CertificateError('it holds no JSON', { cause });
+    throw new CertificateError('it contains no JSON', { cause });
   }
 }

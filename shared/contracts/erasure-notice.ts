@@ -8,11 +8,11 @@ const erasureNotice = Type.Object({
   v: Type.Literal(1),
   /** Id of the erasure: a later notice with it replaces the earlier one. */
   id: Type.String(),
-  /** Events of these visitors received until then are not sent, in ms since the epoch. */
+  /** Ms since the epoch: events of these visitors that were received until then are not sent. */
   atMs: Type.Integer({ minimum: 0 }),
-  /** The erasure is not done yet, and `atMs` is a time ahead: a notice with its final time follows. */
+  /** The erasure is not finished, and `atMs` is in the future: a notice with the final time follows. */
   isAhead: Type.Optional(Type.Boolean()),
-  /** `hashedVisitor` of each. */
+  /** `hashedVisitor` of each visitor. */
   visitors: Type.Array(Type.String()),
 });
 
@@ -21,7 +21,7 @@ export type ErasureNotice = Static<typeof erasureNotice>;
 
 const isNotice = Compile(erasureNotice);
 
-/** Visitors in one notice, at most; a larger cluster has several notices. */
+/** Visitors in one notice, at most; an erasure of more visitors has several notices. */
 export const visitorsPerNotice = 10_000;
 
 export function encodeErasureNotice(notice: ErasureNotice): Uint8Array {

@@ -37,7 +37,7 @@ export type AccountConfig<Collections = StoredCollections> = {
   readonly sourceSecrets?: readonly SourceSecret[];
   /** `IdentitySettings` as stored; absent for the defaults. */
   readonly identity?: unknown;
-  /** Settings of the account, not of the version; absent where the account has none. `readPlanSettings` reads it. */
+  /** Settings of the account, not of the version; absent if the account has none. `readPlanSettings` reads it. */
   readonly planSettings?: PublishedPlanSettings;
 };
 
@@ -48,11 +48,11 @@ export type UnreadableEntity = {
   readonly field: string;
   /** As published: a restriction by entity may need its fields. */
   readonly entity: SnapshotEntity;
-  /** Whether the field gets its default and the entity counts: such a field restricts nothing. */
+  /** Whether the entity stays in force with the field's default, because the field restricts nothing. */
   readonly isDefaulted: boolean;
 };
 
-/** The bytes of a configuration; the same configuration gives the same bytes. */
+/** The bytes of a configuration. Equal configurations have equal bytes. */
 export function encodeAccountConfig(config: AccountConfig): Uint8Array {
   return encodeJson(config);
 }
@@ -72,7 +72,7 @@ export function decodeAccountConfig(bytes: Uint8Array): AccountConfig {
   return config as unknown as AccountConfig;
 }
 
-/** SHA-256 of a source key, lower-case hex: the form in which a key is published. */
+/** SHA-256 of a source key as lower-case hex, the form in which keys are published. */
 export function hashSourceKey(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('hex');
 }

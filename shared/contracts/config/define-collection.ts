@@ -5,7 +5,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 /** A field that names entities of another collection; `ids` reads them from a body. */
 export type Reference = {
   readonly field: string;
-  /** Name of the collection it refers to. */
+  /** Name of the collection that the ids refer to. */
   readonly collection: string;
   ids(body: JsonObject): readonly string[];
 };
@@ -13,7 +13,7 @@ export type Reference = {
 /** A fault that a schema cannot express: the field and what is wrong with it. */
 export type FieldProblem = { readonly field: string; readonly problem: string };
 
-/** How entities of another build are read: see `readLiveConfig`. */
+/** How entities of another build are read: see `readLiveCollections`. */
 export type Reading = 'tolerant' | 'exact';
 
 /** One collection of the configuration: a file, and one line in the registry. */
@@ -23,19 +23,19 @@ export type Collection<Name extends string = string, Body extends TObject = TObj
   readonly noun: string;
   /** How a new entity gets its id: a UUID, or a slug of its name. */
   readonly ids: 'uuid' | 'slug';
-  /** An account has at most one entity of it. */
+  /** An account has at most one entity of the collection. */
   readonly single: boolean;
   /** No two entities share a name, whatever its case. */
   readonly uniqueNames: boolean;
   /** Fields of which no two entities share a value. */
   readonly uniqueFields: readonly string[];
-  /** An entity's own fields as stored, all of them. */
+  /** All fields of a stored entity, apart from its id. */
   readonly body: Body;
   /** Values of the fields a client may leave out when it creates an entity. */
   readonly defaults: JsonObject;
   /**
-   * `exact`: an entity must fit the whole schema of this build, limits and words included, or it is not used: for
-   * entities that would do harm in part.
+   * `exact`: an entity must fit the whole schema of this build, limits and words included, or it is not used. For
+   * entities that would cause harm if only a part of them took effect.
    */
   readonly reading: How;
   /** Fields that restrict nothing: a value that this build cannot read is replaced by the default. */
@@ -44,7 +44,7 @@ export type Collection<Name extends string = string, Body extends TObject = TObj
   readonly fixed: readonly string[];
   /** Fields that only the service sets: refused at creation, ignored in a PATCH. */
   readonly readOnly: readonly string[];
-  /** Whether a new version may include only some of its entities: by their ids in `include`. */
+  /** Whether a new version may include only some of the collection's entities, listed by id in `include`. */
   readonly allowlisted: boolean;
   /** Fields by which a list can be filtered. */
   readonly filters: readonly string[];
@@ -59,7 +59,7 @@ type Declared<Name extends string, Body extends TObject> = Pick<Collection<Name,
   Partial<Omit<Collection<Name, Body>, 'reading'>>;
 
 /**
- * Declares a collection; a property that is left out takes the usual value.
+ * Declares a collection; a property that is left out has the default below.
  *
  * ```ts
  * export const exampleNotes = defineCollection({
@@ -94,12 +94,11 @@ export function defineCollection<const Name extends string, Body extends TObject
   };
 }
 
-/** The value where it is text, else an empty text. */
+/** The value if it is text, else an empty text. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A value or null. */
 export const nullable = <Schema extends TSchema>(schema: Schema): TUnion<[Schema, TNull]> =>
   Type.Union([schema, Type.Null()]);
 
@@ -111,7 +110,7 @@ export const enabledStatus = Type.Enum(['Enabled', 'Disabled']);
 export const idList = (idsMax = 1_000): ReturnType<typeof Type.Array<ReturnType<typeof Type.String>>> =>
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: idsMax, uniqueItems: true });
 
-/** A reference held in a field that is one id, a list of ids, or null. */
+/** A reference in a field that contains one id, a list of ids, or null. */
 export function references(field: string, collection: string): Reference {
   return {
     field,

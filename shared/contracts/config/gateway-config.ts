@@ -2,12 +2,12 @@ import { encodeJson } from '../../runtime/json.ts';
 import type { AccountConfig } from './account-config.ts';
 
 /*
- * The configuration of one account for gateways: value of `account.<id>` in the GATEWAY_CONFIG bucket. It has the
+ * The configuration of one account for gateways: value of `account.<id>` in the GATEWAY_CONFIG bucket. It contains the
  * collections that gateways read, and begins with the revision of the account's configuration in CONFIG, so that
  * gateways and pipelines report the same revisions.
  */
 
-/** The bytes of a gateway's configuration; the same configuration gives the same bytes. */
+/** The bytes of a gateway's configuration. Equal configurations have equal bytes. */
 export function encodeGatewayConfig(config: AccountConfig, revision: number): Uint8Array {
   const { format, accountId, versionId, versionNumber, publishedAt, sourceKeys, collections } = config;
   return encodeJson({
@@ -25,11 +25,11 @@ export function encodeGatewayConfig(config: AccountConfig, revision: number): Ui
 const revisionPattern = /^\{"revision":(\d{1,16}),/;
 const headBytes = 32;
 
-/** The revision of the account's configuration in CONFIG, without reading the rest; 0 if there is none. */
+/** Reads only the revision of the account's configuration in CONFIG; 0 if there is none. */
 export function gatewayConfigRevision(bytes: Uint8Array): number {
   const [, revision] = revisionPattern.exec(Buffer.from(bytes.subarray(0, headBytes)).toString('latin1')) ?? [];
   return Number(revision ?? 0);
 }
 
-/** The signee of a gateway's configuration: a signature of the account's configuration is not valid for it. */
+/** The name that the signature of a gateway's configuration covers; a signature for `accountId` is not valid there. */
 export const gatewaySignee = (accountId: string): string => `gateway.${accountId}`;

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 
 /** ExternalIds that an account may allow for one visitor, at most. */
 const externalIdsLimit = 10;
-/** Identifiers of a visitor in all, whatever an account allows. */
+/** Identifiers of one visitor, at most, of all kinds and in every account. */
 const identifiersLimit = 1_000;
 const blockedValuesMax = 500;
 const blockedCharactersMax = 100;
@@ -17,54 +17,59 @@ export const identitySettings = Type.Object(
   {
     emailIdentifies: Type.Boolean({
       description:
-        'Whether an e-mail address identifies a visitor where `priority` lets it. False: it is a property and nothing else. ' +
+        'Whether an e-mail address identifies a visitor, in the order that `priority` defines. False: it is only a property. ' +
         'Default: true.',
     }),
     externalIdsMax: Type.Integer({
       minimum: 1,
       maximum: externalIdsLimit,
       description:
-        'How many externalIds a visitor may have. With 1, an event that names a second one on the same device is of another ' +
-        'person. With more, an externalId that no visitor has is added to the visitor of the device, or of the first externalId ' +
-        'of the event. Two visitors that have an externalId each stay two. Default: 1.',
+
+
+        'How many externalIds a visitor may have. With 1, an event with a second one on the same device belongs to another ' +
+        "person. With more, an externalId that no visitor has is added to the visitor of the device, or of the event's first " +
+        'externalId. Two visitors that each have an externalId are not merged. Default: 1.',
     }),
     emailsMax: Type.Integer({
       minimum: 1,
       maximum: identifiersLimit,
       description:
-        'How many e-mail addresses lead to a visitor. A further one is a property and leads to no visitor, and an anonymous ' +
-        'visitor whose addresses would exceed the number is not merged. Default: 1000, which is how many identifiers a visitor has at most.',
+
+        'How many e-mail addresses can identify one visitor. A further address is only a property. An anonymous ' +
+        'visitor whose addresses would exceed the limit is not merged. Default: 1000, the limit of all identifiers of a visitor.',
     }),
     userIdsMax: Type.Integer({
       minimum: 1,
       maximum: identifiersLimit,
       description:
         'How many userIds a visitor may have: its own id and those of the anonymous visitors that were merged into it. The visitor of a ' +
-        'further device stays its own, with its history; the device is signed in as the person, so that its later events are the ' +
-        "person's until another person signs in there. Explicit aliases and merges are not limited. Default: 1000.",
+
+        'further device stays separate, with its history; the device is signed in as the person, so that its later events belong to ' +
+        'the person until another person signs in on it. Explicit aliases and merges are not limited. Default: 1000.',
     }),
     priority: Type.Array(Type.Enum([...identifierKinds]), {
       minItems: identifierKinds.length,
       maxItems: identifierKinds.length,
       uniqueItems: true,
       description:
-        'The order in which kinds of identifiers decide whose an event is, if its identifiers belong to several visitors. ' +
+        'The order in which kinds of identifiers decide which visitor an event belongs to, if its identifiers belong to several. ' +
         'externalId must come before userId, since several people may use one device. If email decides, the event belongs to the ' +
-        'visitor with the address, and the device is signed in as that visitor. With the key of a server the visitor also gets the ' +
-        'externalId, unless another visitor has it. No visitors are merged. Default: externalId, userId, email.',
+
+        'visitor with the address, and the device is signed in as that visitor. If the event was sent with the key of a server, the visitor ' +
+        'also gets the externalId, unless another visitor has it. No visitors are merged. Default: externalId, userId, email.',
     }),
     blockedValues: Type.Array(Type.String({ minLength: 1, maxLength: blockedCharactersMax }), {
       maxItems: blockedValuesMax,
       description:
-        'Values that are not identifiers, beside the built-in ones (undefined, null, none, nan, true, false, 0, -1, unknown, anonymous, ' +
+        'Values that are not identifiers, in addition to the built-in ones (undefined, null, none, nan, true, false, 0, -1, unknown, anonymous, ' +
         'guest, test, [object Object], zeros, xxxxx, templates that were not filled in such as {{user.id}}, and the like). Upper and lower case, and spaces, brackets and quotes around a value ' +
-        'make no difference. Events are accepted without them. Visitors that have one already keep it. Default: none.',
+        'make no difference. Events are accepted without such identifiers. Visitors that already have one keep it. Default: none.',
     }),
     publicKeysOverwrite: Type.Boolean({
       description:
         'Whether the keys of web, pixel, redirect and mobile sources, which every visitor of a page can read, may do what the keys ' +
         'of servers may: overwrite external_id, email and phone_number that a server source has set, and merge known people by an ' +
-        'alias. What they set counts as set by a server. Default: false.',
+        'alias. Values that they set count as set by a server. Default: false.',
     }),
   },
   { additionalProperties: false },

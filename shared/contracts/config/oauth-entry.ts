@@ -8,13 +8,13 @@ const instant = Type.Number({ minimum: 0 });
 
 const oauthEntry = Type.Object({
   v: Type.Literal(1),
-  /** The platform's last token and its end. */
+  /** The platform's last token and the time when it expires. */
   token: Type.Optional(Type.Object({ accessToken: Type.String(), expiresAtMs: instant })),
-  /** The platform's newest refresh token, where it issues a new one with each token. */
+  /** The platform's newest refresh token, if the platform issues a new one with each token. */
   refreshToken: Type.Optional(Type.String()),
-  /** A process requests a token until then: others wait for its result. */
+  /** A process is requesting a token. Until this time other processes wait for the result. */
   askedUntilMs: Type.Optional(instant),
-  /** The platform refused a token: no process asks again before then. */
+  /** The platform refused a token. No process requests one before `untilMs`. */
   refusal: Type.Optional(Type.Object({ reason: Type.String(), untilMs: instant })),
 });
 
@@ -33,7 +33,7 @@ export function encodeOAuthEntry(entry: OAuthEntry, box: SecretBox, key: string)
   return Buffer.from(box.seal(JSON.stringify(entry), `oauth/${key}`));
 }
 
-/** Undefined if there is none, and for one that another key sealed. */
+/** Undefined if there is no entry, another key sealed it, or its format is unknown. */
 export function decodeOAuthEntry(bytes: Uint8Array | undefined, box: SecretBox, key: string): OAuthEntry | undefined {
   if (bytes === undefined) return undefined;
   try {

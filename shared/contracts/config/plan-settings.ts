@@ -9,7 +9,7 @@ export const planActions = ['Report', 'Omit', 'Redact', 'Quarantine', 'Drop'] as
 export const planSeverities = ['Info', 'Warning', 'Error'] as const;
 
 const severity = Type.Enum([...planSeverities], {
-  description: 'Info is counted. A Warning stands on the overview. An Error stands there first and raises an alert.',
+  description: 'Info is counted. Warning is shown on the overview. Error is shown there first and raises an alert.',
 });
 
 /** A whole event can neither be omitted nor redacted. */
@@ -17,15 +17,16 @@ export const unknownEventsSetting = Type.Object(
   {
     action: Type.Enum(['Report', 'Quarantine', 'Drop'], {
       description:
-        'Report counts it, Quarantine holds it until it is released or deleted, Drop accepts it and stores no part of it.',
+        'Report counts the event, Quarantine holds it until it is released or deleted, Drop accepts it and stores no part of it.',
     }),
     severity,
   },
   {
     additionalProperties: false,
     description:
-      'What becomes of an event that the tracking plan does not list. It counts once at least one event of the plan is Approved; ' +
-      'events of the service, which begin with $, are never unknown. Not versioned: a change takes effect immediately.',
+
+      'The action for an event that the tracking plan does not list. It applies once at least one event of the plan is Approved; ' +
+      "Sluice's own events, whose names begin with $, are never unknown. Not versioned: a change takes effect immediately.",
   },
 );
 
@@ -33,14 +34,14 @@ export const unknownPropertiesSetting = Type.Object(
   {
     action: Type.Enum([...planActions], {
       description:
-        'Report counts it, Omit leaves the property out, Redact puts the text REDACTED in its place, Quarantine holds the event, Drop accepts the event and stores no part of it.',
+        'Report counts the event, Omit removes the property, Redact replaces it with the text REDACTED, Quarantine holds the event, Drop accepts the event and stores no part of it.',
     }),
     severity,
   },
   {
     additionalProperties: false,
     description:
-      'What becomes of a property that the entry of its event in the tracking plan does not list. It counts once at least one ' +
+      'The action for a property that the entry of its event in the tracking plan does not list. It applies once at least one ' +
       'event of the plan is Approved. Not versioned: a change takes effect immediately.',
   },
 );

@@ -4,15 +4,15 @@ import { optionalSecret, secret } from '../../runtime/variables.ts';
 
 /**
  * Text sealed with AES-256-GCM: `enc:v1:`, the id of the key, a dot, and base64url of nonce, tag and cipher text. Text
- * of builds without ids of keys has neither id nor dot.
+ * that was sealed by builds without key ids has neither id nor dot.
  */
 export type SecretBox = {
-  /** Id of the key that seals; it reveals nothing of the key. */
+  /** Id of the key that seals; it reveals nothing about the key. */
   readonly keyId: string;
 
-  /** `context` binds the cipher text to its place (account, entity, key): elsewhere it does not open. */
+  /** `context` binds the cipher text to its place (account, entity, key): it opens only with the same context. */
   seal(plain: string, context: string): string;
-  /** Opens with any of the keys. Throws SecretError if none of them sealed it, or for another place. */
+  /** Opens with any of the keys. Throws SecretError if none of them sealed it, or if the context is another one. */
   open(sealed: string, context: string): string;
 };
 
@@ -28,7 +28,7 @@ const keyIdBytes = 6;
 const algorithm = 'aes-256-gcm';
 const options = { authTagLength: tagBytes };
 
-/** Shown in place of a secret. Sent back, it keeps the stored value. */
+/** Shown in place of a secret. A client that sends the mask back keeps the stored value. */
 export const secretMask = '********';
 
 export function isSealed(value: unknown): value is string {
@@ -41,8 +41,8 @@ export function sealedBy(keyId: string): string {
 }
 
 /**
- * `current` seals and opens, `others` only open: the previous key, while its texts are being sealed again. Each key is
- * 32 bytes, base64 or base64url. Throws SecretError for any other key.
+ * `current` seals and opens; `others` only open, such as the previous key while its texts are being sealed again. Each
+ * key is 32 bytes, base64 or base64url. Throws SecretError for any other key.
  */
 export function createSecretBox(current: string, ...others: readonly string[]): SecretBox {
   return boxOf(
@@ -113,7 +113,7 @@ export function userHashSecretContext(accountId: string, sourceId: string): stri
   return `${accountId}/${sourceId}/user-hash-secret`;
 }
 
-/** The context of the token for fetching what a source's notices point to: see SecretBox.seal. */
+/** The context of the token for reading the records that a source's notices name: see SecretBox.seal. */
 export function accessTokenContext(accountId: string, sourceId: string): string {
   return `${accountId}/${sourceId}/access-token`;
 }
@@ -135,16 +135,16 @@ export function accountKeyContext(accountId: string, kid: string): string {
 
 const keyRules = { pattern: '^[A-Za-z0-9+/_-]{43}=?$', mustBe: '32 bytes in base64' };
 
-/** The key that seals, then the key that only opens, where there is one. */
+/** The key that seals, then the key that only opens, if there is one. */
 export const { variables: secretsEnv, read: readSecretKeys } = defineSettings(
   fromEnv(
     {
       SECRETS_KEY: secret(
-        'Seals and opens the secrets of destinations, the access tokens of sources and source keys, and signs list cursors. The same for the control plane and the pipeline',
+        'Seals and opens the secrets of destinations, the access tokens of sources and the source keys, and signs list cursors. It must be the same for the control plane and the pipeline',
         keyRules,
       ),
       SECRETS_KEY_PREVIOUS: optionalSecret(
-        'Opens what it sealed, and seals nothing: the key before SECRETS_KEY, or the one to come, while keys are rotated',
+        'Only opens secrets and seals none: the previous or the next SECRETS_KEY, while keys are rotated',
         keyRules,
       ),
     },
@@ -155,16 +155,18 @@ export const { variables: secretsEnv, read: readSecretKeys } = defineSettings(
 
 export type SecretVariables = Parameters<typeof readSecretKeys>[0];
 
-/** The box for secrets that gateways open; undefined without a key for it. Throws SecretError for an invalid key. */
+/**
+ * The box for secrets that gateways open; undefined without SOURCE_SECRETS_KEY. Throws SecretError for an invalid key.
+ */
 export const { variables: sourceSecretsEnv, read: createSourceSecretBox } = defineSettings(
   fromEnv(
     {
       SOURCE_SECRETS_KEY: optionalSecret(
-        'Seals and opens the signing secrets of sources. The same for the control plane and the gateway, and not SECRETS_KEY: a gateway opens nothing else. Without it no source can have one',
+        'Seals and opens the signing secrets of sources. It must be the same for the control plane and the gateway, and must not be SECRETS_KEY: a gateway opens nothing else. Without it no source can have a signing secret',
         keyRules,
       ),
       SOURCE_SECRETS_KEY_PREVIOUS: optionalSecret(
-        'Opens what it sealed, and seals nothing: the key before SOURCE_SECRETS_KEY, or the one to come, while keys are rotated',
+        'Only opens secrets and seals none: the previous or the next SOURCE_SECRETS_KEY, while keys are rotated',
         { ...keyRules, needs: 'SOURCE_SECRETS_KEY' },
       ),
     },

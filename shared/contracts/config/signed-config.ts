@@ -7,8 +7,8 @@ import { optionalSecret, optionalText } from '../../runtime/variables.ts';
 /*
  * A signed configuration is the JSON text of the configuration with one more field at its end: `,"signature":"<when, ms
  * since the epoch>.<Ed25519, base64url>"}`. Builds without signatures ignore the field. The signature covers the
- * account (`gateway.<account>` in a gateway's configuration), the time and the text without the field: a document is
- * valid for its account only, and a reader with a newer one refuses it.
+ * account (`gateway.<account>` in a gateway's configuration), the time and the text without the field. So a document is
+ * valid for its account only, and a reader refuses a document that is older than its own.
  */
 
 /** Undefined without CONFIG_SIGNING_KEY. Throws CannotStartError for a key that is not Ed25519. */
@@ -24,7 +24,7 @@ export const { variables: configSigningEnv, read: createConfigSigner } = defineS
   ),
 );
 
-/** Without CONFIG_PUBLIC_KEYS it accepts everything. Throws CannotStartError for keys that are not Ed25519. */
+/** Without CONFIG_PUBLIC_KEYS the result accepts everything. Throws CannotStartError for keys that are not Ed25519. */
 export const { variables: configTrustEnv, read: createConfigTrust } = defineSettings(
   fromEnv(
     {
@@ -49,12 +49,12 @@ export type ConfigSigner = {
   readonly publicKey: string;
 };
 
-/** A configuration that no control plane signed, or one older than the process's. */
+/** A configuration that no trusted key signed, that is older than the newest one, or whose entry was deleted. */
 export class UntrustedConfigError extends Error {
   readonly code = 'untrusted_config';
 }
 
-/** Decides which configurations a process accepts. One for the process: it remembers the newest of each account. */
+/** Decides which configurations a process accepts. One per process: it remembers the newest time of each account. */
 export type ConfigTrust = {
   /**
    * Undefined bytes: the account's entry was deleted. Throws UntrustedConfigError for a document that must not be used.
@@ -93,7 +93,7 @@ function trustOf(pem: string): ConfigTrust {
   const blocks = pem.match(keyBlock);
   if (blocks === null) throw notEd25519('CONFIG_PUBLIC_KEYS');
   const keys = blocks.map((block) => readKey('CONFIG_PUBLIC_KEYS', () => createPublicKey(block)));
-  // One entry an account: only signed documents get here.
+  // One entry per account: only signed documents are recorded.
   const newest = new Map<string, number>();
   return {
     accept(accountId, bytes) {
@@ -108,7 +108,7 @@ function trustOf(pem: string): ConfigTrust {
   };
 }
 
-/** The configuration without its signature; verifies nothing. */
+/** The configuration without its signature, which is not verified. */
 export function withoutSignature(bytes: Uint8Array): Uint8Array {
   return fieldOf(bytes)?.document ?? bytes;
 }

@@ -8,16 +8,16 @@ const Seq = Type.Integer({ minimum: 0 });
 const CheckpointHeadSchema = Type.Object({
   /** Creation time of EVENTS: a sequence means nothing in another stream of that name. */
   log: Type.String(),
-  /** The checkpoint has the ids of all frames of its partition in EVENTS from here to there. */
+  /** The checkpoint has the ids of all frames of its partition in EVENTS in this range of sequences. */
   from: Seq,
   to: Seq,
-  /** A frame of EVENTS: while it exists, so do all frames written before it. Missing where no frame was written yet. */
+  /** A frame of EVENTS: while it exists, so do all frames written before it. Missing if no frame was written yet. */
   witness: Type.Optional(Type.Object({ seq: Seq, msgId: Type.String() })),
-  /** Sequence of the oldest checkpoint that was needed when this one was written; missing where it is this one. */
+  /** Sequence of the oldest checkpoint that was needed when this one was written; missing if that is this one. */
   first: Type.Optional(Seq),
   /** Number of ids in all checkpoints that are needed. */
   ids: Seq,
-  /** Time window of the table that the checkpoints describe. */
+  /** Time window of the deduplication table that the checkpoints describe. */
   windowMs: Type.Number(),
   idsMax: Type.Number(),
 });
@@ -25,10 +25,10 @@ const CheckpointHeadSchema = Type.Object({
 /** The head of a checkpoint. */
 export type CheckpointHead = Static<typeof CheckpointHeadSchema>;
 
-/** Packed hashes of events, and their time. */
+/** Packed hashes of events that share a time. */
 export type IdRun = { readonly timeMs: number; readonly ids: Uint8Array };
 
-/** The header of a checkpoint's message with its head, as JSON. */
+/** The message header that contains the head of a checkpoint as JSON. */
 export const checkpointHeader = 'Sluice-Checkpoint';
 
 const headCheck = Compile(CheckpointHeadSchema);
@@ -50,7 +50,7 @@ export function encodeCheckpointHead(head: CheckpointHead): string {
   return JSON.stringify(head);
 }
 
-/** The payload of a checkpoint: its runs in a row. */
+/** The payload of a checkpoint: its runs, concatenated. */
 export function encodeRuns(runs: readonly IdRun[]): Uint8Array {
   const bytes = Buffer.allocUnsafe(runs.reduce((sum, { ids }) => sum + runHeadBytes + ids.length, 0));
   let at = 0;
@@ -63,7 +63,7 @@ export function encodeRuns(runs: readonly IdRun[]): Uint8Array {
   return bytes;
 }
 
-/** Reads the payload of a checkpoint; undefined when it is cut off or is another payload. */
+/** Reads the payload of a checkpoint; undefined if it is cut off or has another format. */
 export function decodeRuns(payload: Uint8Array): readonly IdRun[] | undefined {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
   const runs: IdRun[] = [];

@@ -67,22 +67,22 @@ export const clickCookies = [
 
 /**
  * The visitor property with the ids of ad clicks: the last id of each name, and when it was first seen. A purchase has
- * no click id, but its visitor's landing page had.
+ * no click id of its own, but the visitor's landing page had one.
  */
 export const clickIdsProperty = 'click_ids';
 
-/** An id of a click or of a browser, and when an event first had it, in ms since the epoch. */
+/** An id of a click or of a browser, and the time of the first event with it, in ms since the epoch. */
 export type ClickId = { readonly id: string; readonly at: number };
 
 const idCharactersMax = 500;
 
-/** Whether a query, or an address with one, may contain one of the parameters. */
+/** Matches a query, or a URL with a query, that may contain a click parameter. */
 export const mayHaveClick = new RegExp(`(?:^|[?&])(?:${clickParameters.join('|')})=`);
 
-/** Names of ids in an event's context. */
+/** Names under which an event's context contains ids. */
 export const clickIdNames: ReadonlySet<string> = new Set([...clickParameters, ...clickCookies]);
 
-/** The ids in an event's context, by name; undefined if it has none. */
+/** The ids in an event's context and its `current_url`, by name; undefined if there are none. */
 export function clickIdsIn(context: JsonObject, atMs: number): Readonly<Record<string, ClickId>> | undefined {
   let found: Record<string, ClickId> | undefined;
   const add = (name: string, id: unknown): void => {
@@ -116,7 +116,7 @@ export function mergeClickIds(current: unknown, given: JsonObject): JsonObject {
   return next ?? before;
 }
 
-/** Undefined for any other value: a visitor's properties may be set to anything. */
+/** Reads a stored id; undefined for any other value, because clients may set a visitor's properties to anything. */
 export function readClickId(value: unknown): ClickId | undefined {
   if (!isJsonObject(value)) return undefined;
   const { id, at } = value;

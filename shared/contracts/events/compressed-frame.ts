@@ -2,16 +2,16 @@ import { constants, deflateSync, inflateSync } from 'node:zlib';
 import { FrameError, asBuffer } from './frame.ts';
 
 /**
- * A frame of resolved events may be compressed: a mark, its opened size, and the compressed bytes in zlib's format (RFC
- * 1950), whose checksum detects damage. No line begins with the mark, so the bytes show which form it is.
+ * A frame of resolved events may be compressed: a mark, its decompressed size, and the compressed bytes in zlib's
+ * format (RFC 1950), whose checksum detects damage. No line begins with the mark, so the first byte shows the form.
  */
 const mark = 0x01;
 const headBytes = 5;
 
-/** Opened size of a frame, at most: twice the size at which a resolver closes one. */
+/** Decompressed size of a frame, at most: twice the size at which a resolver closes a frame. */
 export const openedBytesMax = 1024 ** 2;
 
-/** The compressed frame; the same bytes where compression saves nothing, or the frame is larger than a reader opens. */
+/** The compressed frame; the same bytes if compression saves nothing, or if the frame is larger than a reader opens. */
 export function compressFrame(frame: Uint8Array): Uint8Array {
   if (frame.length > openedBytesMax) return frame;
   const deflated = deflateSync(frame, { level: constants.Z_BEST_SPEED });
@@ -21,7 +21,9 @@ export function compressFrame(frame: Uint8Array): Uint8Array {
   return Buffer.concat([head, deflated]);
 }
 
-/** The size that a frame's head gives for its lines; the frame's own size where that is more than a reader opens. */
+/**
+ * The decompressed size in a frame's head; the frame's own size if it is not compressed, or larger than a reader opens.
+ */
 export function openedBytes(frame: Uint8Array): number {
   if (!isCompressed(frame)) return frame.length;
   const bytes = saidBytes(frame);
@@ -33,7 +35,7 @@ export function openFrame(frame: Uint8Array): Buffer {
   if (!isCompressed(frame)) return asBuffer(frame);
   const bytes = saidBytes(frame);
   if (bytes > openedBytesMax) {
-    throw new FrameError(`opening a frame: it would be ${bytes} bytes, where ${openedBytesMax} are the most`);
+    throw new FrameError(`opening a frame: it would have ${bytes} bytes, and at most ${openedBytesMax} are allowed`);
   }
   const { opened, bytesRead } = inflate(frame.subarray(headBytes), bytes);
   if (opened.length !== bytes || headBytes + bytesRead !== frame.length) {
@@ -54,7 +56,7 @@ function inflate(deflated: Uint8Array, bytesMax: number): { readonly opened: Buf
   try {
     const result: unknown = inflateSync(deflated, {
       maxOutputLength: Math.max(1, bytesMax),
-      // One chunk for everything, with spare room by which zlib sees the end.
+      // One chunk for everything, with spare room, by which zlib detects the end.
       chunkSize: Math.max(chunkBytesMin, bytesMax + 1),
       info: true,
     });

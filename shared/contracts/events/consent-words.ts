@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../runtime/json.ts';
 
 /**
- * Decisions on purposes, by their names or the ids of categories, in lower case: true allows, false denies. Names that
- * begin with `$` describe the source, see `consentMarks`.
+ * Decisions by lower-case name of a purpose or id of a category: true allows, false denies. Names that begin with `$`
+ * describe where the decisions came from, see `consentMarks`.
  */
 export type ConsentWords = Readonly<Record<string, boolean>>;
 
@@ -12,7 +12,7 @@ export const consentMarks = {
   segment: '$segment',
   /** RudderStack's consentManagement. */
   rudderstack: '$rudderstack',
-  /** One allowed purpose of a destination suffices: RudderStack's resolutionStrategy `or`. */
+  /** One granted purpose of a destination suffices: RudderStack's resolutionStrategy `or`. */
   any: '$any',
   /** The browser's Global Privacy Control. */
   gpc: '$gpc',
@@ -26,7 +26,7 @@ export type GppOptOut = (typeof gppOptOuts)[number];
 export const googleConsentTypes = ['ad_storage', 'ad_user_data', 'ad_personalization'] as const;
 export type GoogleConsentType = (typeof googleConsentTypes)[number];
 
-/** The visitor's answer for each of them. */
+/** The visitor's answer for each consent type. */
 export type ConsentMode = Readonly<Partial<Record<GoogleConsentType, 'GRANTED' | 'DENIED'>>>;
 
 /** The decisions, and the number of unreadable values. */
@@ -42,7 +42,7 @@ const texts: ReadonlyMap<string, boolean> = new Map([
 
 /**
  * Reads a `consent` object: names with booleans or `granted` and `denied`, and the lists `accepted_categories` and
- * `rejected_categories`. Null, absent and `""` decide nothing; of two decisions on one name the denial holds.
+ * `rejected_categories`. Null, absent and `""` mean no decision; of two decisions on one name the denial wins.
  */
 export function readConsentWords(consent: unknown): ReadConsent {
   const read = { words: {} as Record<string, boolean>, unreadable: 0 };
@@ -64,7 +64,7 @@ export function readConsentWords(consent: unknown): ReadConsent {
 
 /**
  * Reads an event's own consent: our `consent` object, Segment's `context.consent` or RudderStack's
- * `context.consentManagement`. No words where it has none.
+ * `context.consentManagement`. No words if there is none.
  */
 export function readOwnConsent(consent: unknown): ReadConsent {
   if (!isJsonObject(consent)) return readConsentWords(consent);

@@ -5,9 +5,9 @@ import { eventLineOf, joinEvent } from './raw-event.ts';
 import type { ResolvedEvent } from './resolved-event.ts';
 
 /**
- * An event that a destination refused: one message of `dead.<destination>`. The subject also has the messages of
- * `encodeUnreadable`. Events that a resolver cannot process are at `dead-ingest.<partition>-<account>` in another
- * format: the bytes of the line or frame as received, described by `ingestDeadLetterHeaders`.
+ * An event that a destination refused: one message of `dead.<destination>`. The subject also contains the messages of
+ * `encodeUnreadable`. Events that a resolver cannot process are stored under `dead-ingest.<partition>-<account>` in
+ * another format: the bytes of the line or frame as received, with `ingestDeadLetterHeaders`.
  */
 export type DeadLetter = {
   readonly v: 1;
@@ -19,7 +19,7 @@ export type DeadLetter = {
   readonly lastAttemptAt: number;
   /** The last request without possible secrets: no path, query, header or body. */
   readonly request?: RequestSummary;
-  /** That request and its answer. Undefined if no request was made, and in letters of earlier builds. */
+  /** The last request and its answer. Undefined if no request was made, and in letters of earlier builds. */
   readonly exchange?: Exchange;
   /** Undefined in letters of earlier builds. */
   readonly origin?: EventOrigin;
@@ -29,7 +29,7 @@ export type DeadLetter = {
 export type RequestSummary = {
   readonly method: string;
   readonly host: string;
-  /** Undefined when there was no answer. */
+  /** Undefined if there was no answer. */
   readonly status?: number;
 };
 
@@ -41,7 +41,7 @@ export function encodeDeadLetter({
   return Buffer.from(joinEvent(about, typeof event === 'string' ? event : JSON.stringify(event)));
 }
 
-/** The event of a dead letter as a line, byte for byte. Only for letters that `decodeDeadLetter` reads. */
+/** The event of a dead letter as a line, byte for byte. Only for letters that `decodeDeadLetter` can read. */
 export function lineOfDeadLetter(data: Uint8Array): string | undefined {
   return eventLineOf(Buffer.from(data).toString());
 }
@@ -65,7 +65,7 @@ export const ingestDeadLetterHeaders = {
   reason: 'Sluice-Reason',
   /** `<sequence>` or `<sequence>.<line>` in the ingest stream. */
   origin: 'Sluice-Origin',
-  /** `<n>/<of>` where a payload was divided to fit into messages. */
+  /** `<n>/<of>` if a payload was divided to fit into messages. */
   part: 'Sluice-Part',
 } as const;
 
@@ -93,6 +93,6 @@ export function matchesFilter(
 
 /**
  * Largest difference between the clocks of a pipeline and of the log, in ms. A dead letter is stored after its last
- * attempt, so letters of `fromMs` or later begin this long before it in the log.
+ * attempt, so a search from `fromMs` starts this much earlier in the log.
  */
 export const clockSlackMs = 60_000;

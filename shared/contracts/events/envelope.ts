@@ -7,10 +7,10 @@ import { refusedVersion } from '../log-format.ts';
 
 /** An accepted event on its way from the gateway to the resolver, as the client sent it, with the gateway's fields. */
 export type Envelope = {
-  /** 2 where it was released from quarantine, see `releasedLine`. */
+  /** 2 if it was released from quarantine, see `releasedLine`. */
   readonly v: 1 | 2;
   readonly kind: EnvelopeKind;
-  /** The event's id: the client's distinctId, else one the gateway made. */
+  /** The event's id: the client's distinctId, else an id that the gateway generated. */
   readonly id: string;
   readonly account: string;
   readonly source: string;
@@ -22,12 +22,12 @@ export type Envelope = {
   /** The client's address and User-Agent, unless the source excludes them. */
   readonly ip?: string;
   readonly ua?: string;
-  /** W3C traceparent of the request, when it carried one. */
+  /** W3C traceparent of the request, if it had one. */
   readonly trace?: string;
   /** The request had `Sec-GPC: 1`: Global Privacy Control of the browser, or of a server that forwards it. */
   readonly gpc?: true;
   /**
-   * Probability of a bot, 0 to 100; present where the source's bot control needs it. See shared/admission/bot-score.ts.
+   * Probability of a bot, 0 to 100; present if the source's bot control needs it. See shared/admission/bot-score.ts.
    */
   readonly bot?: number;
   /** Fields of the batch for all of its rows; the row's own fields win. */
@@ -38,7 +38,7 @@ export type Envelope = {
 
 export type EnvelopeKind = 'track' | 'identify';
 
-/** Only fields of the table can be read from a body. */
+/** Only fields of `payloadFields` can be read from a body. */
 export type EnvelopeBody = { readonly [Name in PayloadFieldName]?: unknown };
 
 /**
@@ -54,7 +54,7 @@ export type BatchContext = {
   readonly identityContext?: { readonly ip?: string | null; readonly userAgent?: string | null };
 };
 
-/** The part of an envelope that is the same for every event of a source key; built once a revision. */
+/** The part of an envelope that is the same for every event of a source key; built once per revision. */
 export function envelopePrefix(source: { readonly account: string; readonly source: string; readonly test: boolean }) {
   const fixed = JSON.stringify({ v: 1, account: source.account, source: source.source });
   return source.test ? `${fixed.slice(0, -1)},"test":true` : fixed.slice(0, -1);
@@ -64,8 +64,8 @@ const beforeAccount = Buffer.from('{"v":1,"account":"');
 const quoteByte = 0x22;
 
 /**
- * The end of the account's text in a line at [start, end) that begins as `envelopePrefix` writes it; -1 for any other
- * line, which must be parsed. Callers count those.
+ * The end of the account's id in a line at [start, end) that begins as `envelopePrefix` writes it; -1 for any other
+ * line, which must be parsed. Callers count parsed lines.
  */
 export function accountEndOfLine(bytes: Buffer, start: number, end: number): number {
   const accountStart = start + beforeAccount.length;
@@ -74,7 +74,7 @@ export function accountEndOfLine(bytes: Buffer, start: number, end: number): num
   return accountEnd < end ? accountEnd : -1;
 }
 
-/** The account of a line at `start`, whose text ends at `accountEnd`. */
+/** The account id of a line at `start`; `accountEnd` is the result of `accountEndOfLine`. */
 export function accountOfLine(bytes: Buffer, start: number, accountEnd: number): string {
   return bytes.toString('utf8', start + beforeAccount.length, accountEnd);
 }
@@ -90,7 +90,7 @@ export type EnvelopeStart = {
   readonly ctxJson?: string | undefined;
 };
 
-/** The part of one event. */
+/** The part of an envelope that differs between the events of a request. */
 export type EnvelopeEnd = {
   readonly kind: EnvelopeKind;
   readonly id: string;
@@ -99,7 +99,7 @@ export type EnvelopeEnd = {
 
 export type EnvelopeHead = EnvelopeStart & EnvelopeEnd;
 
-/** Everything before the client's bytes. Line = head + body + `}`. */
+/** The text before the client's bytes. Line = head + body + `}`. */
 export function envelopeHead(prefix: string, head: EnvelopeHead): string {
   return endHead(startHead(prefix, head), head);
 }
@@ -121,18 +121,15 @@ export function endHead(start: string, { kind, id, bot }: EnvelopeEnd): string {
   return `${start},"kind":"${kind}","id":${quoteJson(id)}${score}${bodyKey}`;
 }
 
-/** Stands before the body, and nowhere else in a line unless a batch has fields for all of its rows. */
+/** Precedes the body. It occurs earlier in a line only if a batch has fields for all of its rows. */
 export const bodyKey = ',"body":';
 
-/**
- * A whole line, for callers with the body as text. Others append head and bytes to a frame:
- * `FrameWriter.appendEnvelope`.
- */
+/** A whole line, for callers with the body as text. For a body as bytes see `FrameWriter.appendEnvelope`. */
 export function envelopeLine(head: string, bodyJson: string): string {
   return `${head}${bodyJson}}`;
 }
 
-/** The place of a text without escapes in some bytes. */
+/** The range [idStart, idEnd) of an id without escapes in a body. */
 type TextPlace = { readonly idStart: number; readonly idEnd: number };
 
 const afterId = Buffer.from(`"${bodyKey}`);
@@ -161,13 +158,13 @@ export class TrackHeads {
     this.#bytes.set(beforeId);
   }
 
-  /** The head of an event whose id stands in `body`; valid until the next call. */
+  /** The head of an event whose id is in `body`; valid until the next call. */
   of({ idStart, idEnd }: TextPlace, body: Buffer, bot: number | undefined): string | Uint8Array {
     if (bot !== undefined)
       return endHead(this.#start, { kind: 'track', id: body.toString('utf8', idStart, idEnd), bot });
     const bytes = this.#bytes;
     let at = this.#startBytes;
-    // Both are so short that calls to copy them would cost more.
+    // Both texts are so short that a call to copy them would cost more.
     for (let i = idStart; i < idEnd; i += 1, at += 1) bytes[at] = body[i] as number;
     for (let i = 0; i < afterId.length; i += 1, at += 1) bytes[at] = afterId[i] as number;
     return bytes.subarray(0, at);
@@ -198,11 +195,11 @@ export function readEnvelope(line: string): Envelope {
 }
 
 /**
- * Bytes of the client's body in a line that was read before, without the batch's fields. Where the batch has fields, a
- * row that contains a `body` counts as less.
+ * Size of the client's body in bytes, without the batch's fields; `line` is the line of the envelope. If the batch has
+ * fields, a row that itself contains a `body` counts fewer bytes.
  */
 export function bodyBytes(line: string, { ctx }: Envelope): number {
-  // The batch's fields stand before the body, and may contain the same characters.
+  // The batch's fields precede the body and may contain the same characters.
   const at = ctx === undefined ? line.indexOf(bodyKey) : line.lastIndexOf(bodyKey);
   return Buffer.byteLength(line.slice(at + bodyKey.length, -1));
 }

@@ -12,14 +12,14 @@ type Identifiers = {
 };
 
 /**
- * Header of a resolved frame: the packed hashes of its events, one a line, so that a reader of headers alone can
+ * Header of a resolved frame: the packed hashes of its events, one per line, so that a reader of headers alone can
  * rebuild deduplication.
  */
 export const idsHeader = 'Sluice-Ids';
 
 /**
- * The scope in which an event's id is unique: its source, live and test apart. So an id sent with the test key, or with
- * the public key of a page, is not the id of a server's event.
+ * The scope in which an event's id is unique: its source, with live and test events apart. So an id sent with the test
+ * key, or with the public key of a page, never repeats the id of a server's event.
  */
 export function eventScope({ account, source, test }: EventOrigin): string {
   const isTest = test === true;
@@ -34,9 +34,9 @@ type EventOrigin = { readonly account: string; readonly source: string; readonly
 let lastOrigin = { account: '', source: '', isTest: false, scope: '\n' };
 
 /**
- * The hash by which a repeated event is recognised within its scope: of its id and its visitor's identifiers, so that
- * events of two people stay two. Two halves of MurmurHash3 with independent seeds: among 8 million ids the chance that
- * any two collide is about 1 in 500,000. Builds before scopes used the account's id.
+ * The hash that identifies a repeated event within its scope. It covers the event's id and its visitor's identifiers,
+ * so that an event of another person is not a repetition. Two halves of MurmurHash3 with independent seeds: among 8
+ * million ids the chance that any two collide is about 1 in 500,000. Earlier builds used the account's id as the scope.
  */
 export function hashEvent(scope: string, eventId: string, claim: Identifiers = {}): EventHash {
   const text = eventId + identityText(claim);
@@ -44,7 +44,7 @@ export function hashEvent(scope: string, eventId: string, claim: Identifiers = {
   return murmur3Pair(text, high, low);
 }
 
-/** The seeds of a scope's hashes; those of the last two scopes are kept. */
+/** The seeds of a scope's hashes; the seeds of the last two scopes are kept. */
 function seedsOf(scope: string): EventHash {
   if (scope !== last.scope) {
     const found = scope === lastButOne.scope ? lastButOne : { scope, seeds: murmur3Pair(scope, 1, 2) };
@@ -64,7 +64,7 @@ function identityText({ userId, externalIds = [], emails = [] }: Identifiers): s
   return `\n[${user},[${quoteAll(externalIds)}],[${quoteAll(emails)}]]`;
 }
 
-/** Formats the members as JSON lists do. Most lists have one or none. */
+/** The members of a JSON list of texts. Most lists have one text or none. */
 function quoteAll(texts: readonly string[]): string {
   const [first] = texts;
   if (first === undefined) return '';
@@ -95,8 +95,8 @@ export function decodeHashes(header: string): EventHash[] {
 }
 
 /**
- * Chooses a sample of events: 32 bits of an event's id, without its visitor, so that events and outcomes have the same
- * sample.
+ * The 32-bit hash by which events are sampled. It covers the event's id and not its visitor, so that events and
+ * outcomes have the same sample.
  */
 export const sampleHash = (eventId: string): number => murmur3(eventId);
 

@@ -8,13 +8,13 @@ export type Exchange = {
     readonly method: string;
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
-    /** The first 2 KiB. Absent where there was no body, and where the request held events of several visitors. */
+    /** The first 2 KiB. Absent if there was no body, or if the request contained events of several visitors. */
     readonly body?: string;
     readonly isCut?: true;
     /** Number of events in the request. */
     readonly events: number;
   };
-  /** Absent when there was no answer. */
+  /** Absent if there was no answer. */
   readonly answer?: PlatformError & {
     /** Headers with request ids, rate limits and Retry-After. */
     readonly headers: Readonly<Record<string, string>>;

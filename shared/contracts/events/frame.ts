@@ -3,14 +3,14 @@ import type { Stretch } from '../../json/byte-writer.ts';
 import { jsonDepthCeiling, textNestsDeeper } from '../../runtime/json-depth.ts';
 
 /**
- * Nesting limit of an envelope or a resolved event. Two levels stand around a client's content: the line and, where a
- * webhook's body became an event's properties, the payload. Resolving adds none.
+ * Nesting limit of an envelope or a resolved event. Two levels enclose a client's content: the line and, if a webhook's
+ * body became an event's properties, the payload. Resolving adds none.
  */
 export const lineDepthMax = jsonDepthCeiling + 2;
 
 /**
- * A frame is many events in one message of the log: NDJSON, one object a line, each line ended by `\n`. It contains the
- * client's bytes as received, so writing it serialises nothing.
+ * A malformed frame. A frame is many events in one message of the log: NDJSON, one object per line, each line ended by
+ * `\n`. It contains the client's bytes as received, so writing a frame serialises nothing.
  */
 export class FrameError extends Error {
   readonly code = 'frame_malformed';
@@ -40,8 +40,8 @@ export class FrameWriter {
   }
 
   /**
-   * Appends head + body[start, end) + `}`. The body must hold no raw line break; the head is empty if the body
-   * contains it.
+   * Appends head + body[start, end) + `}`. The body must contain no raw line break. The head is empty if the body
+   * already contains it.
    */
   appendEnvelope(head: string | Uint8Array, body: Uint8Array, start = 0, end = body.length): void {
     if (typeof head === 'string') this.#writer.text(head);
@@ -77,7 +77,7 @@ export class FrameWriter {
 
 /**
  * The lines of a frame as JSON text, without their line ends. Each line is decoded by itself: one string of the whole
- * frame took fifteen times as long, as its memory must be cleared page by page.
+ * frame took fifteen times as long, because its memory must be cleared page by page.
  */
 export function frameLines(bytes: Uint8Array): string[] {
   const buffer = asBuffer(bytes);
@@ -100,7 +100,7 @@ export function textLines(bytes: Buffer): string[] {
 }
 
 /**
- * Calls `take` with the place of each line, without its line end, for callers that read bytes before they decode text.
+ * Calls `take` with the range of each line, without its line end, for callers that read bytes before they decode text.
  * A last line without an end counts.
  */
 export function eachLine(bytes: Buffer, take: (start: number, end: number) => void): void {
@@ -119,12 +119,12 @@ export function countLines(frame: Uint8Array): number {
   return lines;
 }
 
-/** Start of the line with the byte at `at`. */
+/** Start of the line that contains the byte at `at`. */
 export function startOfLine(bytes: Buffer, at: number): number {
   return bytes.lastIndexOf(lineEnd, at) + 1;
 }
 
-/** End of the line with the byte at `at`: its line end, or the end of the bytes. */
+/** End of the line that contains the byte at `at`: its line end, or the end of the bytes. */
 export function endOfLine(bytes: Buffer, at: number): number {
   const found = bytes.indexOf(lineEnd, at);
   return found < 0 ? bytes.length : found;

@@ -19,7 +19,7 @@ export function partitionOf(accountId: string, identity: PartitionIdentity, part
   return seededPartitionOf(partitionSeed(accountId), identity, partitions);
 }
 
-/** The account's part of the hash, for callers that place many events of one account. */
+/** The account's seed of the hash, for callers that partition many events of one account. */
 export const partitionSeed = (accountId: string): number => murmur3(accountId);
 
 /** The same as `partitionOf`, with the account's `partitionSeed`. */
@@ -42,7 +42,7 @@ function identifierOfProperties({ external_id: externalId, email }: JsonObject):
 const identifierOf = (value: unknown): string | undefined =>
   typeof value === 'string' && !isPlaceholder(value) ? value : undefined;
 
-/** The same for an identifier at bytes[start, end) that is no placeholder. */
+/** As `seededPartitionOf`, for an identifier at bytes[start, end) that is not a placeholder. */
 export function partitionOfText(
   seed: number,
   bytes: Uint8Array,
@@ -53,7 +53,7 @@ export function partitionOfText(
   return partitions === 1 ? 0 : murmur3Bytes(bytes, start, end, seed) % partitions;
 }
 
-/** An e-mail address normalized: trimmed, lower case. Undefined when nothing is left. */
+/** An e-mail address normalized: trimmed, lower case. Undefined if nothing is left. */
 export function normalizeEmail(email: string | null | undefined): string | undefined {
   const normal = email?.trim().toLowerCase();
   return normal === undefined || normal === '' ? undefined : normal;

@@ -1,6 +1,6 @@
 /**
- * Texts that programs send where they have no identifier: an unset variable, the name of the field, a default user. All
- * visitors with one of them would be one visitor, so events are accepted without it.
+ * Texts that programs send if they have no identifier: an unset variable, the name of the field, a default user. All
+ * visitors with the same placeholder would become one visitor, so events are accepted without it.
  *
  * Compared in lower case, without the spaces, brackets and quotes around them.
  */
@@ -39,7 +39,9 @@ const placeholders: ReadonlySet<string> = new Set([
 /** A longer text is never a placeholder. */
 const charactersMax = 64;
 
-/** Nothing but zeros, or three or more x, in groups (`00000000-0000-…`), or no letter and no digit of ASCII at all. */
+/**
+ * Only zeros, or only x (at least three), also in groups (`00000000-0000-…`); or only ASCII without letters and digits.
+ */
 const filler = /^(?:[-_.:/ ]*0[-0_.:/ ]*|[-_.:/ ]*(?:x[-_.:/ ]*){3,}|[^a-z0-9\u0080-\uffff]*)$/;
 /** An unfilled variable of a template: `{{customer.id}}`, `${userId}`, `%%email%%`, `<%= id %>`. */
 const template = /^[\s()[\]{}<>"'`]*(?:\{\{.*\}\}|\$\{.*\}|%%.*%%|<%.*%>)[\s()[\]{}<>"'`]*$/s;
@@ -69,7 +71,10 @@ export function isPlaceholderAt(bytes: Uint8Array, start: number, end: number): 
   return isPlaceholder(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
 }
 
-/** By the first and the last character: most identifiers need no closer check. Some spaces are outside of ASCII. */
+/**
+ * Checks the first and the last character, after which most identifiers need no closer check. Some spaces are not
+ * ASCII.
+ */
 const mayStandAround = (first: number, last: number): boolean =>
   (first >= firstNonAscii || beginnings[first] === 1) && (last >= firstNonAscii || endings[last] === 1);
 
@@ -78,7 +83,8 @@ const beginnings = codesOf((text) => text.charAt(0));
 const endings = codesOf((text) => text.charAt(text.length - 1));
 
 /**
- * The ASCII characters at one end of all placeholders, in either case, and every one that is neither letter nor digit.
+ * Flags by ASCII code: 1 for the first or last characters (`endOf`) of placeholders, in either case, and for all
+ * characters except letters and digits.
  */
 function codesOf(endOf: (text: string) => string): Uint8Array {
   const ends = new Set(['x', '0', ...[...placeholders].map(endOf)]);

@@ -11,8 +11,8 @@ import type { Envelope } from './envelope.ts';
 import { integrationsKey, senderKey } from './resolved-event.ts';
 
 /**
- * A track of which only the small members were read. Its objects are the client's JSON: copying them costs a fraction
- * of parsing and writing them.
+ * A track of which only the small members were parsed. Its objects are copied as the client's JSON, for a fraction of
+ * the cost of parsing and writing them.
  */
 export type PlainEnvelope = {
   /** Its body has only the members that every track needs, and no object. */
@@ -21,7 +21,7 @@ export type PlainEnvelope = {
   readonly properties: Stretch | undefined;
   /** Members of the batch's defaultProperties, as JSON without the braces. */
   readonly batchMembers: string;
-  /** Members of the body's own defaultProperties, of which the batch has none; undefined if there are none. */
+  /** Members of the body's own defaultProperties, none of them also in the batch's; undefined if there are none. */
   readonly defaultMembers: Stretch | undefined;
   /** Size of the client's own body. */
   readonly bodyBytes: number;
@@ -32,7 +32,7 @@ const { space, tab, carriageReturn, quote, comma, colon, openBracket, closeBrack
 /** A line that nests deeper is not plain. */
 const depthMax = 16;
 /**
- * Keys of objects that are open at a time, each compared with the others of its object; a line with more is not plain.
+ * Keys of all open objects, at most: each is compared with the other keys of its object. A line with more is not plain.
  */
 const keysOpenMax = 128;
 const firstNonAscii = 0x80;
@@ -46,7 +46,7 @@ const emptyBody = {
   ...Object.fromEntries(resolverTextNames.map((name) => [name, undefined])),
 } as PlainBody;
 
-/** A member of a body that is read, and how. A member to be parsed makes the body not plain. */
+/** A member of a body that is read, and how. A body with a `parsed` member is not plain. */
 type BodyMember =
   | { readonly kind: 'text'; readonly name: ResolverTextName }
   | { readonly kind: Exclude<ResolverReading, 'text' | 'unread'>; readonly name: string };
@@ -70,21 +70,22 @@ const memberOfHash = new Map(
 );
 
 /**
- * Names of `defaultProperties` that the resolver sets as well or keeps with the visitor, so that they must be parsed.
+ * Hashes of names in `defaultProperties` that must be parsed, because the resolver sets them itself or stores them with
+ * the visitor.
  */
 const parsedNames: ReadonlySet<number> = new Set(
   ['ip', 'user_agent', senderKey, integrationsKey, ...clickIdNames].map(hashOfName),
 );
 const question = 0x3f;
 
-/** Whether an address among the members at [start, end) may have a click id. Most have no query. */
+/** Whether a URL in the members at [start, end) may contain a click id. Most URLs have no query. */
 function mayHaveClickAt(bytes: Buffer, start: number, end: number): boolean {
   let at = start;
   while (at < end && bytes[at] !== question) at += 1;
   return at < end && mayHaveClick.test(bytes.toString('latin1', at, end));
 }
 
-// One line is read at a time, from beginning to end.
+// State of the line that is being read: one line is read at a time, from beginning to end.
 
 const facts = new JsonFacts();
 /**
@@ -93,7 +94,7 @@ const facts = new JsonFacts();
  */
 const keysOpen = new Int32Array(keysOpenMax);
 let keysCount = 0;
-/** Number of keys that were open when the last closed object was still open. */
+/** Number of open keys just before the last object was closed. */
 let keysAtClose = 0;
 
 type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'ctx' | 'body'> & {
@@ -102,7 +103,7 @@ type Head = Omit<Envelope, 'kind' | 'id' | 'bot' | 'ctx' | 'body'> & {
   readonly batchMembers: string;
 };
 
-/** Beginnings of heads up to this size are kept: the next row of a batch has the same. */
+/** The beginning of a head is kept up to this size: the next row of a batch has the same one. */
 const headBytesKept = 16 * 1024;
 const headKept = Buffer.alloc(headBytesKept);
 let lastStart = headKept.subarray(0, 0);
@@ -116,8 +117,8 @@ const no = Buffer.from('false');
 
 /**
  * Reads the line at [start, end) of an ingest frame if its event can be copied as bytes; undefined for every other
- * line, which must be parsed: one that is no track or no JSON, sets properties of its visitor, excludes a destination,
- * has a click id, repeats a member, or is written in an unusual way. The result equals that of parsing.
+ * line, which must be parsed: one that is not a track or not JSON, sets properties of its visitor, excludes a
+ * destination, has a click id, repeats a member, or is written in an unusual way. The result equals that of parsing.
  */
 export function readPlainEnvelope(bytes: Buffer, start: number, end: number): PlainEnvelope | undefined {
   const kindAt = headEnd(bytes, start);
@@ -142,7 +143,7 @@ export function readPlainEnvelope(bytes: Buffer, start: number, end: number): Pl
 
 type Known = { readonly head: Head; readonly id: string; readonly bot: number | undefined };
 
-// Large: reads every event once; a call for each member would cost more than the scan.
+// Large, because it reads every event: a call for each member would cost more than the scan.
 function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot }: Known): PlainEnvelope | undefined {
   if (bytes[bodyStart] !== openBrace) return undefined;
   const body = { ...emptyBody };
@@ -205,7 +206,10 @@ function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot
   return { envelope: envelope as Envelope, properties, batchMembers, defaultMembers, bodyBytes: end - 1 - bodyStart };
 }
 
-/** Start of the kind in the head of the line at `start`; -1 where there is none. Everything before it is read. */
+/**
+ * Start of the kind in the head of the line at `start`; -1 if there is none. Reads everything before it into
+ * `lastHead`.
+ */
 function headEnd(bytes: Buffer, start: number): number {
   const likely = start + lastStart.length;
   const isLikely = likely > start && standsAt(bytes, likely, beforeKind);
@@ -237,7 +241,8 @@ function readHead(start: string): Head | undefined {
 }
 
 /**
- * The batch's fields for all of its rows: undefined if there are more than defaultProperties without reserved names.
+ * The batch's fields for all of its rows; undefined if there are fields other than defaultProperties, or if these have
+ * reserved names or click ids.
  */
 function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | undefined {
   if (ctx === undefined) return { batchNames: undefined, batchMembers: '' };
@@ -250,7 +255,7 @@ function readBatch(ctx: unknown): Pick<Head, 'batchNames' | 'batchMembers'> | un
   return mayHaveClick.test(members) ? undefined : { batchNames: new Set(names), batchMembers: members };
 }
 
-/** A text without escapes in a scanned line: it is ASCII if the whole line is. */
+/** A text without escapes in a scanned line. It is decoded as ASCII if everything scanned so far is ASCII. */
 const textAt = (bytes: Buffer, start: number, end: number): string =>
   bytes.toString(facts.bits < firstNonAscii ? 'latin1' : 'utf8', start, end);
 
@@ -262,7 +267,7 @@ const isKey = (bytes: Uint8Array, at: number, name: Uint8Array): boolean =>
   bytes[at + 1 + name.length] === quote && standsAt(bytes, at + 1, name);
 
 /**
- * Start of the value of the key whose opening quote is at `at`; -1 where it is not plain, or repeated in the object.
+ * Start of the value of the key whose opening quote is at `at`; -1 if the key is not plain, or repeated in the object.
  */
 function valueBehindKey(bytes: Uint8Array, at: number, keysFrom: number): number {
   if (bytes[at] !== quote || keysCount === keysOpenMax) return -1;
@@ -276,7 +281,7 @@ function valueBehindKey(bytes: Uint8Array, at: number, keysFrom: number): number
   return bytes[colonAt] === colon ? skipSpace(bytes, colonAt + 1) : -1;
 }
 
-/** The index after the value at `at`; -1 where it is not plain. */
+/** The index after the value at `at`; -1 if the value is not plain. */
 function valueEnd(bytes: Uint8Array, at: number, depth: number): number {
   const first = bytes[at];
   if (first !== openBrace && first !== openBracket) return plainLeafEnd(facts, bytes, at);
@@ -306,7 +311,7 @@ function arrayEnd(bytes: Uint8Array, start: number, depth: number): number {
   return at + 1;
 }
 
-/** Start of the next member after a value that ends at `end`, or of the closing bracket; -1 where there is neither. */
+/** Start of the next member after a value that ends at `end`, or of the closing bracket; -1 if there is neither. */
 function memberEnd(bytes: Uint8Array, end: number, close: number): number {
   if (end < 0) return -1;
   const at = skipSpace(bytes, end);
@@ -317,7 +322,7 @@ function memberEnd(bytes: Uint8Array, end: number, close: number): number {
   return bytes[next] === close ? -1 : next;
 }
 
-/** A line break ends the line. */
+/** The index of the next character that is not a space. A line break is not a space: it ends the line. */
 function skipSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   while (bytes[at] === space || bytes[at] === tab || bytes[at] === carriageReturn) at += 1;

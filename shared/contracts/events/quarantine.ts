@@ -2,7 +2,7 @@ import { FrameError } from './frame.ts';
 
 /** Headers of a quarantined event. Its payload is its line of the ingest frame as accepted. */
 export const quarantineHeaders = {
-  /** Ids of the rules that it breaks, separated by commas, the holding one first. */
+  /** Ids of the rules that the event breaks, separated by commas; the first one quarantined it. */
   rules: 'Sluice-Rules',
 } as const;
 
@@ -12,7 +12,8 @@ const headBytesMax = 64;
 
 /**
  * The line of a released event: the same bytes with the number of its releases. Deduplication has an entry for each
- * release, so that the event passes once for each. Builds that do not know it store it as a dead letter.
+ * release, so that the event passes once per release. Builds that do not know version 2 store the event as a dead
+ * letter.
  */
 export function releasedLine(line: Uint8Array): Buffer {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.byteLength);

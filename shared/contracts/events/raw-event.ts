@@ -6,7 +6,7 @@ export function joinEvent(about: object, line: string): string {
 }
 
 /**
- * The event in a message of `joinEvent`. No text inside the message can look like it, since quotes in texts are
+ * The event in a message of `joinEvent`. No text in the message can contain the key, because quotes in texts are
  * escaped.
  */
 export function eventLineOf(message: string): string | undefined {
