@@ -20,14 +20,14 @@ export type HealthRecord = {
   readonly v: 1;
   /** Minutes of the last 24 hours in which something happened, oldest first. */
   readonly minutes: readonly HealthMinute[];
-  /** In the entry of the past: earlier hours, oldest first. */
+  /** In the past entry: earlier hours, oldest first. */
   readonly hours?: readonly HealthHour[];
   /** Minutes before this one are counted in `hours`. */
   readonly hoursUntil?: number;
   /** Ms since the epoch. */
   readonly lastDispatchedAt: number | null;
   /**
-   * Moves of events and answers to requests: in the entry of the past all of them, in the recent one the changes since.
+   * Moves of events and answers to requests: all of them in the past entry, the changes since then in the recent entry.
    */
   readonly delivery?: DeliveryCounts;
   /** In the recent entry: the destination is paused because it refuses its key or token. */
@@ -86,8 +86,8 @@ export function encodeHealthRecord(record: HealthRecord): Uint8Array {
 }
 
 /**
- * Reads an entry; undefined for a format that this build does not know. Unknown parts are left out: the counts still
- * count.
+ * Reads an entry; undefined for a format that this build does not know. Unknown parts are left out, and the counts are
+ * kept.
  */
 export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord | undefined {
   const record = decodeJson(bytes);
@@ -102,20 +102,20 @@ export function decodeHealthRecord(bytes: Uint8Array | undefined): HealthRecord 
 
 /**
  * A window is two entries of the HEALTH bucket: recent minutes, written up to four times a second, and all earlier
- * ones, written rarely. In one entry each write would be as large as a day of minutes.
+ * ones, written rarely. If they were one entry, each write would contain a whole day of minutes.
  */
 export const recentHealthKey = (destinationId: string, instanceId: string): string =>
   `destination.${assertId(destinationId)}.${assertId(instanceId)}`;
 export const pastHealthKey = (recentKey: string): string => `${recentKey}.past`;
-/** Matches the recent entries of a destination, one an instance. */
+/** Matches the recent entries of a destination, one per instance. */
 export const recentHealthOfAll = (destinationId: string): string => `destination.${assertId(destinationId)}.*`;
 /** Matches both entries of each instance. */
 export const healthOfAll = (destinationId: string): string => `destination.${assertId(destinationId)}.>`;
 export const allHealth = 'destination.*.>';
 
 /**
- * The window of the two entries. For a minute in both the recent entry counts: it is written last, and events that it
- * lacks were not acknowledged.
+ * Joins the two entries of a window. For a minute in both, the recent entry applies: it is written last, and events
+ * that it does not count were not acknowledged.
  */
 export function joinHealth(past: HealthRecord | undefined, recent: HealthRecord): HealthRecord {
   if (past === undefined) return recent;

@@ -1,7 +1,7 @@
 /**
- * A range of events of an account's log that a destination skipped: resolved from the first time (inclusive) to the
- * second, in ms since the epoch, and their number. Some may not have been for the destination: its rules were not
- * applied.
+ * A range of events of an account's log that a destination skipped: when they were resolved, from the first time
+ * (inclusive) to the second, in ms since the epoch, and their number. Its rules were not applied, so it might have
+ * excluded some of them.
  */
 export type MissedRange = readonly [fromMs: number, toMs: number, events: number];
 
@@ -17,10 +17,10 @@ export type SkippedRanges = { readonly [Reason in SkipReason]?: readonly MissedR
 
 /** Ranges closer together than this are joined, in ms. */
 const joinMs = 600_000;
-/** More ranges are joined into fewer, wider ones. */
+/** If there are more ranges, neighbours are joined until this number is left. */
 const rangesMax = 16;
 
-/** The recorded ranges of all readers, oldest first, without those that ended before `sinceMs`. Pure. */
+/** Joins the ranges of all readers, oldest first, and leaves out ranges that ended before `sinceMs`. Pure. */
 export function joinMissed(ranges: readonly MissedRange[], sinceMs = -Infinity): readonly MissedRange[] {
   const joined: MissedRange[] = [];
   for (const range of ranges.filter(([, toMs]) => toMs > sinceMs).toSorted(([a], [b]) => a - b)) {

@@ -12,7 +12,7 @@ export type ProcessReport = ProcessName & {
   readonly revision: number;
   /** When it began to run the revision. */
   readonly revisionAt?: string;
-  /** The instances among which it has released everything that is not its own. */
+  /** The instances that share the work: the process has released everything that belongs to the others. */
   readonly peers?: readonly string[];
   /** Whether it is shutting down and releases its actors. */
   readonly isLeaving?: boolean;
@@ -24,7 +24,7 @@ export type ProcessKind = 'gateway' | 'pipeline';
 
 export type ProcessName = { readonly kind: ProcessKind; readonly instanceId: string };
 
-/** The process that uses an instance id. Where it runs is known on Linux only. */
+/** The process that uses an instance id. `machine` and `startedAt` are known on Linux only. */
 export type InstanceHolder = {
   /** Random, new at each start of the process. */
   readonly nonce: string;

@@ -6,7 +6,7 @@ import { assertId } from './subjects.ts';
 
 const instant = Type.Integer({ minimum: 0 });
 
-/** Events named by a replay, at most: its job is one message. */
+/** Events named by a replay, at most: a replay job is one message. */
 export const replayedEventsMax = 100;
 
 /** The events to send to a destination again. Times are in ms since the epoch. */
@@ -17,7 +17,8 @@ export const replayRequest = Type.Union([
       /** Only dead letters with this reason. */
       reason: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
       /**
-       * Only those that the platform rejected with this message. Builds that do not know it leave the replay to others.
+       * Only dead letters that the platform rejected with this message. Builds that do not know this field leave the
+       * replay to other instances.
        */
       message: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
       /** Only dead letters of these events. */
@@ -76,7 +77,7 @@ export function decodeReplay(value: Uint8Array | undefined): ReplayJob | undefin
   return isReplayJob.Check(job) ? job : undefined;
 }
 
-/** Whether it is finished, failed or cancelled. */
+/** Whether the replay is done or cancelled. */
 export function isOver({ state }: ReplayJob): boolean {
   return state === 'done' || state === 'cancelled';
 }

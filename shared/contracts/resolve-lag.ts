@@ -14,7 +14,7 @@ export type LagRecord = {
   readonly hours: readonly LagStep[];
 };
 
-/** In the HEALTH bucket. */
+/** A key of the HEALTH bucket. */
 export const lagKey = (instanceId: string): string => `resolve-lag.${assertId(instanceId)}`;
 export const allLags = 'resolve-lag.*';
 

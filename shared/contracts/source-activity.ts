@@ -3,8 +3,8 @@ import { Compile } from 'typebox/compile';
 import { decodeJson, encodeJson } from '../runtime/json.ts';
 import { assertId } from './subjects.ts';
 
-// A process's record of a source in the HEALTH bucket: a gateway's with its last use and the outcomes of its events, a
-// pipeline's with the time when an event last reached a destination. Times are in ms since the epoch; null for never.
+// Records about a source in the HEALTH bucket. A gateway records the source's last use and the outcomes of its events,
+// a pipeline the time when an event last reached a destination. Times are in ms since the epoch; null for never.
 
 /** Outcomes of a source's events at a gateway; `test`: stored, and sent with the test key. */
 export const sourceCounts = ['stored', 'test', 'lost', 'invalid', 'limited', 'forbidden'] as const;
@@ -29,8 +29,8 @@ export type SourceRecord = {
 };
 
 /**
- * A record is two entries: current steps, written every two seconds, and finished hours, written once an hour. In one
- * entry each write would be as large as a week of hours.
+ * A record is two entries: current steps, written every two seconds, and finished hours, written once an hour. If they
+ * were one entry, each write would contain a week of hours.
  */
 export const sourceKey = (sourceId: string, instanceId: string): string =>
   `source.${assertId(sourceId)}.${assertId(instanceId)}`;
@@ -54,7 +54,7 @@ export function encodeSourceRecord(record: SourceRecord): Uint8Array {
   return encodeJson(record);
 }
 
-/** Undefined for a format that this build does not know. A gateway of an earlier build counts nothing. */
+/** Undefined for a format that this build does not know. Records of earlier builds have no counts. */
 export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord | undefined {
   const value = decodeJson(bytes);
   if (!isSource.Check(value)) return undefined;
@@ -62,7 +62,7 @@ export function decodeSourceRecord(bytes: Uint8Array | undefined): SourceRecord 
   return { lastTriggeredAt, minutes, hours, lastInvalid };
 }
 
-/** The record of the two entries. For an hour in both the recent entry counts, which is written last. */
+/** Joins the two entries of a record. For an hour in both, the recent entry applies: it is written last. */
 export function joinSourceRecords(past: SourceRecord | undefined, recent: SourceRecord): SourceRecord {
   if (past === undefined) return recent;
   const known = new Set(recent.hours.map(([hour]) => hour));

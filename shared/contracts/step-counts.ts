@@ -5,8 +5,8 @@ export const fineStepMs = 5 * 60_000;
 export const hourMs = 3_600_000;
 
 /**
- * Counts by step of time, row and column in stored form. A step is a list: its number since the epoch, then alternately
- * a cell and its count; a cell is `row * columns.length + column`. Zeros are left out.
+ * Counts by time step, row and column in stored form. A step is a list: its number since the epoch, then alternately a
+ * cell and its count; a cell is `row * columns.length + column`. Zeros are left out.
  */
 export type StepCounts = {
   /** No counts exist from before this time, in ms since the epoch. */
@@ -19,7 +19,7 @@ export type StepCounts = {
   readonly hoursUntil: number;
 };
 
-/** The row of names without a row: a table has a bounded number of rows. */
+/** The row for all names without a row of their own: a table has a bounded number of rows. */
 export const otherRow = '';
 
 const steps = Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1 }));
@@ -32,7 +32,7 @@ export const stepCounts = Type.Object({
   hoursUntil: Type.Integer(),
 });
 
-/** One count: `isHour` is the length of its step. */
+/** One count. `isHour`: whether its step is an hour or a fine step. */
 export type StepCell = {
   readonly step: number;
   readonly isHour: boolean;
@@ -44,8 +44,8 @@ export type StepCell = {
 export type JoinedCounts = { readonly since: number; readonly hoursUntil: number; readonly cells: readonly StepCell[] };
 
 /**
- * The counts of one writer, from the entries with parts of it. Its counts only grow: for a cell in several entries the
- * highest count is the newest, in whatever order they were written. Pure.
+ * Joins the entries of one writer; undefined if there are none. Its counts only grow, so for a cell in several entries
+ * the highest count is the newest, whatever the order of the writes. Pure.
  */
 export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): JoinedCounts | undefined {
   const known = parts.filter((part) => part !== undefined);
@@ -60,7 +60,7 @@ export function joinStepCounts(parts: readonly (StepCounts | undefined)[]): Join
   };
   for (const part of known) {
     for (const step of part.fine) {
-      // Fine steps of an entry that was written before they were joined to their hour.
+      // Leaves out fine steps of an entry that was written before they were joined into their hour.
       if (Math.floor(((step[0] ?? 0) * fineStepMs) / hourMs) >= hoursUntil) readStep(part, step, false, add);
     }
     for (const step of part.hours) readStep(part, step, true, add);

@@ -1,5 +1,7 @@
-/** Everything that names a subject, a stream consumer or a bucket key is built here, from checked ids only:
- *  the client library does not validate subjects, and a line break in one would inject protocol commands. */
+/**
+ * All names of subjects, stream consumers and bucket keys are built here, from checked ids only: the client library
+ * does not validate subjects, and a line break in a subject would inject protocol commands.
+ */
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -7,10 +9,10 @@ export class SubjectError extends Error {
   readonly code = 'invalid_subject_id';
 }
 
-/** Whether an id may stand in a subject. */
+/** Whether an id may be part of a subject. */
 export const isId = (id: string): boolean => ID.test(id);
 
-/** Returns the id unchanged, or throws SubjectError when it could not stand in a subject. */
+/** Returns the id unchanged, or throws SubjectError if it may not be part of a subject. */
 export function assertId(id: string): string {
   if (!isId(id)) throw new SubjectError('building a subject: an id must match [A-Za-z0-9_-]{1,64}');
   return id;
@@ -21,15 +23,15 @@ function assertIndex(index: number): number {
   return index;
 }
 
-/** Accepted events, one subject a partition. */
+/** Accepted events, one subject per partition. */
 export const ingestSubject = (partition: number): string => `ingest.${assertIndex(partition)}`;
 
-/** Accepted events of one account of a partition that has so many that others would wait for them. */
+/**
+ * Accepted events of one account in a partition, if the account has so many that other accounts would wait for them.
+ */
 export const ingestOfAccount = (partition: number, accountId: string): string =>
   `${ingestSubject(partition)}-${assertId(accountId)}`;
-/**
- * The account of a subject of `ingestOfAccount`; undefined for the partition's subject and those of other partitions.
- */
+/** The account of a subject of `ingestOfAccount`; undefined for any other subject. */
 export function accountOfIngest(partition: number, subject: string): string | undefined {
   const prefix = `${ingestSubject(partition)}-`;
   return subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
@@ -46,7 +48,7 @@ export const eventsOfAccount = (accountId: string): string => `events.${assertId
 export const eventsOfAll = 'events.*.*';
 export const eventsOfPartition = (partition: number): string => `events.*.${assertIndex(partition)}`;
 
-/** Events that wait for another attempt, one subject a destination and delay tier. */
+/** Events that wait for another attempt, one subject per destination and delay tier. */
 export const retrySubject = (destinationId: string, tier: number): string =>
   `retry.${assertId(destinationId)}.${assertIndex(tier)}`;
 export const retriesOfDestination = (destinationId: string): string => `retry.${assertId(destinationId)}.*`;
@@ -60,9 +62,9 @@ export const allDeadLetters = 'dead.*';
 export const destinationOfDeadLetters = (subject: string): string => subject.slice('dead.'.length);
 
 /**
- * Events of an account that the resolver of a partition cannot process. Without an account: frames that cannot be divided, and
- * messages of earlier builds. The account stands in the same token as the partition, so that streams and rights of earlier
- * releases cover it.
+ * Events of an account that the resolver of a partition cannot process. Without an account: frames that cannot be
+ * divided, and messages of earlier builds. The account is part of the partition's token, so that the streams and
+ * permissions of earlier releases cover it.
  */
 export const ingestDeadLetterSubject = (partition: number, accountId?: string): string =>
   `dead-ingest.${assertIndex(partition)}${accountId === undefined ? '' : `-${assertId(accountId)}`}`;
@@ -75,7 +77,7 @@ export function readIngestDeadLetterSubject(subject: string): {
   return { partition: Number(partition), accountId };
 }
 
-/** Events that a rule of the tracking plan holds. The partition's resolver is the only writer of the subject. */
+/** Events that a rule of the tracking plan quarantined. The partition's resolver is the only writer of the subject. */
 export const quarantineSubject = (accountId: string, rule: string, partition: number): string =>
   `quarantine.${assertId(accountId)}.${assertId(rule)}.${assertIndex(partition)}`;
 /** Quarantined events of an account, or of one of its rules. */
@@ -91,7 +93,7 @@ export function readQuarantineSubject(subject: string): {
   return { accountId, rule, partition: Number(partition) };
 }
 
-/** Checkpoints of deduplication of a partition's resolver. */
+/** Deduplication checkpoints of a partition's resolver. */
 export const deduplicationSubject = (partition: number): string => `deduplication.${assertIndex(partition)}`;
 
 /** Which visitors of an account were erased, and when. */

@@ -23,7 +23,7 @@ const actorReport = Type.Object({
   kind: Type.String(),
   /** A partition, or the id of a destination or account, depending on its kind. */
   key: Type.String(),
-  /** Absent where no thread runs it. */
+  /** Absent if no thread runs it. */
   thread: Type.Optional(count),
   state: Type.String(),
   failuresInARow: count,
@@ -38,9 +38,7 @@ const workReport = Type.Object({
   actorsMore: count,
 });
 
-/**
- * The actors of a pipeline and where they run: in the LEASES bucket, which drops the report where it is not renewed.
- */
+/** The actors of a pipeline and where they run. The LEASES bucket drops the report if it is not renewed. */
 export type WorkReport = Static<typeof workReport>;
 export type ThreadReport = Static<typeof threadReport>;
 export type ActorReport = Static<typeof actorReport>;

@@ -1,20 +1,20 @@
 import { isJsonObject } from '../runtime/json.ts';
 import type { JsonObject } from '../runtime/json.ts';
 
-/** A published entry: an event and the properties that may leave. */
+/** A published entry: an event and the properties that destinations may receive. */
 export type AllowedData = { readonly name: string; readonly properties: readonly string[] };
 
-/** Keeps the properties of an event that may leave. */
+/** The properties of an event that destinations may receive. */
 export type LimitData = (eventName: string, properties: JsonObject) => JsonObject;
 
 /** Stands for every event. */
 const everyEvent = '*';
 
 /**
- * Compiles the allow-list of properties; undefined if an account has published none, and all of them leave. Names of
- * events match without case, the entry of `*` is joined to each, and an event without an entry keeps nothing. A property is
- * listed by its name, or as one within an object or the objects of a list: `products.price`. Events of the service, which
- * begin with `$`, are not limited.
+ * Compiles the allow-list of properties; undefined if an account has published none: then all properties are allowed.
+ * Event names match without case. The entry `*` applies to all events; an event without an entry of its own keeps only
+ * the properties listed for `*`. `products.price` lists a property within an object or the objects of a list. Sluice's
+ * own events, whose names begin with `$`, are not limited.
  */
 export function compileAllowedData(entries: readonly AllowedData[]): LimitData | undefined {
   if (entries.length === 0) return undefined;

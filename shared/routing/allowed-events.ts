@@ -2,10 +2,10 @@
 export type AllowedEvent = { readonly name: string; readonly destinationIds: readonly string[] };
 
 /**
- * Decides which event names go to a destination or, where none is given, to any destination. An account without allowed
- * events (`isLimited` false) sends every event to every destination; with at least one, readable or not, a name goes to
- * the destinations listed with it. Names match without case; the service's own events, which begin with `$`, always
- * pass.
+ * Compiles whether an event name may go to a destination or, if none is given, to any destination. An account without
+ * allowed events (`isLimited` false) sends every event to every destination; with at least one, readable or not, an
+ * event goes only to the destinations listed with its name. Names match without case; Sluice's own events, whose names
+ * begin with `$`, always pass.
  */
 export function compileAllowedEvents(
   allowedEvents: readonly AllowedEvent[],

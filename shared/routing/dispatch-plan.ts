@@ -33,8 +33,8 @@ export type Decision =
   /** Its visitor does not allow a purpose that the destination serves. */
   | NoConsent
   /**
-   * As a mapping rule maps it or, without one, unchanged. `limitedBy`: for limited use only, and the reason to stop it
-   * where the platform cannot limit it.
+   * Sent as a mapping rule maps it, or unchanged if no rule applies. `limitedBy`: sent for limited use only; it is the
+   * reason to stop the event if the platform cannot limit its use.
    */
   | {
       readonly kind: 'send';
@@ -59,12 +59,12 @@ type MappedEvent = {
 
 export type SkipRule = 'test' | 'not_allowed' | 'disabled' | 'source' | 'integrations';
 
-/** The part of its account's live version that a dispatcher needs, compiled once a revision. */
+/** The part of its account's live version that a dispatcher needs, compiled once per revision. */
 export type DispatchPlan = {
   readonly destination: PublishedDestination;
-  /** `subject` is the event with that head; only rules that read it need it. */
+  /** `subject` is the event with this head; only some rules read it. */
   decide(head: EventHead, subject: Subject, now?: ConsentNow): Decision;
-  /** Whether consent still allows to send an event as decided. */
+  /** Whether consent still allows sending an event as decided. */
   isConsented(head: EventHead, subject: Subject & Consented, now: ConsentNow): boolean;
 };
 
@@ -111,8 +111,7 @@ const skips: Readonly<Record<SkipRule, Decision>> = {
 
 /**
  * Compiles the rules that decide whether an event reaches this destination, in the order they apply, and the mapping.
- * Throws PlanError when the destination or a rule cannot be read: without it an event might be sent that it should have
- * stopped.
+ * Throws PlanError if the destination or a rule cannot be read: without the rule, an event that it stops might be sent.
  */
 export function compileDispatchPlan(
   config: DispatchRules,
@@ -187,7 +186,7 @@ function withoutConsent({ answers }: ConsentVerdict): NoConsent {
   return { kind: 'no-consent', purpose: answers.find(({ isGranted }) => !isGranted)?.purpose ?? '', answers };
 }
 
-/** Whether an account has published allowed events: an unreadable one allows nothing, and counts. */
+/** Whether an account has published allowed events. An unreadable one counts too, and allows nothing. */
 export function limitsEvents({ collections, unreadable }: Pick<DispatchRules, 'unreadable'> & AllowedEvents): boolean {
   return collections.allowedEvents.length > 0 || unreadable.some(({ collection }) => collection === 'allowedEvents');
 }
@@ -228,12 +227,11 @@ function mayBeAbout(
 type FindGlobalStop = (subject: Subject) => string | undefined;
 
 /**
- * Compiles the account-wide dispatch rules for one destination:
- * `{isEnabled, categories: [{name, priority, destinationIds, logic}]}`. A category whose logic holds stops the event for
- * its destinations: logic describes the events that may not leave. Categories are tried from the lowest priority number
- * to the highest, and the first that holds is named. A center that is not enabled stops nothing, nor does a category
- * without logic: one that is still being written must not hold back all events.
- * Throws PlanError naming the category and the field.
+ * Compiles the account-wide dispatch rules for one destination: `{isEnabled, categories: [{name, priority,
+ * destinationIds, logic}]}`. A category whose logic holds stops the event for its destinations. Categories are tried
+ * from the lowest priority number to the highest, and the first whose logic holds is reported. A disabled center stops
+ * nothing, and neither does a category without logic: an unfinished category must not stop all events. Throws PlanError
+ * naming the category and the field.
  */
 export function compileGlobalDispatch(centers: readonly GlobalDispatchCenter[], destinationId: string): FindGlobalStop {
   const categories = centers
@@ -246,7 +244,7 @@ export function compileGlobalDispatch(centers: readonly GlobalDispatchCenter[], 
 
 type Compiled = { readonly name: string; readonly priority: number; readonly holds: Predicate };
 
-/** One category; undefined if it does not concern this destination. */
+/** A list of the compiled category; empty if it does not concern this destination. */
 function compileCategory(
   { name, priority, destinationIds, logic }: Category,
   destinationId: string,

@@ -6,14 +6,14 @@ export type PublishedDestination = {
   readonly id: string;
   readonly accountId: string;
   readonly type: string;
-  /** The operator's name for it; '' where it has none. */
+  /** The operator's name for it; '' if it has none. */
   readonly name: string;
   readonly isEnabled: boolean;
   readonly settings: JsonObject;
   /** Undefined: every source. */
   readonly limitedToSourceIds: ReadonlySet<string> | undefined;
   readonly hashingSalt: string | undefined;
-  /** The field that this build cannot read: the destination gets nothing until it can. */
+  /** A field that this build cannot read: the destination receives nothing until a build can. */
   readonly unreadable: string | undefined;
 };
 
@@ -43,7 +43,7 @@ export function publishedDestinations(config: DestinationsConfig): PublishedDest
   return [...collections.destinations.map((entity) => readDestination(accountId, entity)), ...lostDestinations(config)];
 }
 
-/** One of them; undefined if the version does not have it. */
+/** The destination with an id; undefined if the version does not contain it. */
 export function findPublished(config: DestinationsConfig, id: string): PublishedDestination | undefined {
   const entity = config.collections.destinations.find((destination) => destination.id === id);
   if (entity !== undefined) return readDestination(config.accountId, entity);

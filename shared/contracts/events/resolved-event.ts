@@ -29,14 +29,14 @@ export type ResolvedEvent = {
     /** Sent with a test-mode key: shown in recent events, never dispatched. */
     readonly test: boolean;
     readonly trace?: string;
-    /** The destinations that its sender wants, by their names or kinds; `All` stands for the others. */
+    /** Whether the sender allows a destination, by the destination's name or kind; `All` stands for the others. */
     readonly integrations?: Integrations;
-    /** The event's own consent; absent where it has none. */
+    /** The event's own consent; absent if it has none. */
     readonly consent?: ConsentWords;
     readonly event_properties: Json;
     /**
-     * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. Address and User-Agent of a server
-     * that sent the event stand in `sender`, where the source keeps them: no destination receives them as the
+     * defaultProperties of the payload, with `ip` and `user_agent` of the visitor. The address and User-Agent of a
+     * server that sent the event are in `sender`, if the source keeps them: no destination receives them as the
      * visitor's.
      */
     readonly context: Json;
@@ -64,9 +64,7 @@ export type ResolvedVisitor = {
   readonly [property: string]: unknown;
 };
 
-/**
- * The part of an event that every dispatcher needs. It stands at the start of a line, before all that clients write.
- */
+/** The part of an event that every dispatcher needs. It is at the start of a line, before the event's properties. */
 export type EventHead = {
   readonly id: string;
   readonly name: string;
@@ -82,8 +80,8 @@ export type EventHead = {
   readonly consent: string | undefined;
 };
 
-// The bytes of a line. The readers of heads and the searches below look for these texts and never parse a line: all are
-// in this file, and tests hold them together.
+// The texts of a line's format. The readers below find these texts without parsing a line: the writers and readers of
+// the format are all in this file, and tests check that they agree.
 
 const beforeVisitorId = '{"v":1,"visitor_id":';
 const beforeVisitor = ',"visitor":';
@@ -125,7 +123,7 @@ export function encodeEventParts(event: EventParts): string {
   return asBuffer(writer.copy()).toString('utf8');
 }
 
-/** Size of most events. */
+/** Enough for most events. */
 const partsBytes = 1_024;
 
 // The order of these functions is the format: start, properties, the text before the context, context, end.
@@ -161,12 +159,12 @@ const beforeTime = Buffer.from(',"time":');
 const beforeReceivedAt = Buffer.from(',"received_at":');
 const beforeTrace = Buffer.from(',"trace":');
 const beforeProperties = Buffer.from(',"event_properties":');
-/** Stands between the properties and the context. */
+/** The text between the properties and the context. */
 export const beforeContext = Buffer.from(',"context":');
 
 type EventOrigin = Pick<EventParts, 'source_id' | 'account_id' | 'test'>;
 
-/** The origin of an event as members of its part: usually the same as the previous event's. */
+/** The members of an event that state its origin: usually the same as in the previous event. */
 function originJson({ source_id, account_id, test }: EventOrigin): Uint8Array {
   if (lastOrigin?.source_id !== source_id || lastOrigin.account_id !== account_id || lastOrigin.test !== test) {
     const json = `,"source_id":${quoteJson(source_id)},"account_id":${quoteJson(account_id)},"test":${test}`;
@@ -190,12 +188,15 @@ export const beforeEvent = (visitorId: string): string => `${beforeVisitorId}${q
 export const behindEvent = (visitorJson: string): string => `${beforeVisitor}${visitorJson}}`;
 
 /**
- * A reference to a visitor that an earlier line of the frame has: the index of that line, and the characters of its
- * visitor's JSON, which ends that line but for the last brace. A visitor stands in a frame once.
+ * A reference to a visitor in an earlier line of the frame: the index of that line, and the length of the visitor's
+ * JSON in characters. The JSON ends just before the last brace of that line. A frame contains a visitor once.
  */
 export const visitorReference = (line: number, characters: number): string => `[${line},${characters}]`;
 
-/** The JSON of a line's visitor where an earlier line has it; undefined for a line with its visitor. */
+/**
+ * The JSON of the visitor that a line refers to; undefined for a line that contains its visitor. Throws FrameError if
+ * no line has the visitor.
+ */
 export function visitorElsewhere(line: string, lineAt: (index: number) => string | undefined): string | undefined {
   if (!line.endsWith(referenceEnd)) return undefined;
   const [, index = '', characters = ''] = reference.exec(line.slice(line.lastIndexOf('['))) ?? [];
@@ -206,7 +207,7 @@ export function visitorElsewhere(line: string, lineAt: (index: number) => string
   return visitor;
 }
 
-/** A line that is complete: with its visitor, wherever that stands in the frame. */
+/** The line with `visitorJson` in place of its reference; unchanged if the line contains its visitor. */
 export function withVisitor(line: string, visitorJson: string | undefined): string {
   return visitorJson === undefined ? line : `${line.slice(0, line.lastIndexOf('['))}${visitorJson}}`;
 }
@@ -255,7 +256,10 @@ export function lineSampleHash(bytes: Buffer, start: number, end: number): numbe
   }
 }
 
-/** Skips a mark and the text after it. Returns the start of the text; -1 where it is missing or has an escape. */
+/**
+ * Skips a mark and the text after it. Returns the start of the text; -1 if the mark is missing or the text has an
+ * escape.
+ */
 function skipText(mark: Uint8Array): number {
   const { bytes, end } = reading;
   if (!standsAt(bytes, reading.at, mark)) return -1;
@@ -340,7 +344,7 @@ function readWhole(mark: Uint8Array): number | undefined {
   return at - start > exactDigits ? Number(bytes.toString('latin1', start, at)) : number;
 }
 
-/** Digits that add up without rounding. */
+/** Numbers of up to this many digits add up without rounding. */
 const exactDigits = 15;
 
 const digitAt = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) - zero;
@@ -364,7 +368,6 @@ export function eventPlace(start: number, { visitorId }: EventHead): number {
   return start + headMarks.visitorId.length + Buffer.byteLength(visitorId) + '",'.length;
 }
 
-/** The head of a parsed event. */
 export function headOf({ event, visitor }: ResolvedEvent): EventHead {
   return {
     id: event.id,
@@ -413,7 +416,7 @@ export function countResolved(bytes: Uint8Array): number {
   return opened === undefined ? 1 : countLines(opened);
 }
 
-/** Undefined for a frame that cannot be opened. */
+/** The lines of a frame as bytes; undefined if the frame cannot be opened. */
 export const openIfReadable = (bytes: Uint8Array): Buffer | undefined => unlessUnreadable(() => openFrame(bytes));
 
 function unlessUnreadable<Value>(read: () => Value): Value | undefined {
@@ -448,7 +451,7 @@ export function parseResolved(line: string): ResolvedEvent {
 /** Bytes at the end of a line that contain its reference to a visitor. */
 const tailBytes = 32;
 
-/** The characters of the visitor that a line refers to; 0 for a line with its visitor. */
+/** The characters of the visitor that a line refers to; 0 for a line that contains its visitor. */
 export function visitorCharactersElsewhere(bytes: Buffer, start: number, end: number): number {
   const tail = bytes.toString('latin1', Math.max(start, end - tailBytes), end);
   if (!tail.endsWith(referenceEnd)) return 0;

@@ -17,18 +17,18 @@ type Reference = {
 const { openBracket, closeBracket, closeBrace, comma } = ascii;
 const [openingBrace, closingBrace] = [Buffer.from('{'), Buffer.from('}')];
 const zero = 0x30;
-/** A reference never has more digits. */
+/** A number in a reference never has more digits. */
 const digitsMax = 9;
 
 /**
- * A resolved frame that stays bytes: a line, or its head, is decoded when requested. Texts of all lines, alive as long
- * as their events wait, would be copied by each garbage collection.
+ * A resolved frame that stays bytes: a line, or its head, is decoded when requested. The texts of all lines would live
+ * as long as their events wait, and each garbage collection would copy them.
  */
 export class ResolvedFrame {
   readonly #bytes: Buffer;
   /** End of each line. */
   readonly #ends: number[] = [];
-  /** The visitor of the last reference: usually the next reference is to the same. */
+  /** The visitor of the last reference: the next reference is usually to the same visitor. */
   #last: { readonly line: number; readonly characters: number; readonly json: string } | undefined;
 
   constructor(bytes: Buffer) {
@@ -48,7 +48,7 @@ export class ResolvedFrame {
     }
   }
 
-  /** Size of the opened frame. */
+  /** Size of the decompressed frame. */
   get bytes(): number {
     return this.#bytes.length;
   }
@@ -68,7 +68,7 @@ export class ResolvedFrame {
     return readEventHead(this.#bytes, this.#startOf(index), this.#endOf(index));
   }
 
-  /** About the bytes of a line with its visitor. Throws FrameError if no line has the visitor. */
+  /** Approximate size of a line with its visitor, in bytes. Throws FrameError if no line has the visitor. */
   bytesAt(index: number): number {
     const reference = this.#referenceAt(index);
     if (reference !== undefined) this.#visitorOf(reference);
@@ -85,7 +85,7 @@ export class ResolvedFrame {
     return `{${this.#withVisitor(index, eventPlace(this.#startOf(index), head))}`;
   }
 
-  /** Writes the same as bytes. */
+  /** Writes the result of `eventJsonAt` as bytes. */
   writeEventJsonAt(writer: ByteWriter, index: number, head: EventHead): void {
     const reference = this.#referenceAt(index);
     const start = eventPlace(this.#startOf(index), head);

@@ -11,30 +11,31 @@ import { refusedVersion } from '../log-format.ts';
 /** The longest wait of each back-off tier, in ms. The last one is for a Retry-After longer than any back-off. */
 export const retryTierDelaysMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** Tiers from here on may hold references. Builds of log format 1 read only the tiers that they know. */
+/** Tiers from here on may contain references. Builds of log format 1 read only the tiers that they know. */
 const referenceTiers = 20;
 
-/** The back-off tier to write, by its index among the delays. */
+/** The tier of a back-off delay; `delay` is an index of `retryTierDelaysMs`. */
 export const retryTier = (delay: number): number => referenceTiers + delay;
 
 /**
- * The index of a back-off tier among the delays; undefined for another tier. Earlier builds used the index as the tier.
+ * The index of a tier's delay in `retryTierDelaysMs`; undefined if it is not a back-off tier. Earlier builds used the
+ * index as the tier.
  */
 export function delayOfTier(tier: number): number | undefined {
   const delay = tier >= referenceTiers ? tier - referenceTiers : tier;
   return delay < retryTierDelaysMs.length ? delay : undefined;
 }
 
-/** The tier of replayed events: apart from back-off, so that a replay does not delay retries. */
+/** The tier of replayed events. It is separate from back-off, so that a replay does not delay retries. */
 export const replayTier = 94;
 
 /** The tier of parked events: each waits for an earlier event of its visitor, not for a time. */
 export const parkedTier = 96;
 
-/** Not a tier of events: settled lines of parked frames that still have waiting events. */
+/** Contains no events: it contains the settled lines of parked frames that still have waiting events. */
 export const settledNoteTier = 97;
 
-/** The tiers that builds of log format 1 wrote. */
+/** The parked and replay tiers of builds with log format 1. */
 const [parkedTierBefore, replayTierBefore] = [98, 99];
 export const isReplayTier = (tier: number): boolean => tier === replayTier || tier === replayTierBefore;
 export const isParkedTier = (tier: number): boolean => tier === parkedTier || tier === parkedTierBefore;
@@ -49,26 +50,26 @@ export const retryHeadBytes = 150;
 /** An event that waits for another attempt: one line of a frame in the retry log. */
 export type RetryRecord = {
   /**
-   * Attempts so far; 0 for a replay, and for an event parked before its first attempt: its times are those of the
-   * parking.
+   * Attempts so far; 0 for a replay and for an event parked before its first attempt, whose attempt times are the time
+   * of parking.
    */
   readonly attempts: number;
-  /** Ms since the epoch, as are the others. */
+  /** All times of the record are in ms since the epoch. */
   readonly firstAttemptAt: number;
   readonly lastAttemptAt: number;
   readonly notBefore: number;
-  /** The last time that the destination refused its key or token at this event: such an attempt does not count. */
+  /** When the destination last refused its key or token at an attempt of this event: such an attempt does not count. */
   readonly heldAt?: number;
   readonly reason: string;
   readonly request?: RequestSummary;
-  /** Its place in EVENTS; undefined in records of earlier builds. */
+  /** The event's position in EVENTS; undefined in records of earlier builds. */
   readonly origin?: EventOrigin;
   readonly visitorId: string;
   readonly eventId: string;
   readonly receivedAt: number;
-  /** About the bytes of the event with its visitor. */
+  /** Approximate size of the event with its visitor, in bytes. */
   readonly bytes: number;
-  /** The event, where EVENTS may no longer have it: a replayed dead letter, or a record of an earlier build. */
+  /** The event, if EVENTS may no longer contain it: in a replayed dead letter, or a record of an earlier build. */
   readonly line?: string;
 };
 
@@ -106,7 +107,7 @@ export function encodeRetryRecord(record: RetryRecord): string {
     reason,
     request = null,
   } = about;
-  if (origin === undefined) throw new Error('a record without its event needs the origin of that');
+  if (origin === undefined) throw new Error('a record without its event needs the origin of the event');
   const times = [receivedAt, first - receivedAt, last - first, notBefore - last];
   return JSON.stringify([
     2,
@@ -130,7 +131,7 @@ export function decodeRetryFrame(data: Uint8Array): RetryRecord[] {
 
 /** Reads one line of a retry frame. Throws FrameError for a format that this build does not know. */
 export function parseRetryRecord(text: string): RetryRecord {
-  // The event stands inside its record.
+  // The event is nested in its record.
   const record = parseLine(text, lineDepthMax + 1);
   if (Array.isArray(record)) return readReference(record);
   const { v, event, ...about } = (record ?? {}) as RetryRecord & {
@@ -176,7 +177,9 @@ export function encodeSettledNote(settled: SettledLines): Uint8Array {
   return encodeJson({ v: 1, settled: [...settled] });
 }
 
-/** Events that a note does not cover are sent again, so a note of an unknown format is ignored as a whole. */
+/**
+ * Reads a note. An unknown format counts as an empty note, which is safe: events that no note covers are sent again.
+ */
 export function decodeSettledNote(data: Uint8Array): SettledLines {
   const note = decodeJson(data);
   const entries: readonly unknown[] =

@@ -12,7 +12,7 @@ import type { ResolvedEvent } from './resolved-event.ts';
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
 
-/** The bytes that find events by their names: see `findEventsNamed`. */
+/** Bytes that a line contains if its event has one of some names: see `findEventsNamed`. */
 export type NameMarks = readonly Buffer[];
 
 export function markNames(names: readonly string[]): NameMarks {
@@ -38,7 +38,7 @@ export function findEventsNamed(frame: Uint8Array, marks: NameMarks): NamedEvent
   return [...starts].flatMap((start) => readNamed(bytes.toString('utf8', start, endOfLine(bytes, start))) ?? []);
 }
 
-/** The visitor is not read: it may stand in another line. */
+/** The visitor is not read: it may be in another line. */
 function readNamed(line: string): NamedEvent | undefined {
   try {
     const value = parseLine(line);
@@ -51,18 +51,18 @@ function readNamed(line: string): NamedEvent | undefined {
   }
 }
 
-/** A line whose frame is not decoded as a whole. */
+/** A line that is decoded only when it is read. */
 export type UnreadLine = {
-  /** Its bytes with those of its visitor, wherever that stands in the frame. */
+  /** Approximate size with its visitor, in bytes. */
   readonly bytes: number;
-  /** Its text with its visitor. */
+  /** The text of the line, with its visitor. */
   read(): string;
 };
 
 /**
  * Calls `take` for each line of a frame with whether it is a test event, a function for the line, and one for its
  * `sampleHash`: most lines are not requested, and none is parsed. A live event whose properties contain `"test":true`
- * counts as a test event; a test event is never missed. A frame that cannot be opened is one unreadable line.
+ * counts as a test event; no test event counts as a live one. A frame that cannot be opened is one unreadable line.
  */
 export function eachResolvedLine(
   frame: Uint8Array,

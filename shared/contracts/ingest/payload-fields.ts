@@ -1,7 +1,7 @@
 /**
- * The contract for clients' payloads: one row a field. From it derive the schemas, the OpenAPI document, the scanner
- * that finds plain events, the members that the resolver reads, and the names that property tests draw. A new field is
- * one row here and one line where it is used; `payload-fields.test.ts` of the resolver fails if either is missing.
+ * The contract for clients' payloads: one row per field. The schemas, the OpenAPI document, the scanner that finds
+ * plain events, the members that the resolver reads, and the names in property tests derive from it. A new field is one
+ * row here and one line where it is used; `payload-fields.test.ts` of the resolver fails if either is missing.
  */
 
 /** The values of a field. An optional field may be null as well. */
@@ -16,7 +16,7 @@ type FieldRule =
   | 'visitor'
   /** The visitor's address and User-Agent: `networkFields`. */
   | 'network'
-  /** The rows of a batch. Each is checked by itself. */
+  /** The rows of a batch. Each row is checked separately. */
   | 'rows'
   /** Anything. */
   | 'any';
@@ -79,7 +79,7 @@ export const payloadFields = {
     charactersMax: 400,
     ...ofPeople,
     resolver: 'text',
-    about: 'Id of a device, or of the visitor here',
+    about: 'Id of a device, or the id of the visitor in Sluice',
   },
   externalId: { rule: 'text', charactersMax: 400, ...ofPeople, resolver: 'text', about: 'Your id of the person' },
   email: { rule: 'text', charactersMax: 1000, ...ofPeople, resolver: 'text', about: "The person's e-mail address" },
@@ -109,13 +109,13 @@ export const payloadFields = {
     rule: 'object',
     ...everywhere,
     resolver: 'defaultProperties',
-    about: 'What surrounds the event: page, campaign, device',
+    about: 'Context of the event: page, campaign, device',
   },
   identityContext: {
     rule: 'network',
     ...everywhere,
     resolver: 'parsed',
-    about: "The visitor's address and User-Agent, where a server sends the event",
+    about: "The visitor's address and User-Agent, if a server sends the event",
   },
   consent: {
     rule: 'any',
@@ -134,7 +134,7 @@ export const payloadFields = {
     ...ofPeople,
     resolver: 'text',
     about:
-      'Signs the identifier of an event that is sent with a public key: HMAC-SHA256, in hex, of its externalId, else userId, else e-mail address (trimmed, in lower case), keyed with the secret of the source. The event then counts as one of a server; with another hash it is accepted as one of a public key',
+      'Signs the identifier of an event that is sent with a public key: HMAC-SHA256, in hex, of its externalId, else userId, else e-mail address (trimmed, in lower case), keyed with the secret of the source. The event then counts as sent by a server; with a wrong hash it is accepted as sent with a public key',
   },
   events: { rule: 'rows', batch: 'required', resolver: 'unread', about: 'The events' },
 } as const satisfies Readonly<Record<string, PayloadField>>;

@@ -19,41 +19,41 @@ export type ConsentSetting = {
   readonly signals: SignalSettings | null;
 };
 
-/** A visitor's last decision on a name, and its time, in ms since the epoch. */
+/** A visitor's last decision on a purpose or category, and its time, in ms since the epoch. */
 export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 
-/** By lower-case name. */
+/** Last decisions by lower-case name. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
 /** Current consent that is not in the event's line. */
 export type ConsentNow = {
-  /** By lower-case name; undefined if the visitor has withdrawn nothing. */
+  /** The visitor's last decisions; undefined if the visitor has withdrawn nothing. */
   lastWords(head: EventHead): LastWords | undefined;
-  /** The event has a consent that cannot be read. */
+  /** Called for a consent of the event that cannot be read. */
   onUnreadable(): void;
   /** The region of an address, as far as it is known. */
   regionOf(address: string): Region;
 };
 
-/** The permitted use of an event: `limited` where nothing denies except a signal by which its visitor opted out. */
+/** The permitted use of an event. `limited`: nothing denies except signals by which its visitor opted out. */
 export type ConsentVerdict = {
   readonly use: 'full' | 'limited' | 'none';
-  /** Answer for each purpose of the destination, by name. */
+  /** The answer for each purpose of the destination, sorted by name. */
   readonly answers: readonly PurposeAnswer[];
 };
 
 export type JudgeConsent = (head: EventHead, subject: Subject, now: ConsentNow) => ConsentVerdict;
 
-/** Remembered answers, at most: senders use few different ones. */
+/** Remembered consents, at most: senders use few different ones. */
 const rememberedMax = 1_000;
 const noWords: ConsentWords = {};
 
 /**
- * Compiles the purposes that a destination serves; undefined if it serves none, and its events need no consent. For
- * each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's default where
- * its regions cover the visitor. Within a layer a denial wins. A grant must not have been withdrawn since. `rule`:
- * whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination accepts events for
- * limited use.
+ * Compiles the purposes that a destination serves; undefined if it serves none: then its events need no consent. For
+ * each purpose the first layer with an answer decides: the event, its visitor, signals, and the purpose's default,
+ * which grants outside of its regions. Within a layer a denial wins. A grant that was withdrawn since does not count.
+ * `rule`: whether all purposes must be granted, or one suffices. `allowsLimited`: whether the destination accepts
+ * events for limited use.
  */
 export function compileConsent(
   settings: readonly ConsentSetting[],
@@ -119,7 +119,7 @@ type Purpose = {
   readonly signals: SignalSettings;
   readonly segment: readonly string[];
   readonly rudderstack: readonly string[];
-  /** Every name under which a visitor's consent may have it. */
+  /** Every name under which a visitor's consent may contain the purpose. */
   readonly names: readonly string[];
   readonly defaultsToGranted: boolean;
   readonly regions: readonly string[] | null;
@@ -135,8 +135,8 @@ function compilePurpose({ name, defaultState, regions, signals }: ConsentSetting
 }
 
 /**
- * `asksWithoutOptOuts`: an opt-out signal is reported only where everything else would grant, so that a signal never
- * sends an event that would be stopped without it.
+ * `asksWithoutOptOuts`: an opt-out signal is the answer only if everything else grants. So an opt-out never lets an
+ * event through that would be stopped without the opt-out.
  */
 function answer(purpose: Purpose, said: Said, asksWithoutOptOuts: boolean): PurposeAnswer {
   const given = answerThen(purpose, said, false);
@@ -152,7 +152,7 @@ function unlessWithdrawn(purpose: Purpose, given: PurposeAnswer, said: Said): Pu
   return { purpose: purpose.name, isGranted: false, layer: 'withdrawal' };
 }
 
-/** The answer from the event's line. */
+/** The answer before withdrawals are applied. */
 function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): PurposeAnswer {
   const { name, signals, names, regions, defaultsToGranted } = purpose;
   const { subject, own, visitor, now, lastWords } = said;
@@ -161,7 +161,7 @@ function answerThen(purpose: Purpose, said: Said, ignoresOptOuts: boolean): Purp
     own[consentMarks.gpc] === true ||
     context['gpc'] === true ||
     keepsGpc(subject) ||
-    // The signal was turned on while the event waited.
+    // The visitor enabled the control while the event waited.
     lastWords?.get(consentMarks.gpc)?.isDenial === true;
   if (signals.gpc === 'always' && !ignoresOptOuts && (hasGpc || gppHasGpc(context))) {
     return { purpose: name, isGranted: false, layer: 'signal', detail: 'gpc' };
@@ -186,9 +186,7 @@ function keepsGpc({ visitor }: Subject): boolean {
   return isJsonObject(consent) && consent[consentMarks.gpc] === true;
 }
 
-/**
- * The region of the visitor's properties, else of the event's address; a calling server's address is not the visitor's.
- */
+/** The region in the visitor's properties, else of the event's IP address, which is never that of a calling server. */
 function whereabouts({ visitor, event }: Subject, now: ConsentNow): Region {
   const said = regionOf(visitor);
   const address = event.context['ip'];
@@ -201,7 +199,7 @@ function answerOfEvent({ key, segment, rudderstack }: Purpose, own: ConsentWords
   return wordOf(ids, own);
 }
 
-/** If names contradict, a denial wins; undefined without a decision. */
+/** The decision on one of the names; if decisions contradict, the denial. Undefined without a decision. */
 function wordOf(names: readonly string[], words: ConsentWords): boolean | undefined {
   let word: boolean | undefined;
   for (const name of names) {
@@ -212,7 +210,7 @@ function wordOf(names: readonly string[], words: ConsentWords): boolean | undefi
 
 /**
  * Whether the visitor's last decision on a purpose is a denial later than the grant. A grant by the event is as old as
- * the event; any other grant of a visitor is older than its last decision.
+ * the event; any other grant counts as older than all decisions.
  */
 function isWithdrawn({ names }: Purpose, layer: ConsentLayer, { head, subject, lastWords }: Said): boolean {
   if (lastWords === undefined) return false;

@@ -1,13 +1,15 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { consentStringCharactersMax } from './tc-string.ts';
 
-/** Whether the visitor allows a category of a consent platform; undefined if the platform does not name it. Case does not matter. */
+/**
+ * Whether the visitor allows a category of a consent platform, compared without case; undefined if it is not listed.
+ */
 export type Categories = (name: string) => boolean | undefined;
 
 /**
  * The categories of OneTrust: the cookie `OptanonConsent` (URL-encoded pairs with `groups=C0001:1,C0002:0`), or the
- * page's `OptanonActiveGroups` (`,C0001,C0003,`), which names those that are allowed: any other is denied. Throws RangeError
- * for anything else.
+ * page's `OptanonActiveGroups` (`,C0001,C0003,`), which lists the allowed categories: all others are denied. Throws
+ * RangeError for anything else.
  */
 export function readOneTrust(value: unknown): Categories {
   const text = textOf(value);
@@ -27,7 +29,10 @@ export function readOneTrust(value: unknown): Categories {
   );
 }
 
-/** The categories of Cookiebot's cookie `CookieConsent`, whose keys stand without quotes. Throws RangeError for anything else. */
+/**
+ * The categories of Cookiebot's cookie `CookieConsent`, which has keys without quotes. Throws RangeError for anything
+ * else.
+ */
 export function readCookiebot(value: unknown): Categories {
   const text = decoded(textOf(value));
   const found = [...text.matchAll(/\b(necessary|preferences|statistics|marketing):(true|false)\b/g)];

@@ -21,7 +21,7 @@ export function compileConsentMode(
   });
   if (named.length === 0) return undefined;
   return (head, subject, now) => {
-    // Unreadable strings are counted where the purposes of a destination are judged.
+    // `compileConsent` counts unreadable strings already.
     const asked: ConsentNow = {
       lastWords: (of) => now.lastWords(of),
       regionOf: (address) => now.regionOf(address),
@@ -36,7 +36,6 @@ export function compileConsentMode(
   };
 }
 
-/** Whether two modes are equal. */
 export function isSameMode(one: ConsentMode | undefined, other: ConsentMode | undefined): boolean {
   return googleConsentTypes.every((type) => one?.[type] === other?.[type]);
 }

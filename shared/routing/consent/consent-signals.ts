@@ -6,7 +6,7 @@ import type { PurposeAnswer } from './purpose-answer.ts';
 import { readTcString } from './tc-string.ts';
 import type { TcConsent } from './tc-string.ts';
 
-/** The signals of a published purpose. Others are not read. */
+/** The signals of a published purpose. Signals without a setting are not read. */
 export type SignalSettings = {
   readonly segment?: readonly string[] | undefined;
   readonly rudderstack?: readonly string[] | undefined;
@@ -17,7 +17,9 @@ export type SignalSettings = {
   /** Words of `gppOptOuts`. */
   readonly gpp?: readonly string[] | undefined;
   readonly gpc?: string | undefined;
-  /** Words of `googleConsentTypes`: not a signal, but the types as which the purpose's answer is passed on. */
+  /**
+   * Words of `googleConsentTypes`. They are not signals, but the types under which the purpose's answer is passed on.
+   */
   readonly googleConsentMode?: readonly string[] | undefined;
 };
 
@@ -33,12 +35,12 @@ const optOutSignals: ReadonlySet<string> = new Set(['gpc', 'gpp', 'us_privacy'])
 
 const isOptOutSignal = (signal: string): boolean => optOutSignals.has(signal);
 
-/** Whether an opt-out signal denies, and no other answer does. */
+/** Whether the answer is a denial by an opt-out signal. */
 export function isOptOut({ isGranted, layer, detail }: PurposeAnswer): boolean {
   return !isGranted && layer === 'signal' && detail !== undefined && isOptOutSignal(detail);
 }
 
-/** The answer of signals, and the deciding signal: `gpc`, or the property of the event's context with it. */
+/** The answer of signals, and the deciding signal: `gpc`, or the name of the context property that contains it. */
 export type SignalAnswer = { readonly isGranted: boolean; readonly signal: string };
 
 /** The signals of an event: its context, and whether its visitor has Global Privacy Control on. */
@@ -48,9 +50,9 @@ export type CarriedSignals = {
 };
 
 /**
- * The answer of signals for a purpose: a denial wins, and of several denials the one that is no opt-out; undefined
- * where the event has none of the listed signals. An unreadable signal is no consent, and is reported. `ignoresOptOuts`
- * leaves opt-outs out.
+ * The answer of an event's signals for a purpose; undefined if the event has none of the listed signals. A denial wins,
+ * and of several denials one that is not an opt-out. An unreadable signal is a denial, and is reported.
+ * `ignoresOptOuts`: opt-outs do not count.
  */
 export function answerBySignals(
   signals: SignalSettings,
@@ -103,7 +105,7 @@ export function answerBySignals(
   return answer;
 }
 
-/** Whether a GPP string of the event has Global Privacy Control. An unreadable one is reported by the signals. */
+/** Whether the event's GPP string has Global Privacy Control. `answerBySignals` reports an unreadable string. */
 export function gppHasGpc(context: Readonly<Record<string, unknown>>): boolean {
   const text = context['gpp'];
   if (typeof text !== 'string' || text === '') return false;
@@ -121,7 +123,7 @@ function allows({ purposes, vendors = [], segment }: TcfSettings, consent: TcCon
   return purposes.every((id) => given?.has(id) === true) && vendors.every((id) => consent.vendors.has(id));
 }
 
-/** Each of several categories must be allowed; undefined if none is named. */
+/** Whether all listed categories are allowed; undefined if the platform lists none of the names. */
 function wordOf(names: readonly string[], categories: Categories): boolean | undefined {
   const words = names.map(categories).filter((word) => word !== undefined);
   return words.length === 0 ? undefined : words.every(Boolean);

@@ -6,7 +6,7 @@ import { consentStringCharactersMax } from './tc-string.ts';
 
 export type GppAnswers = {
   readonly optOuts: ReadonlySet<GppOptOut>;
-  /** The browser's Global Privacy Control, as a section has it. */
+  /** Whether a section contains the browser's Global Privacy Control. */
   readonly gpc: boolean;
   /** The TC string of the European section. */
   readonly tcString: string | undefined;
@@ -22,7 +22,7 @@ const fieldOf: Readonly<Record<GppOptOut, string>> = {
 const optedOut = 1;
 
 /**
- * Reads a string of the Global Privacy Platform: the applicable sections, or all where none is named
+ * Reads a string of the Global Privacy Platform: the applicable sections, or all if `applicable` is empty
  * (github.com/InteractiveAdvertisingBureau/Global-Privacy-Platform). Throws for any other text.
  */
 export function readGppString(text: string, applicable: ReadonlySet<number>): GppAnswers {
@@ -51,11 +51,11 @@ export function readGppString(text: string, applicable: ReadonlySet<number>): Gp
   return { optOuts, gpc, tcString };
 }
 
-/** More sections, and higher ids, than the platform has. */
+/** More sections, and higher ids, than the platform defines. */
 const sectionsMax = 64;
 const sectionIdMax = 1_000;
 
-/** The ids of the sections. The library would list a range of any length, so a too long one never reaches it. */
+/** The ids of the sections. The library would list a range of any length, so long ranges are refused before. */
 function readHeader(text: string): readonly number[] {
   const bits = new Bits(text);
   if (bits.number(0, 6) !== 3 || bits.number(6, 6) !== 1) throw new RangeError('not a GPP string of version 1');
@@ -95,11 +95,11 @@ export function isUsPrivacyOptOut(text: string): boolean {
   return text[2]?.toUpperCase() === 'Y';
 }
 
-/** Numbers of sections: a number, a list, or a text such as `7_8` or `7,8`. Throws for anything else. */
+/** Ids of sections from a number, a list, or a text such as `7_8` or `7,8`. Throws for anything else. */
 export function readSectionIds(value: unknown): ReadonlySet<number> {
   const given = typeof value === 'string' ? value.split(/[_,\s]/) : [value].flat();
   const ids = given.filter((id) => id !== undefined).map(Number);
   if (ids.some((id) => !Number.isInteger(id))) throw new RangeError('not ids of sections');
-  // -1, 0, null and an empty text: none applies.
+  // -1, 0, null and an empty text name no section.
   return new Set(ids.filter((id) => id !== -1 && id !== 0));
 }

@@ -9,7 +9,7 @@ const groups: Readonly<Record<string, ReadonlySet<string>>> = {
   EEA: new Set([...european, 'IS', 'LI', 'NO']),
 };
 
-/** A visitor's region in codes of ISO 3166; '' where it is unknown. */
+/** A visitor's region in codes of ISO 3166; '' if it is unknown. */
 export type Region = { readonly country: string; readonly state: string };
 
 export const unknownRegion: Region = { country: '', state: '' };
@@ -20,7 +20,7 @@ export function regionCode({ country, state }: Region): string {
   return state === '' ? country : `${country}-${state}`;
 }
 
-/** The region of a visitor's properties. */
+/** The region in a visitor's properties. */
 export function regionOf(visitor: Readonly<Record<string, unknown>>): Region {
   const country = typeof visitor['country'] === 'string' ? countryCode(visitor['country']) : undefined;
   if (country === undefined) return unknownRegion;

@@ -20,7 +20,7 @@ export type MappingRule = {
   readonly action: string;
   readonly eventName: string | null;
   readonly mappings: readonly MappingRow[];
-  /** Whether properties that no row names are left out, or stay as they are. */
+  /** `omit` leaves out properties that no row names; `keep` sends them unchanged. */
   readonly others: string;
 };
 
@@ -36,23 +36,23 @@ export type MappingOutcome =
       readonly remake?: RemakeProperties | undefined;
     }
   | { readonly kind: 'stop'; readonly ruleId: string }
-  /** No rule applies: the destination's own default payload. */
+  /** No rule applies: the destination sends its default payload. */
   | { readonly kind: 'default' };
 
-/** Maps the same event again with the texts of its numbers: a copied number keeps its text. */
+/** Maps the same event again so that copied numbers keep their digits. */
 export type RemakeProperties = (subject: Subject) => JsonObject;
 
 export type ApplyMappings = (subject: Subject) => MappingOutcome;
 
 /**
- * Compiles the mapping rules of one destination:
- * `{priority, isEnabled, logic, action: "send" | "stop", eventName, mappings: [{property, map, modification}], others}`.
- * Rules are tried from the lowest priority number to the highest; the first that is enabled and whose logic holds
- * decides, and a rule without logic always holds. A `send` rule names the event by its template (none, or an empty
- * result: the event's own name) and sends the mapped properties; a property without a value is left out, and of two
- * rows for one property the later one that has a value counts. A rule that maps nothing keeps the event's own properties,
- * as does one whose `others` is `keep`, but for those its rows name: one without a value is left out, never sent as it was.
- * Throws PlanError naming the rule and the field; a rule that is not enabled is not looked at.
+ * Compiles the mapping rules of one destination: `{priority, isEnabled, logic, action: "send" | "stop", eventName,
+ * mappings: [{property, map, modification}], others}`. Rules are tried from the lowest priority number to the highest;
+ * the first that is enabled and whose logic holds decides, and a rule without logic always holds. A `send` rule names
+ * the event by its template (none, or an empty result: the event's own name) and sends the mapped properties; a
+ * property without a value is left out, and of two rows for one property the later one with a value wins. A rule
+ * without rows keeps the event's own properties. A rule whose `others` is `keep` keeps those that its rows do not name;
+ * a named one without a value is left out, never sent unchanged. Throws PlanError naming the rule and the field;
+ * disabled rules are not checked.
  */
 export function compileMappings(
   rules: readonly (MappingRule & { readonly id: string })[],
@@ -143,8 +143,8 @@ function compileRows(
 }
 
 /**
- * Compiles a copy of an object without some properties. Objects on the way to one are copied as well, so that it can be
- * set there.
+ * Compiles a function that copies an object without some properties. Objects that contain one of them are copied as
+ * well, so that the property can be set in the copy.
  */
 function compileOmission(names: readonly string[]): (from: JsonObject) => MutableProperties {
   // A name may contain dots.
@@ -199,13 +199,13 @@ const propertySegmentsMax = 10;
 /** Properties that are being built for a destination. */
 export type MutableProperties = { [name: string]: unknown };
 
-/** `text` is the digits of a number that a double does not give back. */
+/** `text`: the digits of a number that a double cannot represent. */
 type SetProperty = (properties: MutableProperties, value: unknown, text?: string) => void;
 
 /**
- * Compiles the name of a destination property: `user_data.em` sets `em` within the object `user_data`, which is made on
- * the way. Throws PlanError if a part is empty or a name that objects inherit by (`__proto__`, `prototype`,
- * `constructor`). No other property set on the same object may be a part of the way: see `checkNoOverlap`.
+ * Compiles the name of a destination property: `user_data.em` sets `em` within the object `user_data`, which is created
+ * if it is missing. Throws PlanError if a part is empty or is `__proto__`, `prototype` or `constructor`. No other
+ * property set on the same object may be a prefix of the path: see `checkNoOverlap`.
  */
 export function compileProperty(name: string, field: string): SetProperty {
   if (name.length > propertyCharactersMax) {

@@ -7,21 +7,21 @@ export const templateCharactersMax = 10_000;
 export const templatePlaceholdersMax = 100;
 
 export type Template = {
-  /** The value: of the property's own type where the template is exactly one placeholder, else text. */
+  /** The value: with the property's own type if the template is exactly one placeholder, else text. */
   render(subject: Subject): unknown;
-  /** The digits of the number that the template leads to, where it is one placeholder and the digits were kept. */
+  /** The digits of the number, if the template is one placeholder and the digits were kept. */
   numberText(subject: Subject): string | undefined;
-  /** Always text; `encode` writes the placeholders' values, so that they fit a URL, a header or JSON around them. */
+  /** Always text; `encode` writes the placeholders' values so that they fit the URL, header or JSON around them. */
   renderText(subject: Subject, encode?: (value: unknown) => string): string;
 };
 
 /**
- * Compiles a template: text with paths in double braces, `Hello {{visitor.first_name}}`. Paths are those of conditions;
- * space inside the braces is ignored. Text without braces is sent unchanged, and so is a brace without a closing one. A
- * template that is one placeholder keeps the value's type: `{{event.event_properties.price}}` stays a number, and a
- * path without a value stays undefined. Within other text a missing value or null is empty, and a list or object is
- * written as JSON. What it writes is work of the subject. At most 10,000 characters and 100 placeholders. Throws
- * PlanError naming the field.
+ * Compiles a template: text with paths in double braces, `Hello {{visitor.first_name}}`. Paths are the same as in
+ * conditions; space inside the braces is ignored. Text without braces is sent unchanged, and so are braces that are not
+ * closed. A template that is one placeholder keeps the value's type: `{{event.event_properties.price}}` stays a number,
+ * and a path without a value stays undefined. Within other text a missing value or null is empty, and a list or object
+ * is written as JSON. Written text is charged to the subject's work. At most 10,000 characters and 100 placeholders.
+ * Throws PlanError naming the field.
  */
 export function compileTemplate(template: string, field: string): Template {
   if (template.length > templateCharactersMax) {
@@ -48,7 +48,9 @@ export function compileTemplate(template: string, field: string): Template {
   };
 }
 
-/** A value as text: nothing for null and undefined, JSON for lists and objects unless they nest deeper than events may. */
+/**
+ * A value as text: empty for null and undefined, JSON for lists and objects unless they nest deeper than events may.
+ */
 export function writeValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return '';
@@ -76,7 +78,7 @@ export function splitTemplate(template: string): readonly (string | { readonly p
   while (open !== -1) {
     const close = template.indexOf('}}', open);
     if (close === -1) break;
-    // In `{{{a}}` the inner pair is the placeholder: a path holds no brace.
+    // In `{{{a}}` the inner pair is the placeholder: a path contains no brace.
     const start = template.lastIndexOf('{{', close);
     if (start > literalFrom) parts.push(template.slice(literalFrom, start));
     parts.push({ placeholder: template.slice(start + 2, close) });

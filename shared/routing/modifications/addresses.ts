@@ -7,8 +7,8 @@ type Address = { readonly kind: 'ipv4' | 'ipv6'; readonly bytes: readonly number
 const addressCharactersMax = 50;
 
 /**
- * An invented address, always the same one for an address, from reserved ranges: 198.18.0.0/15 for IPv4
- * (RFC 2544) and 2001:db8::/32 for IPv6 (RFC 3849).
+ * An invented address from reserved ranges, always the same for the same address and salt: 198.18.0.0/15 for IPv4 (RFC
+ * 2544) and 2001:db8::/32 for IPv6 (RFC 3849).
  */
 export const fakeIp: ChangeText = onAddress(({ kind, bytes }, salt) => {
   const random = Buffer.from(sha256(salt + bytes.join('.')), 'hex');
@@ -36,7 +36,7 @@ function onAddress(change: (address: Address, salt: string) => readonly number[]
 /** IPv4 in four decimal parts, or IPv6; an IPv4 address written as IPv6 is the IPv4 address. */
 function readAddress(text: string): Address | undefined {
   if (text.length > addressCharactersMax) return undefined;
-  // Only four decimal parts: 1 and 0x7f.1 are IPv4 addresses to some, but no one writes a visitor's so.
+  // Only four decimal parts: some parsers accept 1 and 0x7f.1, but a visitor's address never has this form.
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return undefined;
   const address = ipaddr.process(text);
   return { kind: address.kind(), bytes: address.toByteArray() };

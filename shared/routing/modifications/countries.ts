@@ -1,6 +1,6 @@
 /**
- * The ISO 3166-1 alpha-2 code, in lower case, of a country by that code, its alpha-3 code or its English name; undefined
- * where the text names no country.
+ * The ISO 3166-1 alpha-2 code, in lower case, of a country by that code, its alpha-3 code or its English name;
+ * undefined if the text names no country.
  */
 export function countryCode(text: string): string | undefined {
   const name = plainName(text);
@@ -33,7 +33,7 @@ const codeOfAlpha3: ReadonlyMap<string, string> = new Map(
 
 const knownCodes: ReadonlySet<string> = new Set(codeOfAlpha3.values());
 
-/** Names in use that the table of English names does not have. */
+/** Names in use that are missing in the table of English names. */
 const aliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     america: 'us',
@@ -70,7 +70,7 @@ const aliases: ReadonlyMap<string, string> = new Map(
 
 let namesRead: ReadonlyMap<string, string> | undefined;
 
-/** Read from the runtime's own table, once, when the first name is asked for. */
+/** Codes by English name. Read once from the runtime's own table, when the first name is needed. */
 function englishNames(): ReadonlyMap<string, string> {
   if (namesRead === undefined) {
     const display = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
@@ -79,7 +79,9 @@ function englishNames(): ReadonlyMap<string, string> {
   return namesRead;
 }
 
-/** `The Gambia` and `Gambia`, `Trinidad & Tobago` and `Trinidad and Tobago`, `St. Lucia` and `Saint Lucia` are one. */
+/**
+ * `The Gambia` and `Gambia`, `Trinidad & Tobago` and `Trinidad and Tobago`, `St. Lucia` and `Saint Lucia` are equal.
+ */
 function plainName(text: string): string {
   return text
     .slice(0, 100)

@@ -11,7 +11,7 @@ export function md5(text: string): string {
 /** A modification of a text; undefined leaves the value out. */
 export type ChangeText = (text: string, salt: string) => string | undefined;
 
-/** SHA-256 or MD5 of the text as it is, the salt before it. Empty text has no hash: every empty value would share it. */
+/** The digest of the salt and the unchanged text. Empty text has no hash: every empty value would share it. */
 export function hashed(digest: (text: string) => string): ChangeText {
   return (text, salt) => (text === '' ? undefined : digest(salt + text));
 }

@@ -1,7 +1,7 @@
 import { constants, createCipheriv, createHash, createPublicKey, publicEncrypt, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** Encrypts a value for a destination, as the value of one of its properties. */
+/** Encrypts the value of a property for a destination. */
 export type EncryptValue = (value: unknown, property: string) => string;
 
 /** A key that cannot encrypt values. The message names the fault. */
@@ -12,7 +12,7 @@ export class EncryptionKeyError extends Error {
 const bitsMin = 2_048;
 
 /**
- * Reads an RSA public key in PEM; spaces may stand for its line breaks, which a text field loses. Throws
+ * Reads an RSA public key in PEM; spaces may replace its line breaks, which text fields lose. Throws
  * EncryptionKeyError.
  */
 export function readEncryptionKey(pem: string): KeyObject {
@@ -38,8 +38,8 @@ export type EncryptionOptions = {
 };
 
 /**
- * A data key serves this long, and this many values: a random nonce must not occur twice under one key (NIST SP
- * 800-38D).
+ * A data key is used for at most this time and this many values: a random nonce must not occur twice under one key
+ * (NIST SP 800-38D).
  */
 const dataKeyMs = 3_600_000;
 const dataKeyValuesMax = 2 ** 31;
@@ -49,9 +49,9 @@ const keyIdCharacters = 16;
 
 /**
  * Encrypts values as `sluice1.<key id>.<wrapped data key>.<nonce>.<ciphertext>.<tag>`, the last four in base64url. The
- * plain text is the JSON of the value; the data key is AES-256-GCM, wrapped by RSA-OAEP with SHA-256; the additional data
- * is account, destination and property, each on a line, so that a value cannot be moved. The key id is the beginning of
- * the base64url SHA-256 of the public key (SubjectPublicKeyInfo).
+ * plain text is the JSON of the value; the data key is AES-256-GCM, wrapped by RSA-OAEP with SHA-256; the additional
+ * data is account, destination and property, each on a line, so that a value is valid in its place only. The key id is
+ * the beginning of the base64url SHA-256 of the public key (SubjectPublicKeyInfo).
  */
 export function createEncryption({
   publicKey,

@@ -15,7 +15,10 @@ import { domainOnly, domainPathOnly, domainPathUtms, domainUtms, fakeDomain, fak
 import { PlanError } from '../values/plan-error.ts';
 import { textForm } from '../values/value-forms.ts';
 
-/** Changes a mapped value; undefined leaves the property out. Total, and the same for the same value and salt. */
+/**
+ * Changes a mapped value; undefined leaves the property out. It accepts every value, and gives the same result for the
+ * same value and salt (Encrypted does not).
+ */
 export type Modify = (value: unknown) => unknown;
 
 type Modification = {
@@ -25,9 +28,10 @@ type Modification = {
 };
 
 /**
- * Every modification. What they share: a missing value stays missing and null stays null (but for Null itself); of a list
- * each item is changed, but for Encrypted, which hides how many there are. Those that hash, shorten or invent leave a value out which they cannot change, so that nothing
- * is sent in the clear because it had another form than expected; those that change case pass it on as it is.
+ * Every modification. A missing value stays missing and null stays null, except with Null. A modification changes each
+ * item of a list; Null, Redacted and Encrypted change the list as a whole, which hides its length. Modifications that
+ * hash, shorten or invent leave out a value that they cannot change, so that no value of an unexpected form is sent in
+ * the clear. Modifications of case send such a value unchanged.
  */
 export const modifications = {
   None: { summary: 'Sends the value as it is.', change: (value) => value },
@@ -73,8 +77,8 @@ export type ModificationName = keyof typeof modifications;
 export const modificationNames = Object.keys(modifications) as readonly ModificationName[];
 
 /**
- * The function of a modification; null or undefined means None. Every hash, and every value derived from one, is of the
- * destination's salt and the text. Throws PlanError with the field for an unknown name, and for Encrypted without a
+ * The function of a modification; null or undefined means None. Every hash, and every value derived from a hash, covers
+ * the destination's salt and the text. Throws PlanError with the field for an unknown name, and for Encrypted without a
  * key.
  */
 export function compileModification(
@@ -100,7 +104,7 @@ function redact(value: unknown): unknown {
   return value === undefined || value === null ? value : 'REDACTED';
 }
 
-/** Numbers and booleans are changed as text; any other value that is no text is left out. */
+/** Numbers and booleans are changed as text; any other value that is not text is left out. */
 function disguising(summary: string, change: ChangeText): Modification {
   return { summary, change: (value, salt) => changeEach(value, (item) => disguise(item, change, salt)) };
 }
@@ -111,7 +115,7 @@ function disguise(value: unknown, change: ChangeText, salt: string): unknown {
   return text === undefined ? undefined : change(text, salt);
 }
 
-/** A value that is no text stays as it is. */
+/** A value that is not text stays unchanged. */
 function recasing(example: string, change: (text: string) => string): Modification {
   const recase = (item: unknown): unknown => (typeof item === 'string' ? change(item) : item);
   return { summary: `Writes text in ${example}`, change: (value) => changeEach(value, recase) };
@@ -147,8 +151,8 @@ export function startCase(text: string): string {
 }
 
 /**
- * Words as lodash parts them: at anything but letters and digits, between `aB`, before the last of `ABc`, around digits.
- * Apostrophes part nothing.
+ * Words as lodash splits them: at anything but letters and digits, within `aB`, before the last capital of `ABc`, and
+ * around digits. Apostrophes are ignored.
  */
 function wordsOf(text: string): readonly string[] {
   return text.replaceAll(/['\u2019]/g, '').match(words) ?? [];

@@ -2,9 +2,10 @@ import { isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-j
 import { utcDay } from '../values/value-forms.ts';
 
 /*
- * Personal data as the ad platforms ask for it before it is hashed. Sources: Meta, Conversions API, "Customer information
- * parameters" (https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters);
- * Google Ads API, "Normalize and hash user-provided data". Undefined if the text is not such a datum.
+ * Personal data in the form that ad platforms require before hashing. Sources: Meta, Conversions API, "Customer
+ * information parameters"
+ * (https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/customer-information-parameters);
+ * Google Ads API, "Normalize and hash user-provided data". Undefined if the text is not such a value.
  */
 
 const phoneCharactersMax = 100;
@@ -21,10 +22,10 @@ export function normaliseLetters(text: string): string {
 }
 
 /**
- * Digits with the country code, E.164 without its plus: `(650) 555-1212` is `16505551212`. An extension and leading zeros
- * are dropped. A number without a country code is read as one dials it in `country` (ISO 3166-1 alpha-2), where that is
- * known and it can be one there. Else it is taken as North American where it has the form of such a number, and stays as
- * it is where not, so numbers are best kept with their country code.
+ * Digits with the country code, E.164 without its plus: `(650) 555-1212` is `16505551212`. An extension and leading
+ * zeros are dropped. A number without a country code is read as dialled in `country` (ISO 3166-1 alpha-2), if that is
+ * known and the number is possible there. Otherwise a number of North American form gets that country code, and any
+ * other stays unchanged; so numbers are best stored with their country code.
  */
 export function normalisePhone(text: string, country?: string): string | undefined {
   if (text.length > phoneCharactersMax) return undefined;
@@ -53,14 +54,17 @@ export function normaliseState(text: string): string {
   return usStateCode(letters) ?? letters;
 }
 
-/** Lower case without spaces and dashes; the first five digits of a US ZIP+4, area to sector of a UK postcode. */
+/**
+ * Lower case without spaces and dashes; only the first five digits of a US ZIP+4, and a UK postcode only up to its
+ * sector.
+ */
 export function normaliseZip(text: string): string {
   const zip = text.toLowerCase().replaceAll(/[\s-]/g, '');
   if (/^\d{9}$/.test(zip)) return zip.slice(0, 5);
   return /^[a-z]{1,2}\d[a-z\d]?\d[a-z]{2}$/.test(zip) ? zip.slice(0, -2) : zip;
 }
 
-/** `f` or `m`, the two the platforms match. */
+/** `f` or `m`, the two values that the platforms match. */
 export function normaliseGender(text: string): string | undefined {
   const gender = normaliseText(text);
   if (['f', 'female', 'woman', 'girl'].includes(gender)) return 'f';
@@ -68,8 +72,8 @@ export function normaliseGender(text: string): string | undefined {
 }
 
 /**
- * YYYYMMDD, of `1997-02-16` (a time of day may follow), `19970216`, `2/16/1997` (day first where the first number is no
- * month), `16.02.1997`, or ms since the epoch (in UTC).
+ * YYYYMMDD from `1997-02-16` (a time of day may follow), `19970216`, `2/16/1997` (day first if the first number is
+ * above 12), `16.02.1997`, or ms since the epoch (in UTC).
  */
 export function normaliseDateOfBirth(text: string): string | undefined {
   const trimmed = text.trim();

@@ -2,7 +2,7 @@ import { sha256 } from './digests.ts';
 import type { ChangeText } from './digests.ts';
 
 type Address = {
-  /** `https://`, or nothing where the text had no scheme. */
+  /** `https://`, or empty if the text had no scheme. */
   readonly scheme: string;
   readonly host: string;
   /** `/` at least. */
@@ -27,7 +27,7 @@ export const domainUtms: ChangeText = onAddress(({ scheme, host, query }) => {
   return scheme + host + (kept === '' ? '' : `/${kept}`);
 });
 
-/** An invented host, always the same one for a host. */
+/** An invented host, always the same for the same host and salt. */
 export const fakeDomain: ChangeText = onAddress(({ scheme, host }, salt) => scheme + fakeHost(host, salt));
 
 /** An invented host before the real path. */
@@ -35,7 +35,7 @@ export const fakeDomainRealPath: ChangeText = onAddress(
   ({ scheme, host, path }, salt) => scheme + fakeHost(host, salt) + path,
 );
 
-/** Below example.com, which RFC 2606 reserves. */
+/** A subdomain of example.com, which RFC 2606 reserves. */
 function fakeHost(host: string, salt: string): string {
   return `site-${sha256(salt + host).slice(0, 12)}.example.com`;
 }

@@ -1,4 +1,4 @@
-/** Digits of a text that has nothing but digits, spaces and hyphens; undefined for any other text. */
+/** Digits of a text that consists of digits, spaces and hyphens; undefined for any other text. */
 export function digitsOf(text: string): string | undefined {
   return /^[\d -]+$/.test(text) ? text.replaceAll(/[ -]/g, '') : undefined;
 }
@@ -51,7 +51,7 @@ const ibanLengths: Readonly<Record<string, number>> = Object.fromEntries(
     .map((one) => [one.slice(0, 2), Number(one.slice(2))]),
 );
 
-/** ISO 13616: length of the country, then the remainder of 97. */
+/** The check of ISO 13616: the length for the country, then the remainder modulo 97. */
 export function isIban(text: string): boolean {
   const iban = text.replaceAll(' ', '').toUpperCase();
   if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(iban) || ibanLengths[iban.slice(0, 2)] !== iban.length) return false;
@@ -66,13 +66,13 @@ export function isIban(text: string): boolean {
 const weighted = (digits: string, weights: readonly number[]): number =>
   weights.reduce((sum, weight, index) => sum + weight * Number(digits[index]), 0);
 
-/** By the form of a number without its separators. Each has the check of its country. */
+/** National ids by their form without separators, each with the check of its country. */
 const nationalIds: readonly (readonly [form: RegExp, isValid: (id: string) => boolean])[] = [
   // USA, social security number.
   [/^\d{9}$/, (id) => !/^(000|666|9)/.test(id) && id.slice(3, 5) !== '00' && id.slice(5) !== '0000'],
   // United Kingdom, national insurance number.
   [/^[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]$/, () => true],
-  // Netherlands, BSN: its first digit is not 0 together with the second.
+  // Netherlands, BSN.
   [/^\d{9}$/, (id) => weighted(id, [9, 8, 7, 6, 5, 4, 3, 2, -1]) % 11 === 0],
   // Spain, DNI and NIE.
   [
@@ -90,7 +90,7 @@ const nationalIds: readonly (readonly [form: RegExp, isValid: (id: string) => bo
   [/^[1-9]\d{10}$/, (id) => germanCheck(id.slice(0, 10)) === Number(id[10])],
   // Brazil, CPF.
   [/^\d{11}$/, isCpf],
-  // France, number of social security.
+  // France, social security number.
   [
     /^[12]\d{4}[\dAB]\d{9}$/,
     (id) => 97 - (Number(id.slice(0, 13).replace('2A', '19').replace('2B', '18')) % 97) === Number(id.slice(13)),
@@ -99,7 +99,9 @@ const nationalIds: readonly (readonly [form: RegExp, isValid: (id: string) => bo
   [/^[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]$/, () => true],
 ];
 
-/** Whether a text may be a national id. Random digits often pass: use it only with a name that suggests one. */
+/**
+ * Whether a text may be a national id. Random digits often pass: use it only for a property whose name suggests one.
+ */
 export function isNationalId(text: string): boolean {
   const id = text.replaceAll(/[ .\-/]/g, '').toUpperCase();
   return nationalIds.some(([form, isValid]) => form.test(id) && isValid(id));

@@ -1,6 +1,6 @@
 import type { PersonalKind } from './personal-kinds.ts';
 
-/** Words of names, in several languages; a name matches where all words of an entry stand in it side by side. */
+/** Words of property names, in several languages. A name matches if it contains all words of an entry side by side. */
 const words: readonly (readonly [PersonalKind, string])[] = [
   ['email', 'email mail e_mail emails correo courriel'],
   ['phone', 'phone telephone tel telefon telefono mobile msisdn cellphone handy whatsapp fax'],
@@ -34,7 +34,7 @@ const kinds: ReadonlyMap<string, PersonalKind> = new Map(
   words.flatMap(([kind, list]) => list.split(' ').map((word) => [word, kind] as const)),
 );
 
-/** Words of names with another content: an id, a time, a count, a state. */
+/** Words of names of other properties: ids, times, counts, states. */
 const others: ReadonlySet<string> = new Set(
   'id ids uuid guid hash hashed sha256 md5 at ts time timestamp version count total number_of is has type status state verified opt optin subscribed subscription template campaign domain provider length brand model page title wallet mac web contract'.split(
     ' ',
@@ -65,7 +65,7 @@ export function kindOfName(name: string): PersonalKind | undefined {
   return undefined;
 }
 
-/** Whether a name is that of an id, a time or an amount: a number there is no phone or card. */
+/** Whether a name suggests an id, a time or an amount: a number with such a name is not a phone or card number. */
 export function isOfNumber(name: string): boolean {
   const parts = wordsOf(name);
   return parts.some((word) => numbers.has(word));

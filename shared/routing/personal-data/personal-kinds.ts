@@ -1,4 +1,4 @@
-/** Kinds of personal data that are searched for. */
+/** Kinds of personal data that Sluice detects. */
 export const personalKinds = [
   'email',
   'phone',

@@ -4,7 +4,7 @@ import { isCardNumber, isIban, isNationalId } from './checksums.ts';
 import { isOfNumber, kindOfName } from './name-kind.ts';
 import type { PersonalKind } from './personal-kinds.ts';
 
-/** Characters of a value that are checked. */
+/** The shape of longer values is not checked. */
 export const charactersMax = 256;
 
 /**

@@ -4,11 +4,11 @@ import { operatorNames } from './operator-names.ts';
 import type { OperatorName } from './operator-names.ts';
 import { operandItemsMax, operandTextMax, pathCharactersMax } from '../values/rule-limits.ts';
 
-/** One comparison: the property a path leads to, an operator, and the value it compares with. */
+/** One comparison: the path of a property, an operator, and the value that it compares with. */
 export type Condition = {
   readonly property: string;
   readonly operator: OperatorName;
-  /** Text, a number, true, false, null or a list, depending on the operator; left out where it has none. */
+  /** Text, a number, true, false, null or a list, depending on the operator; absent if it takes none. */
   readonly value?: Scalar | readonly Scalar[];
 };
 
@@ -19,11 +19,11 @@ export type Logic =
   | { readonly OR: readonly Logic[] }
   | { readonly NOT: Logic };
 
-/** How deep AND, OR and NOT may be nested, the conditions at the bottom counted. */
+/** How deep AND, OR and NOT may be nested, including the conditions at the bottom. */
 export const logicDepthMax = 16;
-/** Conditions and joins one logic may have in all. */
+/** Conditions and joins of one logic, at most. */
 export const logicNodesMax = 1_000;
-/** Conditions with a regular expression among them: each is made into a table when the rules are read. */
+/** Conditions with a regular expression, at most: each is compiled to a table when the rules are read. */
 export const logicExpressionsMax = 100;
 
 const scalar = Type.Union([Type.String({ maxLength: operandTextMax }), Type.Number(), Type.Boolean(), Type.Null()]);
@@ -44,8 +44,8 @@ const condition = Type.Object(
 const joined = { minItems: 1, maxItems: logicNodesMax };
 
 /**
- * A logic as documents describe it. It checks the outermost level only: `checkLogic` checks nested levels within its
- * depth limit and names the wrong field. A collection with a logic uses both.
+ * The schema of a logic for API documents. It checks the outermost level only: `checkLogic` checks nested levels within
+ * its depth limit and names the wrong field. A collection with a logic uses both.
  */
 export const logicSchema = Type.Object(
   {

@@ -3,7 +3,7 @@ import { operandItemsMax, operandTextMax } from '../values/rule-limits.ts';
 import { numberForm, spanForm } from '../values/value-forms.ts';
 import type { Span } from '../values/value-forms.ts';
 
-/** One value a condition may compare with. */
+/** A single value that a condition may compare with. */
 export type Scalar = string | number | boolean | null;
 
 /** The kinds of a condition's value: each is read by the function with its name below. */
@@ -21,7 +21,7 @@ export function scalarOperand(value: unknown, field: string): Scalar {
   throw new PlanError(field, 'must be text, a number, true, false or null');
 }
 
-/** Text that is not empty: an empty one would hold for everything. */
+/** Text that is not empty: every text contains an empty one. */
 export function textOperand(value: unknown, field: string): string {
   const scalar = scalarOperand(value, field);
   const text = scalar === null ? '' : String(scalar);

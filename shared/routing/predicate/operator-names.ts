@@ -1,4 +1,4 @@
-/** Every operator, as rules name it. Their implementation in `operators.ts` is not loaded with schemas. */
+/** The names of all operators. Schemas need only them, and do not load the implementations in `operators.ts`. */
 export const operatorNames = [
   'Is',
   'IsNot',

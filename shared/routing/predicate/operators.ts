@@ -12,17 +12,17 @@ export type Operator = {
   readonly takes: OperandKind;
   /** The cost of comparing a text of so many characters with the value, in units of work. */
   unitsOf(value: unknown): (characters: number) => number;
-  /** Reads the condition's value once. Throws PlanError naming `field` where the value does not fit. */
+  /** Compiles the condition's value. Throws PlanError naming `field` if the value does not fit. */
   compile(value: unknown, field: string): Test;
 };
 
 /**
- * Every operator. What they share:
+ * Every operator. All of them have in common:
  *
- * - A property that is missing passes IsUndefined and IsFalsy only. So IsNot, DoesNotContain and their like do not hold
- *   for it either; a rule that means "missing or different" says so with NOT, or with OR and IsUndefined.
- * - A value of the wrong kind (a list where a number is asked for) passes no positive operator, and every negative one.
- * - Text is compared with its case. A condition's value may always be text: `"5"` is 5, `"a,b"` is a list.
+ * - A missing property passes only IsUndefined and IsFalsy. So IsNot, DoesNotContain and the like do not hold for it
+ *   either; for "missing or different" a rule uses NOT, or OR with IsUndefined.
+ * - A value of the wrong kind (a list for a numeric operator) passes no positive operator, and every negative one.
+ * - Text is compared case-sensitively. A condition's value may always be text: `"5"` is 5, `"a,b"` is a list.
  */
 export const operators = {
   Is: comparing('value', 'The property equals the value; a number equals text that is the same number.', is),
@@ -134,7 +134,7 @@ function searchUnits(value: unknown): (characters: number) => number {
   return (characters) => 1 + characters * (1 + Math.min(length, characters) / comparedTogether);
 }
 
-/** The same with value and text exchanged. */
+/** As `searchUnits`, with value and text exchanged. */
 function foundInUnits(value: unknown): (characters: number) => number {
   const lengths = (Array.isArray(value) ? value : [value]).map(lengthOf);
   const whole = lengths.reduce((sum, length) => sum + length, 0);
@@ -202,8 +202,9 @@ function matches(ignoreCase: boolean): CompileTest {
 type Test = (actual: unknown) => boolean;
 
 /**
- * Holds for a value that is one of these. Text is compared exactly; a number equals text that is that number (5 and
- * `"5.0"`), a boolean equals the text `true` or `false`; null equals null only. Lists and objects are none of them.
+ * Holds for a value that is one of the expected values. Text is compared exactly; a number equals text that is that
+ * number (5 and `"5.0"`), a boolean equals the text `true` or `false`; null equals null only. Lists and objects equal
+ * nothing.
  */
 function isOneOf(expected: readonly Scalar[]): Test {
   const texts = new Set<string>();
@@ -231,7 +232,7 @@ function isAmong(numbers: ReadonlySet<number>, text: string): boolean {
   return number !== undefined && numbers.has(number);
 }
 
-/** Holds for the value, or for one item where the value is a list. */
+/** Holds if the value passes or, for a list, one of its items. */
 function anyOf(test: Test): Test {
   return (actual) => (Array.isArray(actual) ? actual.some(test) : test(actual));
 }
@@ -244,7 +245,7 @@ function textThat(test: (text: string) => boolean): Test {
   };
 }
 
-/** Holds for a number, or text that is one, that passes. */
+/** Holds for a number, or a text that is a number, that passes. */
 function numberThat(test: (number: number) => boolean): Test {
   return (actual) => {
     const number = numberForm(actual);
@@ -269,7 +270,7 @@ function isWithin(range: Range): Test {
   }
 }
 
-/** Holds where the test does not, except that a missing property passes neither. */
+/** Holds if the test does not, but never for a missing property. */
 function unless(test: Test): Test {
   return (actual) => actual !== undefined && !test(actual);
 }

@@ -6,13 +6,14 @@ import type { RuleProblem } from '../values/plan-error.ts';
 import { compilePropertyPath } from '../values/property-path.ts';
 import type { Subject } from '../values/property-path.ts';
 
-/** Whether a logic holds for an event and its visitor. Total, and without side effects. */
+/** Whether a logic holds for an event and its visitor. Throws only OverBudgetError, for a subject with a budget. */
 export type Predicate = (subject: Subject) => boolean;
 
 /**
- * Compiles a logic: `{condition: {property, operator, value}}`, `{AND: […]}`, `{OR: […]}` or `{NOT: …}`, nested up to 16
- * deep and 1,000 in all, of which 100 may be regular expressions. What looking costs is work of the subject. NOT turns its logic round, also for a missing property: NOT of `visitor.plan Is pro` holds for
- * a visitor without a plan, where `IsNot pro` does not. Throws PlanError naming the field inside the logic.
+ * Compiles a logic: `{condition: {property, operator, value}}`, `{AND: […]}`, `{OR: […]}` or `{NOT: …}`, nested up to
+ * 16 deep and 1,000 in all, of which 100 may be regular expressions. The cost of evaluating it is charged to the
+ * subject's work. NOT inverts its logic, also for a missing property: NOT of `visitor.plan Is pro` holds for a visitor
+ * without a plan, but `IsNot pro` does not. Throws PlanError naming the field inside the logic.
  */
 export function compilePredicate(logic: unknown, field = 'logic'): Predicate {
   return compileNode(logic, field, {
@@ -62,7 +63,7 @@ function compileNode(node: unknown, field: string, budget: Budget): Predicate {
 
 const oneOfFour = 'must have exactly one of condition, AND, OR and NOT';
 
-/** The node's kind and content; members that are null count as absent, because some clients send them so. */
+/** The node's kind and content; members that are null count as absent, because some clients send them. */
 function onlyMember(node: unknown, field: string): readonly [kind: string, content: unknown] {
   if (!isJsonObject(node)) throw new PlanError(field, `must be an object with one of condition, AND, OR and NOT`);
   const [member, ...others] = Object.entries(node).filter(([, content]) => content !== null && content !== undefined);

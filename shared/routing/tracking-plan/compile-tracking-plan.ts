@@ -48,7 +48,7 @@ export type TrackingPlanRules = {
   readonly settings: PublishedPlanSettings;
 };
 
-/** Rules without an entity. */
+/** Ids of rules that have no entity. */
 export const builtInRules = {
   unknownEvent: 'unknown-event',
   unknownProperty: 'unknown-property',
@@ -58,7 +58,7 @@ export const builtInRules = {
 
 /** A broken rule. */
 export type Hit = {
-  /** The id of its entity or one of `builtInRules`. */
+  /** The id of the rule's entity, or one of `builtInRules`. */
   readonly rule: string;
   readonly action: PlanAction;
   readonly severity: PlanSeverity;
@@ -69,9 +69,9 @@ export type Hit = {
 };
 
 export type PlanVerdict = {
-  /** `pass`: it continues as `envelope`. */
+  /** `pass`: the event continues, with the changes in `changed`. */
   readonly outcome: 'pass' | 'quarantine' | 'drop';
-  /** Each rule at most once, those that decided the outcome first. */
+  /** Each rule at most once; the rules that decided the outcome come first. */
   readonly hits: readonly Hit[];
   /** The event without omitted and redacted values; undefined if it is unchanged. */
   readonly changed: Envelope | undefined;
@@ -88,8 +88,8 @@ export type TrackingPlan = {
 };
 
 /**
- * Units of work that the rules may spend on one event; an event that would cost more is quarantined, as nothing may
- * pass unjudged.
+ * Units of work that the rules may spend on one event; an event that would cost more is quarantined, because no event
+ * may pass unchecked.
  */
 const eventUnitsMax = 100_000;
 
@@ -97,7 +97,7 @@ const redacted = 'REDACTED';
 const outcomeOf = { Report: 'pass', Omit: 'pass', Redact: 'pass', Quarantine: 'quarantine', Drop: 'drop' } as const;
 const rankOf = { Report: 0, Omit: 1, Redact: 1, Quarantine: 2, Drop: 3 } as const;
 
-/** An action that this build does not know holds the event: a newer build's action is not ignored. */
+/** An action that this build does not know quarantines the event: an action of a newer build must not be ignored. */
 const actionOf = (word: string): PlanAction => (Object.hasOwn(rankOf, word) ? (word as PlanAction) : 'Quarantine');
 
 /** A severity that this build does not know counts as a Warning. */
@@ -109,10 +109,10 @@ type EnabledRule = Omit<PlanRule, 'isEnabled'>;
 type Check = (event: JudgedEnvelope, work: Work) => Hit | undefined;
 
 /**
- * Compiles the tracking plan; undefined if an account has published none. Names of events match without case. Rules of
- * every event apply to the service's own, which begin with `$`, too, but that nothing is required of them; they are never
- * unknown. What is asked of an event's properties is asked once it is Approved or Deprecated. A rule that cannot be read, or
- * not be compiled, and does more than report holds every event it may be about.
+ * Compiles the tracking plan; undefined if an account has published none. Event names match without case. Rules for
+ * every event also apply to Sluice's own events, whose names begin with `$`, except Required rules; these events are
+ * never unknown. The properties of an event are checked once its entry is Approved or Deprecated. A rule that cannot be
+ * read or compiled, and whose action is not Report, quarantines every event that it may concern.
  */
 export function compileTrackingPlan(published: TrackingPlanRules): TrackingPlan | undefined {
   const byName = new Map<string, Check[]>();
@@ -188,8 +188,7 @@ function distinct(broken: readonly Hit[]): readonly Hit[] {
 }
 
 /**
- * Redacts and omits values after the judgement; a value that both would change is omitted. Returns whether anything was
- * changed.
+ * Redacts and omits values after all checks; a value that both would change is omitted. Returns whether it changed any.
  */
 function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
   let isChanged = false;
@@ -203,7 +202,7 @@ function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
     }
   };
   each('Redact', (place) => {
-    // One redacted text for all would merge their visitors.
+    // The same text as an identifier of many events would merge their visitors.
     if (event.isIdentifier(place)) omit(place);
     else place.holder[place.name] = redacted;
   });
@@ -211,13 +210,13 @@ function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
   return isChanged;
 }
 
-/** In a list the other items keep their index. */
+/** In a list the value becomes null, so that the other items keep their index. */
 function omit({ holder, name }: Place): void {
   if (Array.isArray(holder)) holder[Number(name)] = null;
   else delete holder[name];
 }
 
-/** One rule; undefined if it cannot be compiled and would only report. */
+/** The check of a rule; undefined if the rule cannot be compiled and would only report. */
 function compileRule(rule: EnabledRule): Check | undefined {
   const action = actionOf(rule.action);
   const severity = severityOf(rule.severity);
@@ -238,7 +237,8 @@ function compileRule(rule: EnabledRule): Check | undefined {
 }
 
 /**
- * Enabled rules that this build cannot read and that do more than report: they hold every event that they may concern.
+ * Enabled rules that this build cannot read and that do more than report: they quarantine every event that they may
+ * concern.
  */
 function unreadableRules(unreadable: readonly UnreadableEntity[]): readonly EnabledRule[] {
   const rules = unreadable.filter(({ collection, isDefaulted, entity }) => {
@@ -282,7 +282,7 @@ function ofPlannedEvent(event: PlannedEvent, { events, settings }: TrackingPlanR
 
 const deprecated: Hit = { rule: builtInRules.deprecatedEvent, action: 'Report', severity: 'Info', ...ofEvent };
 
-/** Finds properties of an event that its entry does not list. `products.price` lists `products`. */
+/** Finds properties of an event that its entry does not list. An entry with `products.price` also lists `products`. */
 function findsUnknown(
   properties: PlannedEvent['properties'],
   setting: TrackingPlanRules['settings']['unknownProperties'],

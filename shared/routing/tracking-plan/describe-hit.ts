@@ -6,8 +6,8 @@ const nameCharactersMax = 64;
 const letterRunMax = 8;
 
 /**
- * The shape of what broke a rule, without its value: `event_properties.ssn: 999-99-9999`. Letters become `a` and `A`,
- * digits `9`. Empty for a rule about the event as a whole.
+ * The shape of the values that broke a rule, without their content: `event_properties.ssn: 999-99-9999`. Letters become
+ * `a` and `A`, digits `9`. Empty for a rule about the event as a whole.
  */
 export function describeHit({ property, places }: Hit): string {
   if (places.length === 0) return property === undefined ? '' : `${cut(property, nameCharactersMax)} is missing`;

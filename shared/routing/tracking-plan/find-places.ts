@@ -7,7 +7,7 @@ export type Place = { readonly holder: Holder; readonly name: string; readonly v
 
 export type Found = {
   readonly places: readonly Place[];
-  /** No way leads to a value, or none does in an object of a list. */
+  /** The path leads to no value, or to none in some object of a list. */
   readonly isMissing: boolean;
 };
 
@@ -17,8 +17,8 @@ export type FindPlaces = (holder: unknown, work: Work) => Found;
 const isIndex = /^\d+$/;
 
 /**
- * Compiles a path. It leads through the objects of a list without naming an index, so that `products.price` is the price of
- * each product, and finds names that hold dots themselves: `{"a.b": 1}` at `a.b`. Every way that leads on is followed.
+ * Compiles a path. It needs no index for a list: `products.price` is the price of each product. It also finds names
+ * that contain dots: `{"a.b": 1}` at `a.b`. If several names fit, all of them are followed.
  */
 export function compileFindPlaces(names: readonly string[]): FindPlaces {
   /** Joined names from one segment up to another: `joined[from][to - from]`. */
@@ -28,7 +28,7 @@ export function compileFindPlaces(names: readonly string[]): FindPlaces {
   return (holder, work) => {
     const places: Place[] = [];
     let isMissing = false;
-    /** Whether a way leads on from a value. */
+    /** Follows the path from a value; returns whether it continues there. */
     const walk = (value: unknown, from: number): boolean => {
       work.spend(1);
       if (typeof value !== 'object' || value === null) return false;

@@ -5,15 +5,15 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { Holder } from './find-places.ts';
 import type { PlanPath } from './plan-path.ts';
 
-/** The start of a path: an object of the envelope, and the names that continue in it. */
+/** The start of a path: an object of the envelope, and the names that lead on from there. */
 export type Start = { holderOf(event: JudgedEnvelope): unknown; readonly names: readonly string[] };
 
 /**
- * An envelope during its judgement: a rule finds each property under all names that senders use for it. It must be
- * parsed for this, and is changed in place.
+ * An envelope while it is checked: a rule finds each property under all names that senders use for it. The envelope
+ * must be parsed for this use only, because it is changed in place.
  */
 export class JudgedEnvelope {
-  /** Its own fields. */
+  /** The envelope's own fields. */
   readonly head: Holder;
   /** The client's content. */
   readonly body: Holder;
@@ -24,7 +24,7 @@ export class JudgedEnvelope {
     this.body = mergeMembers(envelope.body);
     this.head['body'] = this.body;
     this.#isIdentify = envelope.kind === 'identify';
-    // Two names of one thing become one object, as later readers see it: of a repeated key the second counts.
+    // Objects under two names become one, as later readers see them: for a repeated key the second object wins.
     this.#unite([this.body, 'properties'], [this.body, 'eventProperties']);
     if (isJsonObject(envelope.ctx)) {
       const ctx = mergeMembers(envelope.ctx);
@@ -43,7 +43,7 @@ export class JudgedEnvelope {
     return this.body[this.#isIdentify ? 'userProperties' : 'eventProperties'];
   }
 
-  /** Whether a place holds an identifier of a visitor. */
+  /** Whether a place contains an identifier of a visitor. */
   isIdentifier({ holder, name }: { readonly holder: Holder; readonly name: string }): boolean {
     if (holder === this.body) return name === 'email' || name === 'externalId';
     return holder === this.body['userProperties'] && (name === 'email' || name === 'external_id');
@@ -71,7 +71,7 @@ export class JudgedEnvelope {
   }
 }
 
-/** The starts of a path: usually one object, several where senders have several names for a property. */
+/** The starts of a path: usually one object, several if senders have several names for a property. */
 export function startsOf({ root, names }: PlanPath): readonly Start[] {
   switch (root) {
     case 'properties':
@@ -85,7 +85,7 @@ export function startsOf({ root, names }: PlanPath): readonly Start[] {
 
 const ofBody = (names: readonly string[]): Start => ({ holderOf: ({ body }) => body, names });
 
-/** Address and User-Agent of the request, and those that a server reports of its caller. */
+/** Address and User-Agent of the request, and the ones that a server reports for the visitor. */
 function networkData(names: readonly string[]): readonly Start[] {
   const [first, second] = names;
   const isSender = first === senderKey;

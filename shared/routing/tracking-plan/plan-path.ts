@@ -16,9 +16,9 @@ const roots: Readonly<Record<string, PlanRoot>> = {
 };
 
 /**
- * Reads the path of a rule: `event_properties.total`, `default_properties.current_url`, `visitor.email`, each also with `event.`
- * or `$` before it. What a rule reads is what the event itself gives, not what is known of its visitor. Names are compared
- * as they are written. Throws PlanError.
+ * Reads the path of a rule: `event_properties.total`, `default_properties.current_url`, `visitor.email`, each also with
+ * `event.` or `$` before it. A rule reads only what the event itself contains, not the stored visitor. Names are
+ * compared exactly. Throws PlanError.
  */
 export function compilePlanPath(path: string, field: string): PlanPath {
   const bare = path.trim().replace(/^\$/, '');

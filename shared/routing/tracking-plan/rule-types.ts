@@ -7,8 +7,8 @@ import type { Found, Place } from './find-places.ts';
 export type Expectation = { readonly type: string; readonly expected: string | null };
 
 /**
- * The places where a rule is broken, or undefined if it is kept. A list without places: broken by something that is not
- * there. `found` is what each of the objects has in which the property may stand.
+ * The places that break a rule; undefined if none does, and an empty list if a missing value breaks it. `found`: the
+ * values in each object that may contain the property.
  */
 export type Broken = (found: readonly Found[], work: Work) => readonly Place[] | undefined;
 
@@ -20,7 +20,7 @@ const valueTypes: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: (value) => Array.isArray(value),
 };
 
-/** The words `expected` may have for a Type. */
+/** The values of `expected` for a Type. */
 export const valueTypeNames = Object.keys(valueTypes);
 
 /** Compiles an expectation. Null counts as no value: it breaks only Required and Forbidden. Throws PlanError. */
@@ -43,7 +43,7 @@ export function compileRuleType({ type, expected }: Expectation): Broken {
   }
 }
 
-/** An object of a list that lacks the property breaks the rule even where others of the list have it. */
+/** An object of a list that lacks the property breaks the rule, even if others in the list have it. */
 function isLacking(found: readonly Found[]): readonly Place[] | undefined {
   const isThere = found.some(({ places }) => places.some(({ value }) => value !== null));
   const isPartly = found.some(({ places, isMissing }) => isMissing && places.length > 0);

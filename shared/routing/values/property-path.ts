@@ -7,29 +7,29 @@ import type { Work } from './work.ts';
 
 /** What rules and templates read: the event, and the visitor after the event. */
 export type Subject = Pick<ResolvedEvent, 'event' | 'visitor'> & {
-  /** The budget of the reads; undefined if they are not counted, as in a trial on request. */
+  /** The budget for reading; undefined if work is not counted, as in a trial that a user requests. */
   readonly work?: Work | undefined;
 };
 
 export type ReadProperty = {
   (subject: Subject): unknown;
-  /** The digits of the number that the path leads to, where a double does not give them back and they were kept. */
+  /** The digits of the number at the path, if a double cannot represent them and they were kept. */
   readonly numberText?: (subject: Subject) => string | undefined;
 };
 
 /**
  * Turns a path into a function that reads it. A path is dotted and starts at `event` or `visitor`; a `$` before it is
- * allowed and means nothing:
+ * allowed and ignored:
  *
  * - `event.event` is the event's name, `event.id`, `event.time` and `event.source_id` are its other fields;
  * - `event.event_properties.plan` is one of its properties, `event.event_properties.items.0.price` goes into lists;
  * - `event.context.current_url` is its context, also reached as `event.default_properties` and `event.request_context`;
- * - `event.integrations.GA4` is whether its sender lets a destination have it, `event.integrations.GA4.clientId` an option;
+ * - `event.integrations.GA4` is whether the sender allows a destination, `event.integrations.GA4.clientId` an option;
  * - `visitor.email`, `visitor.consent.marketing`, `visitor.custom_properties.tier` are the visitor's.
  *
- * A property whose own name holds dots is found too, where no shorter name leads on: `{"a.b": 1}` at `….a.b`.
- * A path that leads nowhere is undefined. Only an object's own properties count, never what it inherits.
- * Throws PlanError if the text cannot be a path.
+ * A property whose own name contains dots is found too, if no shorter name leads to a value: `{"a.b": 1}` at `….a.b`. A
+ * path that leads nowhere is undefined. Inherited properties are never read. Throws PlanError if the text cannot be a
+ * path.
  */
 export function compilePropertyPath(path: string, field: string): ReadProperty {
   const bare = path.trim().replace(/^\$/, '');
@@ -47,7 +47,7 @@ const contextAliases: ReadonlySet<string> = new Set(['default_properties', 'requ
 
 function withoutAlias(segments: readonly string[]): readonly string[] {
   const [first, ...rest] = segments;
-  // A name alone says whether the event may go there, with what follows it an option.
+  // A name alone is whether the event may go there; a longer path is an option.
   if (first === integrationsKey && rest.length > 1) return ['context', ...segments];
   return first !== undefined && contextAliases.has(first) ? ['context', ...rest] : segments;
 }
@@ -81,7 +81,7 @@ function readSteps(root: 'event' | 'visitor', segments: readonly string[]): Read
 }
 
 function ownValue(holder: object, name: string): unknown {
-  // A list has a `length`, which is no property of the event.
+  // A list has a `length`, which is not a property of the event.
   if (Array.isArray(holder) && !/^\d+$/.test(name)) return undefined;
   return Object.hasOwn(holder, name) ? (holder as Readonly<Record<string, unknown>>)[name] : undefined;
 }

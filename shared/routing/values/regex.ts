@@ -3,7 +3,7 @@ import { PlanError } from './plan-error.ts';
 import { createSearchAutomaton } from './search-automaton.ts';
 
 export const patternCharactersMax = 1_000;
-/** Instructions of the compiled program, from which the automaton that searches is made. */
+/** Instructions of the compiled program, at most; the search automaton is built from them. */
 export const programSizeMax = 2_000;
 /** Longer text is searched in its first characters only, so that no event can hold a thread for long. */
 export const searchedCharactersMax = 4_096;
@@ -12,17 +12,18 @@ export type TextTest = (text: string) => boolean;
 
 /**
  * Compiles a regular expression that searches in linear time: RE2 syntax (https://github.com/google/re2/wiki/Syntax),
- * which is what JavaScript and Perl know without look-around and back-references. It matches anywhere in the text unless
- * `^` and `$` say otherwise. A pattern has at most 1,000 characters, may not unfold into too large a program
- * (`(\w{500}){2}`), and has to fit into an automaton of bounded size, which `a.{20}b` does not: a search is then one look
- * into a table for each character. Of a text the first 4,096 characters are searched. Throws PlanError naming the field.
+ * which is the syntax of JavaScript and Perl without look-around and back-references. It matches anywhere in the text
+ * unless `^` and `$` anchor it. A pattern has at most 1,000 characters, may not unfold into too large a program
+ * (`(\w{500}){2}`), and has to fit into an automaton of bounded size, which `a.{20}b` does not: a search is then one
+ * table look-up for each character. Only the first 4,096 characters of a text are searched. Throws PlanError naming the
+ * field.
  */
 export function compileRegex(pattern: string, ignoreCase: boolean, field: string): TextTest {
   if (pattern === '') throw new PlanError(field, 'must be a regular expression, not empty');
   if (pattern.length > patternCharactersMax) {
     throw new PlanError(field, `must be a regular expression of at most ${patternCharactersMax} characters`);
   }
-  // Unfolded before it is compiled: compiling a million instructions takes a second and hundreds of megabytes.
+  // Checked before the pattern is compiled: compiling a million instructions takes a second and hundreds of megabytes.
   if (unfoldedSize(pattern) > programSizeMax) throw new PlanError(field, 'repeats too much: use smaller counts in { }');
   const expression = compile(pattern, ignoreCase, field);
   if (expression.programSize() > programSizeMax) throw new PlanError(field, 'is too large a regular expression');
@@ -44,11 +45,11 @@ function compile(pattern: string, ignoreCase: boolean, field: string): RE2JS {
 }
 
 /**
- * About how many atoms a pattern has once its counted repetitions are written out. Whether the pattern is well formed is
- * for the compiler to say.
+ * The approximate number of atoms in a pattern after its counted repetitions are unfolded. The compiler checks whether
+ * the pattern is well formed.
  */
 function unfoldedSize(pattern: string): number {
-  // Sizes of the group being read and of those around it, and of the atom a repetition would apply to.
+  // Sizes of the open groups, innermost last, and of the atom that a repetition would apply to.
   const groups = [0];
   let atom = 0;
   const add = (size: number): void => {
@@ -77,7 +78,7 @@ function unfoldedSize(pattern: string): number {
   return groups.reduce((sum, size) => sum + size, 0);
 }
 
-/** `{3}`, `{3,}` and `{3,5}`, read as 3, 3 and 5 times. */
+/** `{3}`, `{3,}` and `{3,5}`, which count as 3, 3 and 5 times. */
 function repetitionAt(pattern: string, at: number): { count: number; end: number } | undefined {
   const repetition = /\{(\d{1,9})(,(\d{0,9}))?\}/y;
   repetition.lastIndex = at;
@@ -87,7 +88,7 @@ function repetitionAt(pattern: string, at: number): { count: number; end: number
   return { count, end: at + match[0].length };
 }
 
-/** Where the atom ends that starts here: an escape, quoted text, a class in brackets, or one character. */
+/** The end of the atom that starts at `at`: an escape, quoted text, a class in brackets, or one character. */
 function atomEnd(pattern: string, at: number): number {
   if (pattern.startsWith('\\Q', at)) return endOf(pattern, '\\E', at);
   if (pattern[at] === '\\') return at + 2;

@@ -1,20 +1,21 @@
 import type { RE2JS } from 're2js';
 
-/** Says whether an expression matches somewhere in the first `charactersMax` UTF-16 units of a text. */
+/** Whether an expression matches somewhere in the first `charactersMax` UTF-16 units of a text. */
 export type SearchAutomaton = (text: string, charactersMax: number) => boolean;
 
 /** States of an expression's automaton, at most. */
 export const automatonStatesMax = 2_000;
-/** Steps for making an automaton, at most: some ten milliseconds. Its table has no more cells either. */
+/** Steps of building an automaton, at most: about ten milliseconds. Its table has no more cells either. */
 export const automatonStepsMax = 250_000;
 
 /**
- * Makes the deterministic automaton of an expression, all of it and in advance: a search is then one look into a table for
- * each character, whatever the text. Undefined if it would have more than 2,000 states or take more than a quarter of
- * a million steps to make, as those have that have to remember much of what they saw (`a[ab]{20}c`).
+ * Builds the whole deterministic automaton of an expression in advance: a search is then one table look-up for each
+ * character of any text. Undefined if the automaton would have more than 2,000 states or need more than 250,000 steps,
+ * as for expressions that have to remember much of the text (`a[ab]{20}c`).
  *
- * It is the subset construction over the instructions of the compiled program, which are those of
- * https://swtch.com/~rsc/regexp/regexp2.html. Only whether there is a match is asked, so the first way to one ends a search.
+ * It is the subset construction over the instructions of the compiled program, as in
+ * https://swtch.com/~rsc/regexp/regexp2.html. The result is only whether there is a match, so the first match ends a
+ * search.
  */
 export function createSearchAutomaton(expression: RE2JS): SearchAutomaton | undefined {
   const { prog, dfa }: { readonly prog: Program; readonly dfa: { readonly classBounds: Int32Array } } =
@@ -29,7 +30,7 @@ export function createSearchAutomaton(expression: RE2JS): SearchAutomaton | unde
   }
 }
 
-/** A compiled program as the library has it. */
+/** A compiled program of the library. */
 type Program = {
   readonly start: number;
   numInst(): number;
@@ -55,9 +56,9 @@ const at = {
   wordBoundary: 16,
   noWordBoundary: 32,
 } as const;
-/** Known of a position before the next character; the rest depends on that character. */
+/** The bits that are known before the next character is read; the others depend on that character. */
 const knownBefore = at.lineStart | at.textStart;
-/** Beside those bits, a state's record that the previous character belongs to a word. */
+/** A further bit of a state's context: the previous character belongs to a word. */
 const afterWord = 64;
 
 const newline = 10;
@@ -66,7 +67,7 @@ const accepted = 1;
 
 class TooLarge extends Error {}
 
-/** Counts the steps of making an automaton. */
+/** Counts the steps of building an automaton. Throws TooLarge above the limit. */
 class Steps {
   #left: number;
 
@@ -82,9 +83,9 @@ class Steps {
 
 /** The kinds of characters that an expression distinguishes. */
 type Alphabet = {
-  /** The starts of ranges of code points of one kind each, without the first, 0. */
+  /** Starts of the ranges of code points of one kind, without the first start, 0. */
   readonly bounds: Int32Array;
-  /** Kind of each of these ranges. */
+  /** Kind of each range. */
   readonly kinds: Uint16Array;
   /** One code point of each kind. */
   readonly examples: readonly number[];
@@ -146,7 +147,10 @@ type State = {
   readonly context: number;
 };
 
-/** The rows of all states, each with a cell a kind of character and one for the end; `dead` and `accepted` have empty ones. */
+/**
+ * The rows of all states. A row has a cell for each kind of character and one for the end of the text; the rows of
+ * `dead` and `accepted` are empty.
+ */
 type Table = { readonly cells: Uint16Array; readonly width: number; readonly start: number };
 
 class Construction {
@@ -155,7 +159,7 @@ class Construction {
   readonly #steps: Steps;
   readonly #states: State[] = [];
   readonly #numbers = new Map<string, number>();
-  /** Whether a match may begin after a line's end where none may begin within the line: `(?m)^`. */
+  /** Whether a match may begin at the start of a later line, even if none may begin within a line: `(?m)^`. */
   readonly #beginsAtLines: boolean;
 
   constructor(program: Program, alphabet: Alphabet, steps: Steps) {
@@ -184,7 +188,7 @@ class Construction {
     return { cells, width, start };
   }
 
-  /** The number of the state after some positions; a match ends the search, and so does a state without positions. */
+  /** The number of the state with these positions; a match ends the search, and so does a state without positions. */
   #number(places: readonly number[], context: number): number {
     const reached = this.#follow(places, context & knownBefore, true);
     if (reached === undefined) return accepted;
@@ -220,7 +224,7 @@ class Construction {
     return this.#takersWith(state, at.textEnd | at.lineEnd | boundaryOf(state, false)) === undefined;
   }
 
-  /** The positions that consume a character once the next one is known; undefined if that makes a match. */
+  /** The positions that consume a character once the next one is known; undefined if they include a match. */
   #takersWith({ takers, askers, context }: State, ahead: number): readonly number[] | undefined {
     if (askers.length === 0) return takers;
     const reached = this.#follow([...takers, ...askers], (context & knownBefore) | ahead, false);

@@ -1,9 +1,9 @@
-/** A moment, or a whole UTC day where a date carries no time of day. Both ends belong to it; ms since the epoch. */
+/** A moment, or a whole UTC day for a date without a time of day. Both ends are included; ms since the epoch. */
 export type Span = { readonly startMs: number; readonly endMs: number };
 
 const dayMs = 86_400_000;
 const epochMsMax = 8.64e15;
-// Longer text is no number and no date; the bound keeps the expressions below cheap on any input.
+// Longer text is neither a number nor a date; the bound keeps the expressions below cheap on any input.
 const formCharactersMax = 40;
 
 /** The text of a value: text as it is, numbers and booleans written out. Lists, objects and null have none. */
@@ -22,8 +22,8 @@ export function numberForm(value: unknown): number | undefined {
 }
 
 /**
- * The time a value stands for: a number of ms since the epoch, text of at least nine digits that is one, or an
- * ISO 8601 date (`2026-01-31`, a whole UTC day) or date and time (`2026-01-31T10:00:00Z`; UTC where it names no zone).
+ * The time a value stands for: a number of ms since the epoch, text of at least nine digits that is one, or an ISO 8601
+ * date (`2026-01-31`, a whole UTC day) or date and time (`2026-01-31T10:00:00Z`; UTC if it has no zone).
  */
 export function spanForm(value: unknown): Span | undefined {
   if (typeof value === 'number') return momentOf(value);
@@ -62,8 +62,8 @@ export function utcDay(year: number, month: number, day: number): number | undef
 }
 
 /**
- * Whether a value says no: missing, null, false, 0, an empty list or object, or text that is empty, `false` or `0`
- * (whatever its case and the space around it), because forms and query strings send booleans as text.
+ * Whether a value counts as false: missing, null, false, 0, an empty list or object, or text that is empty, `false` or
+ * `0` (whatever its case and the space around it), because forms and query strings send booleans as text.
  */
 export function isFalsyForm(value: unknown): boolean {
   if (typeof value === 'string') return value.length <= formCharactersMax && falsyTexts.has(value.trim().toLowerCase());

@@ -10,11 +10,11 @@ export class OverBudgetError extends Error {
 
 /**
  * The budget of rules and templates for one event, in units: about one for each character read or written, some
- * nanoseconds each. It is counted and not timed, so that it is the same on every machine.
+ * nanoseconds each. Work is counted and not timed, so that the limit is the same on every machine.
  */
 export class Work {
   readonly #unitsMax: number;
-  /** Sizes of written values: a large one may be written many times. Most events have none. */
+  /** Sizes of written lists and objects: a large one may be written many times. Most events write none. */
   #sizes: Map<object, number> | undefined;
   #spent = 0;
   #written = 0;
@@ -32,14 +32,14 @@ export class Work {
     return this.#written;
   }
 
-  /** A value is written to the output. Throws OverBudgetError if that exceeds the rest. */
+  /** Charges for a value that is written to the output. Throws OverBudgetError if that exceeds the budget. */
   write(value: unknown): void {
     const characters = this.#sizeOf(value);
     this.#written += characters;
     this.spend(characters);
   }
 
-  /** Throws OverBudgetError if that exceeds the rest. */
+  /** Throws OverBudgetError if the units exceed the budget. */
   spend(units: number): void {
     this.#spent += units;
     if (this.#spent > this.#unitsMax) throw new OverBudgetError(this.#unitsMax);
@@ -59,5 +59,5 @@ export class Work {
   }
 }
 
-/** Most numbers, and other values that are no text, list or object. */
+/** Size of a number, a boolean or null. */
 const scalarSize = 5;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { payloadFieldRows } from '../../ingest/payload-fields.ts';
 
-// JSON as clients write it, the usual and the odd, and what is none.
+// Texts that clients may send: usual JSON, unusual JSON, and invalid JSON.
 
 const space = fc.constantFrom('', '', '', ' ', '\t ');
 const usualText = fc.stringMatching(/^[a-z ]{0,12}$/).map((text) => `"${text}"`);
@@ -86,7 +86,7 @@ const { value } = fc.letrec<{ value: string; leaf: string; object: string; array
   ),
 }));
 
-/** Any value, or nearly one. */
+/** The text of any JSON value, or a text that is nearly JSON. */
 export const jsonText: fc.Arbitrary<string> = value;
 
 const usualObject = fc
@@ -115,7 +115,7 @@ const rareMember = fc.option(
   { nil: undefined, freq: 4 },
 );
 
-/** The body of a track, or nearly one. */
+/** The body of a track, or a text that is nearly one. */
 export const bodyText: fc.Arbitrary<string> = fc
   .tuple(usualMembers, rareMember, space)
   .map(([members, rare, space]) => {
