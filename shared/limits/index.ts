@@ -6,7 +6,7 @@
  * | `RateLimit` | units an owner uses over time | wait, or 429 with Retry-After |
  * | `ConcurrencyLimit` | units an owner uses at a time | 429 or 503 |
  * | `CostBudget` | work of an account in a thread that others need too | wait |
- * | quota (`isOverQuota`, `fairLevel`, `fairLimits`) | stored bytes | 429 for its sources, or its oldest bytes deleted |
+ * | quota (`isOverQuota`, `fairLevel`, `fairLimits`) | stored bytes | 429 for its sources, or its oldest bytes go |
  *
  * Settings and messages belong to the caller: a limit knows only numbers and owners.
  */

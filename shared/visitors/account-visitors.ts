@@ -26,14 +26,14 @@ import type { Working } from './working-visitor.ts';
 import { WorkingVisitors } from './working-visitors.ts';
 
 export type AccountVisitorsOptions = {
-  /** The size that the properties of a visitor may have as JSON text, in bytes. */
+  /** Size limit of a visitor's properties as JSON text, in bytes. */
   readonly propertiesBytesMax: number;
-  /** How many identifiers may lead to a visitor: externalIds, e-mail addresses and merged ids. Default `identifiersMax`. */
+  /** Identifiers of one visitor, at most: externalIds, e-mail addresses and merged ids. Default `identifiersMax`. */
   readonly identifiersMax?: number;
   readonly newVisitorId: () => string;
 };
 
-/** The visitors of one account in memory, with the ties and merges that an event may ask for and the limits of each. */
+/** The visitors of one account in memory, with the ties and merges that an event may request, and their limits. */
 export class AccountVisitors {
   readonly accountId: string;
   readonly known: KnownVisitors;
@@ -63,7 +63,7 @@ export class AccountVisitors {
         id,
         stored,
         properties,
-        // The visitor it was merged into, which may be an alias itself: a split has to find what was under a visitor.
+        // The visitor it was merged into, which may be an alias itself: a split must find the aliases of a visitor.
         mergedInto: stored?.mergedInto ?? mergedInto?.id,
         signedInAs,
         setByServer,
@@ -88,12 +88,12 @@ export class AccountVisitors {
     return (followsSignIn(asServer, row.setByServer, own.setByServer) ? this.#signedIn(row) : undefined) ?? own;
   }
 
-  /** The visitor signed in on the device of a row, where that is not the row's own. */
+  /** The visitor signed in on the device of a row, if it is not the row's own visitor. */
   #signedIn({ signedInAs }: Working): Working | undefined {
     return signedInAs === undefined ? undefined : this.visitors.visitor(signedInAs);
   }
 
-  /** From now on events with this userId alone are the person's. */
+  /** From now on events with only this userId belong to the person. */
   tieDevice(event: PlannedEvent, userId: string | undefined, person: Working): void {
     const row = userId === undefined ? undefined : this.visitors.row(userId);
     if (row === undefined) return;
@@ -110,12 +110,17 @@ export class AccountVisitors {
     row.changed = true;
   }
 
-  /** Whether the account allows a known person another externalId; a public key adds none to one that a server named. */
+  /**
+   * Whether a known person may get another externalId. A public key adds none to a person whose externalId a server
+   * set.
+   */
   mayHaveAnother({ limits, tiesAsServer }: PlannedEvent, { externalIds, setByServer }: Working): boolean {
     return externalIds < limits.externalIdsMax && (tiesAsServer || !isServerSet(setByServer, 'external_id'));
   }
 
-  /** Ties an externalId without an owner to a visitor, whose property then marks a known person. False without room. */
+  /**
+   * Ties an externalId without an owner to a visitor, which becomes a known person. False if the visitor has no room.
+   */
   tieExternalId(event: PlannedEvent, visitor: Working, externalId: string): boolean {
     if (this.#isFull(event, visitor)) return false;
     if (!isKnown(visitor)) {
@@ -141,12 +146,12 @@ export class AccountVisitors {
     else this.identities.tie('email', value, visitor);
   }
 
-  /** Takes the identities of one kind from a visitor, and from those that this batch merged into it. */
+  /** Removes the identities of one kind from a visitor, and from the visitors that this batch merged into it. */
   release(kind: 'external_id' | 'email', visitor: Working): void {
     this.identities.release(kind, visitor, this.#losers);
   }
 
-  /** Makes one visitor of another and a person that has an externalId; undefined if they have to stay two. */
+  /** Merges another visitor with a person that has an externalId; undefined if they must stay separate. */
   join(event: PlannedEvent, other: Working, person: Working, isAlias: boolean): Working | undefined {
     if (other.stored?.isUnreadable === true || person.stored?.isUnreadable === true) return undefined;
     const isUndone = !isAlias && other.apart.some((mergeId) => person.apart.includes(mergeId));
@@ -158,7 +163,7 @@ export class AccountVisitors {
     return undefined;
   }
 
-  /** Makes one visitor of two; undefined, and they stay two, where the one would exceed a limit. */
+  /** Merges two visitors; undefined, and they stay separate, if the merged one would exceed a limit. */
   merge(event: PlannedEvent, a: Working, b: Working): Working | undefined {
     if (this.#isFull(event, a, b)) return undefined;
     const { cause } = event;
@@ -191,7 +196,9 @@ export class AccountVisitors {
     });
   }
 
-  /** Whether so many identifiers lead to a visitor that none is added, nor to the two that are to become one. */
+  /**
+   * Whether a visitor, or two visitors that would be merged, have so many identifiers that no further one is allowed.
+   */
   #isFull(event: PlannedEvent, visitor: Working, other?: Working): boolean {
     const more = other === undefined ? 0 : identifiersOfVisitor(other);
     const isFull = identifiersOfVisitor(visitor) + more >= (this.#options.identifiersMax ?? identifiersMax);
@@ -204,5 +211,5 @@ export class AccountVisitors {
   }
 }
 
-/** An identifier that is tied is a visitor's, whatever was cleared when. */
+/** The property of a tied identifier is set whatever its times are. */
 const tiedName: ReadonlySet<string> = new Set(['external_id']);

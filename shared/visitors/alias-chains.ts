@@ -4,10 +4,10 @@ import { selectChain } from './alias-statements.ts';
 import { holdForWriting } from './erasure-lock.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** An alias and the visitor that its row points at. */
+/** The account and the id of an alias. */
 export type AliasRow = { readonly accountId: string; readonly id: string };
 
-/** The visitor that an id leads to; the id itself where it is unknown. */
+/** The id of the visitor that an id leads to; the id itself if it is unknown. */
 export async function rootOf(db: Queryable, accountId: string, id: string): Promise<string> {
   for (let at = id; ;) {
     const { rows } = await db.query<{ id: string; merged_into: string | null }>({
@@ -23,8 +23,7 @@ export async function rootOf(db: Queryable, accountId: string, id: string): Prom
 
 /**
  * Points aliases, and every row on their way, at the end of the chain, or `aliasesMax` rows further. Each row on the
- * way is written once, so the merges that made a long chain pay for it. `joined_to` keeps the previous target for a
- * split.
+ * way is written once. `joined_to` keeps the previous target for a split.
  */
 export async function shortenChains(pool: Pool, aliases: readonly AliasRow[]): Promise<void> {
   for (const { accountId, id } of aliases) {

@@ -1,15 +1,16 @@
 /**
- * A merge writes one row: the younger visitor points at the older one (`merged_into`), and what points at the younger one
- * stays as it is. So an id leads to its visitor over a chain of rows, and a visitor is the root of a tree of ids. Chains
- * always lead from younger to older visitors: there are no loops.
+ * A merge writes one row: the younger visitor points at the older one (`merged_into`), and rows that point at the
+ * younger one stay unchanged. So an id leads to its visitor over a chain of rows, and a visitor is the root of a tree
+ * of ids. Chains always lead from younger to older visitors: there are no loops.
  */
 
 /** Rows of one chain, or ids of one tree, that a statement reads, at most. */
 export const aliasesMax = 1_000;
 
 /**
- * The text of a query for a visitor and those it was merged into, in this order, with `id`, `merged_into` and `hop`. The arguments are SQL expressions, which may be columns of an outer query where it is lateral. `offset 0` as in
- * forceIndexScans.
+ * The text of a query for a visitor and the visitors that it was merged into, in this order, with `id`, `merged_into`
+ * and `hop`. The arguments are SQL expressions; in a lateral query they may be columns of the outer query. `offset 0`
+ * as in forceIndexScans.
  */
 export const selectChain = (accountId: string, id: string): string => `
   with recursive chain (id, merged_into, hop) as (
@@ -22,7 +23,9 @@ export const selectChain = (accountId: string, id: string): string => `
   )
   select id, merged_into, hop from chain`;
 
-/** The text of a query for the `id` of a visitor and of those merged into it, the nearest first, `aliasesMax` of these. */
+/**
+ * The text of a query for the `id` of a visitor and of at most `aliasesMax` visitors merged into it, the nearest first.
+ */
 export const selectCluster = (accountId: string, id: string): string => `
   with recursive cluster (id) as (
     select ${id}::text

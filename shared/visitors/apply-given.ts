@@ -5,7 +5,7 @@ import { afterServerGave, keptFromPublic, setByPublicOnly } from './server-set.t
 import { identityKinds, storedIdentity } from './visitor-identity.ts';
 import type { Working } from './working-visitor.ts';
 
-/** Applies properties that an event gives, except those that its key may not set. */
+/** Applies the properties of an event, except properties that its key may not set. */
 export function applyGiven(account: AccountVisitors, event: PlannedEvent, visitor: Working, layer: JsonObject): void {
   const own = withoutForeignId(account, visitor, layer);
   const given = event.givesAsServer ? own : withoutProtected(event, visitor, own);
@@ -33,14 +33,14 @@ export function applyGiven(account: AccountVisitors, event: PlannedEvent, visito
   visitor.changed = true;
 }
 
-/** Without an externalId that is not the visitor's: a visitor that has one as a property is a known person. */
+/** Leaves out an externalId of another visitor: a visitor with an externalId as a property is a known person. */
 function withoutForeignId(account: AccountVisitors, visitor: Working, given: JsonObject): JsonObject {
   const { external_id: id, ...others } = given;
   if (typeof id !== 'string' || id === '') return given;
   return account.identities.owner('external_id', storedIdentity(id)) === visitor ? given : others;
 }
 
-/** Without properties that a server has set to something else. */
+/** Leaves out properties that a server has set to another value. */
 function withoutProtected(event: PlannedEvent, visitor: Working, given: JsonObject): JsonObject {
   const kept = keptFromPublic(visitor.setByServer, visitor.properties.value, given);
   if (kept.length === 0) return given;

@@ -13,15 +13,15 @@ export type ApplyOptions = {
   readonly atMs: number;
   /** Names that are set whatever their times are. */
   readonly forced?: ReadonlySet<string>;
-  /** Whether a repeated value gets the newer time. A newer time alone is no reason to write a visitor. */
+  /** Whether a repeated value gets the newer time. By default a newer time alone does not write a visitor. */
   readonly keepsNewest?: boolean;
 };
 
 /**
- * Properties of a visitor after an event set some. The last write of each property wins, by the times of the writes; at
- * equal times the one applied later. At the top level a value sets, null clears, absent and `""` are ignored; inside
- * `custom_properties` and `consent`, null, absent and `""` are all ignored, and each member has a time. For ids of
- * clicks see `mergeClickIds`. Returns `current` itself when nothing changes.
+ * Properties of a visitor after an event set some of them. The last write of each property wins, by the times of the
+ * writes; at equal times the write that is applied later. At the top level a value sets, null clears, absent and `""`
+ * are ignored; inside `custom_properties` and `consent`, null, absent and `""` are all ignored, and each member has a
+ * time. For click ids see `mergeClickIds`. Returns `current` itself when nothing changes.
  */
 export function applyTimed(current: TimedProperties, given: JsonObject, options: ApplyOptions): TimedProperties {
   const applying = new Applying(current, options);
@@ -68,7 +68,8 @@ class Applying {
     const isThere = Object.hasOwn(this.#now(), name);
     const isSame = value === null ? !isThere : isThere && isSameValue(this.#now()[name], value);
     if (isSame) {
-      // The first clear counts against older values that arrive later. A repeated value or clear is no write.
+      // The first clear gets a time, so that it wins over older values that arrive later. A repeated value or clear is
+      // not a write.
       if (this.#options.keepsNewest === true || (value === null && this.#timeOf(key) === 0)) this.#timeAs(key);
       return;
     }
@@ -97,7 +98,7 @@ class Applying {
     if (next !== undefined) this.#put(container, next);
   }
 
-  /** Replaces older members by a consent that is no object, or by none. */
+  /** Replaces older members by a consent that is not an object, or clears them. */
   replaceConsent(value: unknown): void {
     const current = this.#now()['consent'];
     if (!isJsonObject(current)) {
@@ -143,8 +144,8 @@ class Applying {
   }
 
   /**
-   * A repeated denial is written with its newer time, as a late grant from before it must not undo it. A page may
-   * repeat it with each event, so at most one write an hour.
+   * A repeated denial is written with its newer time, because a grant that is older but arrives later must not undo it.
+   * A page may repeat the denial with each event, so it is written at most once an hour.
    */
   #isRepeatedDenial(container: Container, key: string, value: unknown): boolean {
     const isDenial = value === false || (typeof value === 'string' && value.toLowerCase() === 'denied');

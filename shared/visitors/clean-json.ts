@@ -3,10 +3,10 @@ import type { JsonObject } from '../runtime/json.ts';
 
 /**
  * JSON as PostgreSQL's jsonb accepts it: without NUL characters, and with lone surrogates replaced, in names and
- * values. Numbers keep their digits. Returns the object itself when its text has neither.
+ * values. Numbers keep their digits. Returns the object itself if there is nothing to clean.
  */
 export function cleanJson(value: JsonObject): JsonObject {
-  // JSON.stringify writes both as an escape; a backslash that is itself escaped only costs the slow way.
+  // JSON.stringify escapes both. An escaped backslash may match too, which only costs time.
   return /\\u(?:0000|d[89a-f])/.test(JSON.stringify(value)) ? (clean(value) as JsonObject) : value;
 }
 

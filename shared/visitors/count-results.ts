@@ -1,6 +1,6 @@
 import type { Queryable } from './visitor-statements.ts';
 
-/** Visitors who were shown a variant, and those of them who converted afterwards. */
+/** Visitors who were shown a variant, and how many of them converted afterwards. */
 export type VariantCount = { readonly variantId: string; readonly visitors: number; readonly conversions: number };
 
 /**
@@ -48,7 +48,7 @@ export async function countDailyResults(
   }));
 }
 
-// Few visitors are ever merged, so only those are grouped; all others are counted as they stand.
+// Few visitors are ever merged, so only merged visitors are grouped; all others are counted row by row.
 const people = `
   with recursive chains (visitor_id, at) as (
     select r.visitor_id, v.merged_into

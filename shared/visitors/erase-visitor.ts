@@ -19,7 +19,7 @@ export type ErasureRequest = {
   readonly accountId: string;
   /** Any id of the visitor. */
   readonly id: string;
-  /** Whether later events that name one of its identifiers are dropped as well. */
+  /** Whether later events with one of the visitor's identifiers are dropped as well. */
   readonly isSuppressed?: boolean;
   /** The API key that requests it. */
   readonly actor: Actor;
@@ -27,7 +27,7 @@ export type ErasureRequest = {
   readonly reference?: string | undefined;
 };
 
-/** What an erasure removed; no ids when there was no such visitor. */
+/** What an erasure removed; without ids if there was no such visitor. */
 export type Erased = {
   readonly erasureId: string;
   /** The visitor's own id first, then its aliases. */
@@ -40,14 +40,15 @@ export type Erased = {
 export type EraseOptions = {
   /** Ms since the epoch, by the clock of the gateways. */
   now(): number;
-  /** Stops every sender from sending these visitors' events that were received until then. */
+  /** Stops every sender from sending these visitors' events that were received up to `atMs`. */
   announce(erasure: AnnouncedErasure): Promise<void>;
   /** Runs within the transaction. */
   audit(client: PoolClient, erasureId: string): Promise<void>;
   /** Stores the identifiers that destinations need to delete the person too. Runs within the transaction. */
   forward(client: PoolClient, erasure: ForwardedErasure): Promise<void>;
   /**
-   * The visitor is erased, but the time ahead could not be replaced: events received until then are dropped as well.
+   * The visitor is erased, but the recorded time in the future could not be replaced: events received until that time
+   * are dropped as well.
    */
   onLeftAhead(error: unknown): void;
 };
@@ -64,7 +65,7 @@ export type AnnouncedErasure = {
   readonly identifiers: readonly Identifier[];
   /** Ms since the epoch. */
   readonly atMs: number;
-  /** The erasure is not done yet; it is announced again with its final time. */
+  /** The erasure is not finished; it is announced again with its final time. */
   readonly isAhead: boolean;
 };
 
@@ -80,17 +81,17 @@ const visitorTables = {
 
 type DeletedRows = { readonly [Name in keyof typeof visitorTables]: number };
 
-/** Until the transaction is committed, the erasure is recorded for a time this far ahead, in ms. */
+/** Until the erasure is finished, it is recorded with a time this far in the future, in ms. */
 const aheadMs = 60_000;
 
 /**
- * Erases the visitor an id or alias leads to: its properties, what identifies it, its recent events, its assignments to
- * experiments and its part in their results, all or nothing. What stays is a keyed hash of each of its identifiers, with
- * the time: events received until then are dropped wherever they are met, and a later one begins a new visitor.
+ * Erases the visitor that an id or alias leads to, all or nothing: its properties, identifiers, recent events,
+ * assignments to experiments and rows in their results. A keyed hash of each identifier is kept, with the time: events
+ * received until then are dropped everywhere, and a later event creates a new visitor.
  *
- * That time has to be one when every resolver has read the commit: until then a resolver may give an event to the visitor as
- * it was, from memory. So the erasure is recorded and announced for a time ahead first, which drops what comes meanwhile, and
- * for that time after it.
+ * Until every resolver has read the commit, a resolver may still give an event to the old visitor from memory, so the
+ * recorded time must be after that. The erasure is therefore first recorded and announced with a time in the future,
+ * which drops all events in between, and then with the final time.
  */
 export async function eraseVisitor(pool: Pool, request: ErasureRequest, options: EraseOptions): Promise<Erased> {
   const { accountId } = request;
@@ -111,7 +112,7 @@ export async function eraseVisitor(pool: Pool, request: ErasureRequest, options:
   }
 }
 
-/** Erases a visitor, for a time ahead, in a transaction that holds the lock of its account. */
+/** Erases a visitor with a time in the future, in a transaction that holds the lock of its account. */
 async function eraseAhead(
   client: PoolClient,
   { accountId, id, isSuppressed = false, actor, reference }: ErasureRequest,
@@ -122,7 +123,7 @@ async function eraseAhead(
   const atMs = requestedAtMs + aheadMs;
   const erasureId = uuidv7();
   const { cluster, identities, profiles } = await deleteVisitor(client, accountId, id);
-  // An id that only requested an experiment's variant has an assignment and no visitor yet.
+  // An id that only requested the variant of an experiment has an assignment, but no visitor yet.
   const ids = cluster.length > 0 ? cluster : [id].filter((text) => cleanText(text) === text);
   const deleted = await deleteRows(client, accountId, ids);
   const identifiers = [...ids.map((value) => ({ kind: 'visitor' as const, value })), ...identities];
@@ -142,12 +143,12 @@ async function eraseAhead(
   return { erasureId, ids, counts, atMs };
 }
 
-/** A database clock that is further ahead is wrong, in ms. */
+/** A database clock that is further ahead than this counts as wrong, in ms. */
 const databaseAheadMaxMs = 24 * 3_600_000;
 
 /**
- * The later of the services' and the database's time, in ms since the epoch: events received before the services' clock
- * was set back are erased as well.
+ * The later of this service's and the database's time, in ms since the epoch. So events received before a service's
+ * clock was set back are erased as well.
  */
 async function latestTime(db: Queryable, now: () => number): Promise<number> {
   const { rows } = await db.query<{ ms: string }>(
@@ -181,7 +182,8 @@ async function deleteVisitor(db: Queryable, accountId: string, id: string): Prom
 const clusterTriesMax = 10;
 
 /**
- * Locks a visitor and all visitors merged into it. Returns their ids, its own first; none if there is no visitor.
+ * Locks a visitor and all visitors merged into it. Returns their ids, the visitor's own first; none if there is no
+ * visitor.
  */
 async function lockCluster(db: Queryable, accountId: string, id: string): Promise<readonly string[]> {
   let locked: readonly string[] = [];
@@ -234,7 +236,7 @@ async function deleteRows(db: Queryable, accountId: string, ids: readonly string
   };
 }
 
-/** Visitors of one statement: a cluster may have very many. */
+/** Visitors per statement: a cluster may have very many. */
 const chunkSize = 1_000;
 
 function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

@@ -5,7 +5,7 @@ import type { Queryable } from './visitor-statements.ts';
 /** The identifiers by which destinations may know an erased person. */
 export type ErasedPerson = {
   readonly visitorIds: readonly string[];
-  /** These and the e-mail addresses, except those that identify another visitor. */
+  /** ExternalIds and e-mail addresses exclude values that identify another visitor. */
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
   readonly phones: readonly ErasedPhone[];
@@ -13,7 +13,7 @@ export type ErasedPerson = {
   readonly since: Date;
 };
 
-/** As in the visitor's properties; a number without a country code belongs to the country. */
+/** As in the visitor's properties. `country` applies to a number without a country code. */
 export type ErasedPhone = { readonly number: string; readonly country: string | undefined };
 
 /** The rows that an erasure deleted. */
@@ -35,7 +35,7 @@ export type DeletedProfile = {
 export const deletedProfile = `properties ->> 'email' as email, properties ->> 'external_id' as external_id,
   properties ->> 'phone_number' as phone_number, properties ->> 'country' as country, created_at`;
 
-/** Undefined if there was no visitor: then nothing of it was sent. */
+/** Undefined if there was no visitor: then no destination knows the person. */
 export async function personOf(
   db: Queryable,
   accountId: string,

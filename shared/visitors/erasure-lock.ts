@@ -9,7 +9,7 @@ export async function holdForErasure(db: Queryable, accountId: string): Promise<
   await db.query('select pg_advisory_xact_lock(hashtextextended($1::text, $2))', [accountId, lockSeed]);
 }
 
-/** The writer's side: waits for running erasures in these accounts and makes new ones wait. */
+/** The writer's side: waits for running erasures in these accounts, and new erasures wait for the writer. */
 export async function holdForWriting(db: Queryable, accountIds: readonly string[]): Promise<void> {
   await db.query('select pg_advisory_xact_lock_shared(hashtextextended(k.id, $2)) from unnest($1::text[]) as k (id)', [
     accountIds,
@@ -17,5 +17,5 @@ export async function holdForWriting(db: Queryable, accountIds: readonly string[
   ]);
 }
 
-// Any number, the same on both sides, different from those of other users of advisory locks.
+// Any number that is the same on both sides and that no other advisory lock uses.
 const lockSeed = 7_305_212;

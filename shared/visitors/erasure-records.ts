@@ -5,7 +5,7 @@ export type Actor = { readonly id: string; readonly name: string };
 
 /** Rows that an erasure deleted, by kind. */
 export type ErasureCounts = {
-  /** The visitor and those merged into it. */
+  /** The visitor and the visitors merged into it. */
   readonly visitors: number;
   /** Ids of these visitors, externalIds and e-mail addresses. */
   readonly identifiers: number;

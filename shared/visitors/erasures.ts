@@ -2,7 +2,7 @@ import type { Erasure, ErasureMarks } from './visitor-rows.ts';
 import type { Identifier } from './visitor-identity.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** Accounts without erasures may be left out. */
+/** Erasure marks by account. Accounts without erasures may be missing. */
 export type ErasuresByAccount = ReadonlyMap<string, ErasureMarks>;
 
 /** The same marks for all accounts. */
@@ -61,7 +61,7 @@ export async function selectErasures(
 export type NewErasure = {
   readonly accountId: string;
   readonly atMs: number;
-  /** Whether later events that name one of the identifiers are dropped as well. */
+  /** Set if later events with one of the identifiers are dropped as well. */
   readonly suppression: NewSuppression | undefined;
 };
 
@@ -103,7 +103,7 @@ export async function insertErasures(
   );
 }
 
-/** Moves the erasures of an account that are recorded for one moment to another. */
+/** Changes the time of an account's erasures that are recorded with `fromMs`. */
 export async function moveErasures(db: Queryable, accountId: string, fromMs: number, toMs: number): Promise<void> {
   await db.query('update erasures set erased_at = $3 where account_id = $1 and erased_at = $2', [
     accountId,
@@ -112,7 +112,7 @@ export async function moveErasures(db: Queryable, accountId: string, fromMs: num
   ]);
 }
 
-/** Deletes some of the erasures before a time, except suppressions. */
+/** Deletes a batch of erasures from before a time, except suppressions. */
 export async function deleteOldErasures(db: Queryable, accountId: string, beforeMs: number): Promise<void> {
   await db.query(
     `delete from erasures where account_id = $1 and hash in (
@@ -128,16 +128,16 @@ const oldAtOnce = 1_000;
 export const erasuresKeptMs = 400 * 86_400_000;
 
 /**
- * SQL: whether a visitor was erased after its event was received. Costs one index lookup where no visitor of the
- * account was erased since. Each subquery is a `select … limit 1`, because the planner may turn `exists` into a join
- * with all erasures of the account. The time is compared in the result: as a condition it would let the planner read
- * all newer erasures of the account by their index.
+ * SQL: whether a visitor was erased after its event was received. Costs one index lookup if no visitor of the account
+ * was erased since. Each subquery is a `select … limit 1`, because the planner may turn `exists` into a join with all
+ * erasures of the account. The time is compared in the result: as a condition it would let the planner read all newer
+ * erasures of the account by their index.
  */
 export function isErasedSql(accountId: string, visitorId: string, receivedAt: string): string {
   return compared(accountId, `newest.erased_at >= ${receivedAt}`, visitorId, `e.erased_at >= ${receivedAt}`);
 }
 
-/** SQL: the same for a visitor's action in this transaction, or whether the visitor is suppressed. */
+/** SQL: whether a visitor is suppressed, or was erased after this transaction began. */
 export function isErasedNowSql(accountId: string, visitorId: string): string {
   return compared(accountId, 'true', visitorId, '(e.suppressed or e.erased_at >= now())');
 }

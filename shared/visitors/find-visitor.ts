@@ -7,7 +7,7 @@ import { cleanEmail, cleanText, storedIdentity } from './visitor-identity.ts';
 import type { IdentityKind } from './visitor-identity.ts';
 import type { FoundVisitor, VisitorKey } from './visitor-store.ts';
 
-/** The visitor that a key leads to, through aliases; undefined when there is none. */
+/** The visitor that a key leads to, through aliases; undefined if there is none. */
 export async function findVisitor(
   db: Queryable,
   accountId: string,
@@ -33,7 +33,7 @@ export async function findVisitor(
   };
 }
 
-/** The row of the visitor a key leads to, through aliases. */
+/** The row of the visitor that a key leads to, through aliases. */
 export async function findRoot(db: Queryable, accountId: string, key: VisitorKey): Promise<StoredVisitor | undefined> {
   return followAliases(db, await firstRow(db, accountId, key));
 }
@@ -77,7 +77,7 @@ export async function clusterOf(db: Queryable, accountId: string, id: string): P
   return rows.map((row) => row.id);
 }
 
-/** The aliases of each of some visitors; a visitor without any is left out. */
+/** The aliases of several visitors, by visitor id; a visitor without aliases is left out. */
 export async function findAliases(
   db: Queryable,
   accountId: string,

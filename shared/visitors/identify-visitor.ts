@@ -8,7 +8,7 @@ import type { VisitorClaim } from './visitor-identity.ts';
 import { isKnown } from './working-visitor.ts';
 import type { Working } from './working-visitor.ts';
 
-/** The event's visitor as the visitors are now; the device's where the person is unknown. */
+/** The event's visitor before the event is applied; the device's visitor if the person is unknown. */
 export function findKnown(account: AccountVisitors, claim: VisitorClaim, asServer: boolean): Working | undefined {
   const { userId, externalIds, emails, anonymousId } = claim;
   const device = account.ofDevice(userId, asServer);
@@ -16,11 +16,11 @@ export function findKnown(account: AccountVisitors, claim: VisitorClaim, asServe
   if (person !== undefined) return person;
   if (userId !== undefined) return device;
   if (anonymousId !== undefined) return account.visitors.visitor(anonymousId);
-  // An e-mail address is looked up only where there is no externalId.
+  // An e-mail address is looked up only if there is no externalId.
   return externalIds.length > 0 ? undefined : account.identities.ownerOf('email', emails);
 }
 
-/** The owner of an event's e-mail address, where the address decides over identifiers that do not lead to that visitor. */
+/** The owner of an event's e-mail address, if the address ranks above the other identifiers and they lead elsewhere. */
 export function findByEmail(
   account: AccountVisitors,
   claim: VisitorClaim,
@@ -36,9 +36,9 @@ export function findByEmail(
 }
 
 /**
- * Gives an event to the visitor of its e-mail address. The address merges no visitors: the device is signed in, and an
- * externalId without an owner is added, unless the key is public: the owner of the externalId could then change the
- * visitor.
+ * Gives an event to the visitor of its e-mail address. No visitors are merged: the device is signed in, and an
+ * externalId without an owner is added. A public key adds none, because the owner of the externalId could then change
+ * the visitor.
  */
 export function followEmail(account: AccountVisitors, event: PlannedEvent, visitor: Working): Working {
   const { userId, externalIds } = event.claim;
@@ -81,13 +81,13 @@ function signIn(account: AccountVisitors, event: PlannedEvent, externalId: strin
     return made;
   }
   if (userId === undefined) return person;
-  // Signed in there already: the sign-in may become a server's.
+  // The person is signed in there already, but now a server may confirm the sign-in.
   const one = device === person ? undefined : account.join(event, device ?? account.create(userId), person, false);
   if (one === undefined) account.tieDevice(event, userId, person);
   return one ?? person;
 }
 
-/** A second externalId of an event that is no alias. */
+/** Adds the second externalId of an event that is not an alias. */
 function addExternalId(account: AccountVisitors, event: PlannedEvent, person: Working, externalId: string): void {
   const owner = account.identities.owner('external_id', storedIdentity(externalId));
   if (owner === person) return;
@@ -98,8 +98,9 @@ function addExternalId(account: AccountVisitors, event: PlannedEvent, person: Wo
 type Alias = { readonly previousId: string; readonly newId: string };
 
 /**
- * Two ids of one person. The previous one may be a device's, a visitor's or a person's: its visitor is merged with the
- * new one's. A public key merges no two known people, and gives no further id to a person that a server named.
+ * Joins two ids of one person. The previous id may be that of a device, a visitor or a person: its visitor is merged
+ * with the visitor of the new id. A public key never merges two known people, and adds no id to a person whose
+ * externalId a server set.
  */
 function alias(account: AccountVisitors, event: PlannedEvent, { previousId, newId }: Alias): Working {
   const { userId } = event.claim;

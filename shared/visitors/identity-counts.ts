@@ -3,7 +3,7 @@ import { inTransaction } from '../postgres/in-transaction.ts';
 import { leftOutReasons } from './visitor-store.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** Why an identifier or property of an event did not become its visitor's. */
+/** Why an identifier or property of an event was not given to its visitor. */
 export const identityReasons = {
   blocked: 'an identifier that is blocked or a placeholder',
   userHash: 'a userHash that is not the one of the identifier',
@@ -22,11 +22,11 @@ export type IdentityCount = {
   readonly lastAtMs: number;
 };
 
-/** The console shows seven days; one day more is kept while an hour ends. */
+/** The console shows seven days; one more day is kept as a margin. */
 const keptHours = 8 * 24;
 const deletedAtOnceMax = 5_000;
 
-/** Adds to hourly counts. Rows in the order of the key, so that two writers never deadlock. */
+/** Adds to hourly counts. Rows are written in the order of the key, so that two writers never deadlock. */
 export async function addIdentityCounts(pool: Pool, counted: readonly IdentityCount[]): Promise<void> {
   const times = (pick: (row: IdentityCount) => number) => counted.map((row) => new Date(pick(row)).toISOString());
   const values = [

@@ -7,13 +7,13 @@ export type IdentityLimits = Pick<IdentitySettings, 'externalIdsMax' | 'emailsMa
 
 export const defaultIdentityLimits: IdentityLimits = defaultIdentitySettings;
 
-/** Whether an event's e-mail address ranks above its externalId, or above its userId where it has no externalId. */
+/** Whether an event's e-mail address ranks above its externalId or, without one, above its userId. */
 export function ranksEmailFirst({ priority }: IdentityLimits, { userId, externalIds, isAlias }: VisitorClaim): boolean {
   if (isAlias === true || (externalIds.length === 0 && userId === undefined)) return false;
   return priority.indexOf('email') < priority.indexOf(externalIds.length > 0 ? 'externalId' : 'userId');
 }
 
-/** Whether two visitors together have more e-mail addresses or ids than the account allows one. */
+/** Whether two visitors together have more e-mail addresses or ids than the account allows one visitor. */
 export function exceedTogether({ emailsMax, userIdsMax }: IdentityLimits, a: Counted, b: Counted): boolean {
   const ids = a.aliases + b.aliases + 2;
   return a.emails + b.emails > emailsMax || ids > userIdsMax;

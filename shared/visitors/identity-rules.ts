@@ -10,7 +10,7 @@ export type IdentityRules = Omit<IdentitySettings, 'blockedValues'> & {
 
 export const defaultIdentityRules: IdentityRules = compile(readIdentitySettings(undefined));
 
-/** Compiles published settings; returns the default rules themselves where nothing differs. */
+/** Compiles published settings; returns `defaultIdentityRules` itself if there are none. */
 export function compileIdentityRules(published: unknown): IdentityRules {
   return published === undefined ? defaultIdentityRules : compile(readIdentitySettings(published));
 }

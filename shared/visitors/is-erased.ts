@@ -2,7 +2,7 @@ import { identifiersOf } from './visitor-identity.ts';
 import type { VisitorClaim } from './visitor-identity.ts';
 import type { KnownVisitors } from './visitor-rows.ts';
 
-/** Whether an event names an identifier that was erased after the event was received, or that is suppressed. */
+/** Whether an event has an identifier that was erased after the event was received, or that is suppressed. */
 export function isErased(claim: VisitorClaim, receivedAtMs: number, known: KnownVisitors): boolean {
   return identifiersOf(claim).some((identifier) => {
     const erasure = known.erasure(identifier);

@@ -6,8 +6,8 @@ import type { TimedProperties } from './apply-properties.ts';
 import { isContainer, memberKey, nameOfKey, timeKey } from './property-times.ts';
 
 /**
- * The properties of two visitors that become one: each with its last write, `custom_properties` and `consent` member by
- * member. At equal times, and without times, `later` wins.
+ * The properties of two visitors that are merged: the last write of each property wins; `custom_properties` and
+ * `consent` are joined member by member. At equal times, and without times, `later` wins.
  */
 export function joinTimed(earlier: TimedProperties, later: TimedProperties): TimedProperties {
   let joined = earlier;
@@ -17,7 +17,7 @@ export function joinTimed(earlier: TimedProperties, later: TimedProperties): Tim
 
 type Write = { readonly atMs: number; readonly given: Record<string, unknown> };
 
-/** The writes that produce these properties from none, by their times. */
+/** The writes that produce these properties from none, in the order of their times, clears first. */
 function writesOf({ value, times }: TimedProperties): readonly Write[] {
   const writes = new Map<number, Write>();
   const at = (key: string): Record<string, unknown> => {

@@ -33,7 +33,7 @@ export async function joinVisitors(
   audit: (client: PoolClient) => Promise<void>,
 ): Promise<Joined> {
   const joined = await inTransaction<Joined>(pool, async (client) => {
-    // Makes erasures and splits wait.
+    // Erasures and splits wait for this transaction.
     await holdForWriting(client, [accountId]);
     const [a, b] = await lockRoots(client, accountId, ids);
     if (a === undefined) return { kind: 'missing', at: 0 };
@@ -83,7 +83,7 @@ async function lockRoots(
     const found = roots.filter((row) => row !== undefined);
     const now = JSON.stringify(found.map(({ id, version }) => [id, version]));
     if (now === locked) return roots;
-    // During the wait for the lock a resolver may have written one of them.
+    // During the wait for the lock a resolver may have written one of the visitors.
     await lockVisitors(db, found);
     locked = now;
   }

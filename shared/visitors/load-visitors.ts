@@ -9,25 +9,25 @@ import { selectIdentities, selectVisitors } from './visitor-statements.ts';
 import type { IdentityAsked, Queryable, VisitorAsked } from './visitor-statements.ts';
 import type { VisitorTouch } from './visitor-store.ts';
 
-/** Visitors as they are in the database now. */
+/** Visitors in their current state in the database. */
 export type LoadedVisitors = { of(accountId: string): KnownVisitors; all(): StoredVisitor[] };
 
-/** `erasures` of the touches' accounts, read before the visitors. */
+/** `erasures`: of the touches' accounts, read before the visitors. */
 type ToLoad = { readonly touches: readonly VisitorTouch[]; readonly erasures: ErasuresByAccount };
 
 /** The cache, and the reading that began before any visitor was read. */
 type Known = { readonly cache: VisitorCache; readonly reading: Reading };
 
-/** Longer chains of aliases are shortened, in rows: each row costs a statement. */
+/** Chains of aliases with more rows than this are shortened: each row costs a statement. */
 const hopsMax = 4;
 
 type Shorten = (aliases: readonly AliasRow[]) => Promise<void>;
 
 /**
  * Reads every visitor that the touches may lead to. Current entries come from the cache; other entries are confirmed by
- * version; with `cache` undefined everything is read. One or two statements unless aliases or changed visitors must be
- * followed, and one more where events may be of erased visitors. Long chains of aliases are passed to `shorten`, where
- * it is given.
+ * version; without a cache everything is read. Takes one or two statements unless aliases or changed visitors must be
+ * followed, and one more if events may belong to erased visitors. Long chains of aliases are passed to `shorten`, if it
+ * is given.
  */
 export async function loadVisitors(
   db: Queryable,
@@ -83,7 +83,7 @@ async function load(
 class AccountLoading implements KnownVisitors {
   readonly #accountId: string;
   readonly #known: Known | undefined;
-  /** Every requested visitor; undefined until it is known, or when there is none. */
+  /** Every requested visitor; undefined until it is known, or if there is none. */
   readonly #visitors = new Map<string, StoredVisitor | undefined>();
   readonly #identities = {
     external_id: new Map<string, string | undefined>(),
@@ -155,7 +155,7 @@ class AccountLoading implements KnownVisitors {
     this.#assumed.delete(row.id);
   }
 
-  /** A requested visitor without a row in the answer is as the cache has it. */
+  /** A requested visitor without a row in the answer is unchanged since it was cached. */
   confirm({ id, known }: VisitorAsked): void {
     const row = this.#visitors.get(id);
     if (this.#known === undefined || row === undefined || row !== known) return;
@@ -169,8 +169,8 @@ class AccountLoading implements KnownVisitors {
   }
 
   /**
-   * Identifiers that may be erased: those of events received before the last erasure and, where some are suppressed,
-   * those without a visitor. No visitor has a suppressed identifier.
+   * Identifiers that may be erased: all identifiers of events received before the last erasure and, if the account has
+   * suppressions, identifiers without a visitor. No visitor has a suppressed identifier.
    */
   toCompare(erasures: ErasuresByAccount): readonly IdentifierAsked[] {
     const accountId = this.#accountId;
@@ -229,7 +229,7 @@ class AccountLoading implements KnownVisitors {
     else if (isNew) this.#askLinked(known);
   }
 
-  /** Requests the visitors that a row leads to. A sign-in matters where the row's id is the userId of an event. */
+  /** Requests the visitors that a row leads to. A sign-in matters only if the row's id is the userId of an event. */
   #askLinked({ id, mergedInto, signedInAs }: StoredVisitor): void {
     if (mergedInto !== undefined) this.#askVisitor(mergedInto);
     if (signedInAs !== undefined && this.#devices.has(id)) this.#askVisitor(signedInAs);

@@ -4,14 +4,15 @@ import type { MergeCause, VisitorMerge } from './visitor-rows.ts';
 import type { Queryable } from './visitor-statements.ts';
 import { uuidArray } from './visitor-statements.ts';
 
-/** Records of merges into one visitor, undone ones included; the next one removes the oldest. */
+/** Records of merges into one visitor, at most, including undone ones; the next record removes the oldest. */
 export const recordsMax = 100;
 /** Identities that a record names, at most. */
 const identitiesMax = 1_000;
 
 /**
  * Records merges before the rows are written: PostgreSQL copies the rows, so that a split restores them byte for byte.
- * Where a row has changed since it was read, the write fails and this is rolled back with it. Returns the ids.
+ * If a row has changed since it was read, the write fails and the record is rolled back with it. Returns the ids of the
+ * records.
  */
 export async function insertMerges(db: Queryable, merges: readonly VisitorMerge[]): Promise<readonly string[]> {
   const rows = merges.flatMap(({ accountId, from, into, record }) =>
@@ -93,7 +94,7 @@ const trimStatement = `
   ) o
   where m.account_id = k.account_id and m.id = o.id`;
 
-/** Deletes the records of all merges of some visitors. */
+/** Deletes the records of all merges of these visitors. */
 export async function deleteMerges(db: Queryable, accountId: string, ids: readonly string[]): Promise<void> {
   await db.query(
     'delete from visitor_merges where account_id = $1 and (survivor = any($2::text[]) or loser = any($2::text[]))',
@@ -116,7 +117,7 @@ export type RecordedMerge = {
   readonly undone_by: string | null;
 };
 
-/** Merges of some visitors before a `number`, newest first. */
+/** Merges of these visitors with a `number` below `before`, newest first. */
 export async function listMerges(
   db: Queryable,
   accountId: string,

@@ -38,17 +38,17 @@ export class OwnedIdentities {
     return undefined;
   }
 
-  /** Gives an identity without an owner to a visitor. */
+  /** Ties an identity without an owner to a visitor. */
   tie(kind: IdentityKind, value: string, visitor: Working): void {
     this.#owners[kind].set(value, visitor);
     this.#new[kind].add(value);
     if (kind === 'email') visitor.emails += 1;
     else visitor.externalIds += 1;
-    // A new identity counts as a write, so that every cache with the visitor sees it.
+    // A new identity counts as a write, so that every cache that contains the visitor learns of it.
     visitor.changed = true;
   }
 
-  /** Removes a visitor's identities of one kind, and those of visitors that the batch merged into it. */
+  /** Removes the identities of one kind from a visitor and from the visitors that the batch merged into it. */
   release(kind: IdentityKind, visitor: Working, losers: readonly Working[]): void {
     for (const [value, owner] of this.#owners[kind]) {
       if (root(owner) !== visitor) continue;
@@ -61,7 +61,7 @@ export class OwnedIdentities {
     else visitor.externalIds = 0;
   }
 
-  /** Identities that the batch gave to a visitor. */
+  /** Identities that the batch tied to a visitor. */
   newOf(visitor: Working): readonly Identifier[] {
     return identityKinds.flatMap((kind) =>
       [...this.#new[kind]]

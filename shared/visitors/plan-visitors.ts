@@ -23,29 +23,29 @@ import type { Working } from './working-visitor.ts';
 /** The effect of a batch of events on the visitors: the outcome of each event, and the rows to write. */
 export type VisitorPlan = {
   readonly outcomes: readonly VisitorOutcome[];
-  /** Visitors to insert, or to update when `stored` says from which state. */
+  /** Visitors to insert or, if `stored` is defined, to update from that state. */
   readonly writes: readonly VisitorWrite[];
   readonly newIdentities: readonly IdentityRow[];
   /** Visitors that became aliases of another; identifiers that lead to them stay as they are. */
   readonly merges: readonly VisitorMerge[];
-  /** Identities to remove before others are inserted, since the property was cleared. */
+  /** Identities to remove before others are inserted, because their property was cleared. */
   readonly cleared: readonly ClearedIdentity[];
-  /** Accounts with anything to write. */
+  /** Accounts with rows to write. */
   readonly changed: ReadonlySet<string>;
 };
 
 /**
- * Decides the effect of events in their order, and changes nothing itself. Order of resolution: externalId, then userId, then
- * e-mail, each looked up or created, else a new visitor.
+ * Decides the effect of events in their order, and changes nothing itself. Order of resolution: externalId, then
+ * userId, then e-mail, each looked up or created, else a new visitor.
  *
- * A visitor with an externalId is a known person. An event with a userId and an externalId ties the device to that person:
- * a visitor without an externalId that the device had merges into the person (the older id stays), another known person
- * keeps all it has, and the device's events without an externalId belong to the person to whom it was tied last. Two known
- * people become one by an alias only. An e-mail address that has an owner stays with it. The account may rank e-mail addresses
- * higher, and limit how many identifiers of a kind a visitor has.
+ * A visitor with an externalId is a known person. An event with a userId and an externalId ties the device to that
+ * person: the device's visitor, if it has no externalId, merges with the person (the older id stays); another known
+ * person keeps all its data, and the device's later events without an externalId belong to the person it was tied to
+ * last. Only an alias merges two known people. An e-mail address that has an owner stays with its owner. The account
+ * may rank e-mail addresses higher, and limit how many identifiers of a kind a visitor has.
  *
- * An event of a public key does not overwrite identifiers and contact data that a server source has set, and merges no known
- * people. An event of a test key reads visitors and changes none.
+ * An event of a public key does not overwrite identifiers and contact data that a server source has set, and merges no
+ * known people. An event of a test key reads visitors and changes none.
  */
 export function planVisitors(
   touches: readonly VisitorTouch[],
@@ -101,7 +101,7 @@ function applyTouch(account: AccountVisitors, touch: VisitorTouch): VisitorOutco
   };
 }
 
-/** The visitor as an event of a test key sees it: with the properties of the event, of which none is stored. */
+/** The visitor for an event of a test key: with the event's properties, which are not stored. */
 function viewVisitor(
   account: AccountVisitors,
   { claim, saidAtMs }: PlannedEvent,

@@ -7,16 +7,14 @@ import { nothingLeftOut } from './visitor-store.ts';
 import type { KeyTrust, LeftOut, LeftOutReason, VisitorTouch } from './visitor-store.ts';
 import { causeOf } from './working-visitor.ts';
 
-/**
- * One event while it is applied: the rights of its key and account, and the changes that it requested and was refused.
- */
+/** One event while it is applied: the rights of its key, the limits of its account, and its refused changes. */
 export class PlannedEvent {
   readonly claim: VisitorClaim;
   readonly limits: IdentityLimits;
   readonly saidAtMs: number;
-  /** Whether it writes properties with a server's rights. */
+  /** Whether the event writes properties with a server's rights. */
   readonly givesAsServer: boolean;
-  /** Whether it ties identifiers and merges visitors with a server's rights. */
+  /** Whether the event ties identifiers and merges visitors with a server's rights. */
   readonly tiesAsServer: boolean;
   readonly #event: VisitorTouch['event'];
   #leftOut: Record<LeftOutReason, number> | undefined;
@@ -30,7 +28,7 @@ export class PlannedEvent {
     this.#event = event;
   }
 
-  /** Why it merges visitors. */
+  /** The cause that is recorded for merges by this event. */
   get cause(): MergeCause {
     return causeOf(this.claim, this.#event);
   }

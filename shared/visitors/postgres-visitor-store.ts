@@ -38,7 +38,7 @@ export type VisitorStoreOptions = {
   /** Approximate memory limit of the visitor cache. Default 64 MiB. */
   readonly cacheBytesMax?: number;
   /**
-   * Known visitors come from the cache for this long after the last check for changes, in ms. Default 0;
+   * Known visitors come from the cache for this long after the last check for changes, in ms. Default 0; resolvers use
    * `memoryTrustedMs`.
    */
   readonly trustedMs?: number;
@@ -47,7 +47,7 @@ export type VisitorStoreOptions = {
 };
 
 export type PostgresVisitorStore = VisitorStore & {
-  /** Figures of its cache of visitors. */
+  /** Figures of the store's cache of visitors. */
   readonly cache: CacheFigures;
   /** Deletes old records of changes. Each store of a database may do so, about every minute. */
   forgetOldChanges(): Promise<void>;
@@ -58,9 +58,9 @@ const attemptsMax = 10;
 /**
  * Visitors in PostgreSQL, tables `visitors` and `visitor_identities`, through a pool that looks up by key. One
  * statement reports to the cache which visitors changed since the last batch (`visitor_changes`); current cache entries
- * are used, other visitors are read. A batch of known visitors that changes nothing needs not even that statement while
- * its last answer is trusted. Then the batch is decided in memory, and written on condition that every row still has
- * the version that was read; otherwise nothing is written and the batch is decided again, under row locks.
+ * are used, other visitors are read. While the last answer is trusted, a batch of known visitors that changes nothing
+ * does not need even that statement. The batch is decided in memory, and written if every row still has the version
+ * that was read; otherwise nothing is written and the batch is decided again, under row locks.
  */
 export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}): PostgresVisitorStore {
   const cache = new VisitorCache(options.cacheBytesMax ?? 64 * 1024 * 1024);
@@ -72,8 +72,8 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const changes = new VisitorChanges(pool, cache, options.trustedMs ?? 0);
 
   /**
-   * Separates values that the database will never accept, visitors at which it fails, and an unavailable database:
-   * right after the failure it writes a visitor of no account and rolls it back.
+   * Distinguishes values that the database will never accept, visitors for which it fails, and an unavailable database:
+   * right after the failure it writes a visitor of no account and rolls that back.
    */
   const classify = async (doing: string, error: unknown): Promise<Error> => {
     if (error instanceof VisitorsUnavailableError) return error;
@@ -99,8 +99,8 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
   const fromMemory = (touches: readonly VisitorTouch[]): readonly VisitorOutcome[] | undefined => {
     const newestMs = touches.reduce((newest, { receivedAtMs }) => Math.max(newest, receivedAtMs), -Infinity);
     const marks = changes.trusted(newestMs);
-    // An event received before an erasure may belong to the erased visitor, whichever visitor has its identifiers
-    // since.
+    // An event received before an erasure may belong to the erased visitor, even if another one has its identifiers
+    // now.
     if (marks === undefined || touches.some(({ receivedAtMs }) => receivedAtMs <= marks.newestAtMs)) return undefined;
     return settleAll(touches, cache);
   };
@@ -127,7 +127,7 @@ export function createVisitorStore(pool: Pool, options: VisitorStoreOptions = {}
     return { plan: { ...plan, outcomes }, erasures };
   };
 
-  // Look-ups always find a free connection, however many writes wait.
+  // One connection stays free for look-ups, however many writes wait.
   const writeTurn = pLimit(Math.max(1, pool.options.max - 1));
   const writing = <Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> =>
     writeTurn(() => inTransaction(pool, work));
@@ -226,7 +226,7 @@ const nothing: ResolvedVisitors = { outcomes: [], created: 0, updated: 0, merged
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A database that takes longer to write one new visitor is slow for all visitors, in ms. */
+/** A database that takes longer than this to write one new visitor is slow for all visitors, in ms. */
 const quickMs = 2_000;
 const nobodysAccount = '00000000-0000-0000-0000-000000000000';
 
@@ -256,16 +256,16 @@ class ConcurrentWriteError extends Error {
 }
 
 /**
- * Writes a plan within a transaction; throws ConcurrentWriteError when a row or identity has changed since it was read.
+ * Writes a plan within a transaction; throws ConcurrentWriteError if a row or identity has changed since it was read.
  * Visitors come before new identities, and rows in the order of their keys, so that writers do not deadlock.
  */
 export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: ErasuresByAccount): Promise<PlanWritten> {
   const inserts = inKeyOrder(plan.writes.filter((write) => write.stored === undefined));
   const updates = inKeyOrder(plan.writes.filter((write) => write.stored !== undefined));
-  // Sent together and executed in this order: identities are cleared of visitors as they were before any merge.
+  // Sent together and executed in this order: identities are deleted before any visitors are merged.
   const [, , inserted, updated, identities] = await Promise.all([
     deleteIdentities(db, plan.cleared),
-    // Copies properties of rows as they are before the merge.
+    // Copies the properties of rows before they are merged.
     insertMerges(db, plan.merges),
     insertVisitors(db, inserts),
     updateVisitors(db, updates),
@@ -282,7 +282,7 @@ export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: Eras
 
 /**
  * A visitor or identity may be new because it was erased after the erasures were read; then the event belongs to the
- * erased one. An existing row is safe: an erasure deletes it, and the write expects its version.
+ * erased visitor. An existing row is safe: an erasure deletes it, and the write expects its version.
  */
 async function expectNoErasure(db: Queryable, { changed }: VisitorPlan, erasures: ErasuresByAccount): Promise<void> {
   for (const [accountId, { newestAtMs }] of await selectAccountErasures(db, changed)) {

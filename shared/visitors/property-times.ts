@@ -4,13 +4,13 @@ import { clickIdsProperty } from '../contracts/events/click-ids.ts';
 
 /**
  * The time of each property's last write or clear, in ms since the epoch, by a key that names it. A property without a
- * time was written before times were stored, or never: any value is newer.
+ * time was written before times were stored, or never: any other value is newer.
  */
 export type PropertyTimes = ReadonlyMap<string, number>;
 
 export const noTimes: PropertyTimes = new Map();
 
-/** Properties whose members have a time each. */
+/** Properties whose members each have a time. */
 export type Container = 'custom_properties' | 'consent';
 
 const containers: ReadonlyMap<string, string> = new Map<Container, string>([
@@ -26,20 +26,20 @@ export const timeKey = (name: string): string => `0${name}`;
 /** The property of a key; undefined for a member's key. */
 export const nameOfKey = (key: string): string | undefined => (key.startsWith('0') ? key.slice(1) : undefined);
 
-/** The property of a key, and its member. */
+/** The property of a key, and the member if it is a member's key. */
 export function pathOfKey(key: string): readonly [name: string, member: string | undefined] {
   const rest = key.slice(1);
   for (const [container, prefix] of containers) if (key.startsWith(prefix)) return [container, rest];
   return [rest, undefined];
 }
 
-/** The key of a member of one. */
+/** The key of a container's member. */
 export const memberKey = (container: Container, name: string): string => `${containers.get(container) ?? ''}${name}`;
 
-/** Cleared names with a stored time, at most: the last ones; longer names have none. */
+/** Cleared names with a stored time, at most: the newest ones; names that are too long have none. */
 const clearedMax = 64;
 const clearedCharactersMax = 256;
-/** Properties with a time of their own, at most. Beyond, the oldest get the newest of their times. */
+/** Properties with a time of their own, at most. If there are more, the oldest ones share the newest of their times. */
 const ownTimesMax = 512;
 
 /** Bounds the number of times. */
@@ -57,8 +57,8 @@ export function boundedTimes(times: PropertyTimes, value: JsonObject): PropertyT
 }
 
 /**
- * The stored form of the times: `[base, [time, key, …], …]`. A present property that is not named has the base, so that
- * a visitor with all properties from one event takes 15 bytes. Undefined if there are none.
+ * The stored form of the times: `[base, [time, key, …], …]`. A present property without an entry has the time `base`,
+ * so that the times of a visitor with all properties from one event take 15 bytes. Undefined if there are none.
  */
 export function encodeTimes(times: PropertyTimes, value: JsonObject): string | undefined {
   if (times.size === 0) return undefined;
@@ -96,7 +96,7 @@ export function decodeTimes(text: string | undefined, value: JsonObject): Proper
   return times;
 }
 
-/** Keys of present properties. Ids of clicks contain their times. */
+/** Keys of present properties. Click ids have none, because they contain their times. */
 function presentKeys(value: JsonObject): readonly string[] {
   return Object.entries(value).flatMap(([name, member]) => {
     if (name === clickIdsProperty) return [];

@@ -5,7 +5,7 @@ import type { KeyTrust } from './visitor-store.ts';
 
 /**
  * Identifiers and contact data that a server source set are not overwritten through a public key, which every visitor
- * of a page can read. Each visitor's row has a bit for each of them.
+ * of a page can read. Each visitor's row has a bit for each property.
  */
 export const bitOfProperty = { external_id: 1, email: 2, phone_number: 4 } as const;
 
@@ -18,12 +18,12 @@ export const signedInBit = 8;
 
 export const isSignedInByServer = (bits: number): boolean => (bits & signedInBit) !== 0;
 
-/** The bits of a row after another visitor, or its own again, signed in on its device. */
+/** The bits of a row after a visitor, another one or its own again, signed in on its device. */
 export const afterSignIn = (bits: number, byServer: boolean): number =>
   byServer ? bits | signedInBit : bits & ~signedInBit;
 
 /**
- * The bits of two visitors that become one: values set by a server stay protected, and a device's sign-in stays with
+ * The bits of two visitors after their merge: values set by a server stay protected, and a device's sign-in stays with
  * its row.
  */
 export const mergedBits = (survivor: number, loser: number) => ({
@@ -32,14 +32,14 @@ export const mergedBits = (survivor: number, loser: number) => ({
 });
 
 /**
- * Whether an event with only a device's id belongs to the person signed in there. A person signed in by a public key
- * does not receive a server's events for a visitor that a server knows: otherwise anyone could receive them.
+ * Whether an event with only a device's id belongs to the person signed in on the device. A person signed in by a
+ * public key does not receive a server's events for a visitor that a server knows: otherwise anyone could obtain them.
  */
 export const followsSignIn = (isServer: boolean, rowBits: number, ownBits: number): boolean =>
   !isServer || isSignedInByServer(rowBits) || (ownBits & ~signedInBit) === 0;
 
 /**
- * Whether an event ties its identifiers to each other with a server's rights: of a signed event only one id is signed.
+ * Whether an event ties its identifiers to each other with a server's rights: in a signed event only one id is signed.
  */
 export const tiesAsServer = (sentWith: KeyTrust, { externalIds }: VisitorClaim): boolean =>
   sentWith === 'server' || (sentWith === 'signed' && externalIds.length === 0);
@@ -47,8 +47,8 @@ export const tiesAsServer = (sentWith: KeyTrust, { externalIds }: VisitorClaim):
 export const isServerSet = (bits: number, name: ProtectedProperty): boolean => (bits & bitOfProperty[name]) !== 0;
 
 /**
- * The bits after a server source wrote properties: a value sets the bit, null clears it. A property that was written by
- * others since is unchanged.
+ * The bits after a server source wrote properties: a value sets the bit, null clears it. The bit of a property that
+ * another key wrote since is unchanged.
  */
 export function afterServerGave(bits: number, given: JsonObject, after: JsonObject): number {
   let next = bits;
@@ -82,9 +82,7 @@ export function contradict(a: ServerSetProperties, b: ServerSetProperties): bool
   );
 }
 
-/**
- * Properties that a server set for one of two merging visitors and not for the other: these win whatever their times.
- */
+/** Properties that a server set for only one of two merging visitors: these values win whatever their times. */
 export function ruledByServer(a: ServerSetProperties, b: ServerSetProperties): JsonObject {
   const ruled: Record<string, unknown> = {};
   for (const name of protectedProperties) {

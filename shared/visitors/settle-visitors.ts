@@ -7,7 +7,7 @@ import type { VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
 /**
  * Outcomes of touches that change nothing and whose visitors are current in the cache, in order; undefined for every
- * other touch, and for later ones in its account, which may depend on its change.
+ * other touch and for all later touches of its account, which may depend on its change.
  */
 export function settleVisitors(
   touches: readonly VisitorTouch[],
@@ -17,7 +17,8 @@ export function settleVisitors(
   const open = new Set<string>();
   return touches.map((touch) => {
     if (open.has(touch.accountId)) return undefined;
-    // An event received before an erasure may belong to the erased visitor, even if another has its identifiers since.
+    // An event received before an erasure may belong to the erased visitor, even if another one has its identifiers
+    // now.
     const isLater = touch.receivedAtMs > (erasures.get(touch.accountId)?.newestAtMs ?? -Infinity);
     const entry = isLater ? settledVisitor(touch, cache) : undefined;
     if (entry === undefined) {
@@ -29,7 +30,7 @@ export function settleVisitors(
   });
 }
 
-/** The same where it holds for all touches; undefined at the first other one, and nothing is counted. */
+/** The outcomes of all touches; undefined, and nothing is counted, if `settleVisitors` would leave one undefined. */
 export function settleAll(
   touches: readonly VisitorTouch[],
   cache: VisitorCache,
@@ -77,7 +78,7 @@ function settledVisitor(touch: VisitorTouch, cache: VisitorCache): CachedVisitor
     : undefined;
 }
 
-/** The visitor of events with the id of a row. */
+/** The visitor of events that have the id of a row as userId. */
 function visitorOfRow(entry: CachedVisitor, isServer: boolean, cache: VisitorCache): CachedVisitor | undefined {
   const { accountId, signedInAs, setByServer } = entry.row;
   const own = currentRoot(accountId, entry, cache);

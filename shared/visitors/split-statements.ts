@@ -1,14 +1,14 @@
 import { bitOfProperty, signedInBit } from './server-set.ts';
 
-/** Properties whose members are merged one by one. */
+/** Properties that are merged member by member. */
 const nestedNames = `'{custom_properties,consent,click_ids}'::text[]`;
 
 type Objects = { readonly current: string; readonly merged: string; readonly before: string };
 
 /**
- * SQL: the members of an object without those of a merge. A member that is still as the merge left it gets its previous
- * value; one that was written since stays. The object now, after the merge and before it are expressions; `written` is
- * the value of a member that was written since, and `p` is the alias of its values.
+ * SQL: the members of an object after a merge is undone. A member with the value that the merge gave it gets its
+ * previous value; a member that was written since stays. The current object, the one after the merge and the one before
+ * it are expressions; `written` is the value of a member that was written since, and `p` is the alias of its values.
  */
 const membersBefore = ({ current, merged, before }: Objects, p: string, written: string): string => `(
   select coalesce(jsonb_object_agg(${p}_value.key, ${p}_value.value) filter (where ${p}_value.value is not null), '{}')
@@ -45,7 +45,7 @@ const propertiesBefore = membersBefore(
   end`,
 );
 
-/** Bits of properties that are as the merge left them. */
+/** Bits of properties that still have the value that the merge gave them. */
 const bitsAsMerged = Object.entries(bitOfProperty)
   .map(
     ([name, bit]) =>
@@ -56,7 +56,7 @@ const bitsAsMerged = Object.entries(bitOfProperty)
 /** The newest 100 ids of undone merges. */
 const newest = (ids: string): string => `array(select id from (${ids}) a (id) order by id desc limit 100)`;
 
-/** `$1`: the account, `$2`: the survivor, `$3`: the merge. Writes nothing where the survivor is an alias. */
+/** `$1`: the account, `$2`: the survivor, `$3`: the merge. Writes nothing if the survivor is an alias. */
 export const restoreSurvivor = `
   update visitors v set
     properties = ${propertiesBefore},

@@ -11,8 +11,8 @@ type TimesRow = Readonly<
 >;
 
 /**
- * The survivor's times without those of a merge, in stored form. Read them before its properties are restored:
- * `restoreSurvivor` decides by the values in the same way.
+ * The survivor's times after a merge is undone, in stored form. Call it before the properties are restored:
+ * `restoreSurvivor` compares the values in the same way.
  */
 export async function selectTimesBefore(
   db: Queryable,
@@ -49,7 +49,7 @@ function timesBefore({ current, merged, before }: Merged): ReadonlyMap<string, n
   const times = new Map<string, number>();
   for (const key of new Set([...current.times.keys(), ...before.times.keys()])) {
     const [now, then] = [valueAt(current.value, key), valueAt(merged.value, key)];
-    // Cleared again since, by the time alone.
+    // Of an absent property only the time shows whether it was cleared again since.
     const isAsMerged =
       isDeepStrictEqual(now, then) && (now !== undefined || current.times.get(key) === merged.times.get(key));
     const time = (isAsMerged ? before : current).times.get(key);

@@ -41,9 +41,9 @@ export type Split =
   | { readonly kind: 'later'; readonly mergeId: string };
 
 /**
- * Undoes a merge: both visitors get their previous state, and the survivor keeps what was written since. Merges of one
- * survivor are undone newest first, since each overwrote the result of the one before. `audit` runs within the
- * transaction.
+ * Undoes a merge: both visitors get their previous state, and the survivor keeps values that were written since. Merges
+ * of one survivor are undone newest first, because each overwrote the result of the previous one. `audit` runs within
+ * the transaction.
  */
 export async function splitVisitors(
   pool: Pool,
@@ -51,7 +51,7 @@ export async function splitVisitors(
   audit: (client: PoolClient) => Promise<void>,
 ): Promise<Split> {
   const split = await inTransaction<Split>(pool, async (client) => {
-    // Meanwhile no chain is shortened and no visitor erased.
+    // Until the transaction ends, no chain is shortened and no visitor erased.
     await holdForErasure(client, accountId);
     const merge = await selectMerge(client, accountId, mergeId);
     if (merge === undefined) return { kind: 'missing' };
@@ -67,7 +67,7 @@ export async function splitVisitors(
     const later = await laterMerge(client, accountId, { survivor, mergeId });
     if (later !== undefined) return { kind: 'later', mergeId: later };
     const timesBefore = await selectTimesBefore(client, accountId, { survivor, mergeId });
-    // Reads the loser's row as the merge left it.
+    // Reads the loser's row, so it must run before the loser is restored.
     const { rows } = await client.query<{ properties: JsonObject }>(restoreSurvivor, [accountId, survivor, mergeId]);
     const [restored] = rows;
     if (restored === undefined) return { kind: 'stuck' };
@@ -118,7 +118,9 @@ async function laterMerge(
   return rows[0]?.id;
 }
 
-/** Returns the identities taken from a visitor that have no owner now; the result lists those that have one. */
+/**
+ * Gives recorded identities without an owner back to the loser; returns the identities that another visitor has now.
+ */
 async function restoreIdentities(
   db: Queryable,
   accountId: string,

@@ -5,7 +5,7 @@ import { deleteOldErasures, erasuresKeptMs, insertErasures } from './erasures.ts
 import type { Identifier } from './visitor-identity.ts';
 import type { Queryable } from './visitor-statements.ts';
 
-/** Suppressions of an account before `suppressIdentifiers` refuses more. */
+/** Suppressions of an account, at most. */
 export const suppressionsMax = 1_000_000;
 
 export type SuppressionRequest = {
@@ -17,7 +17,7 @@ export type SuppressionRequest = {
 export type Suppressed = {
   readonly created: number;
   readonly existing: number;
-  /** Identifiers of visitors, or with assignments to experiments. They are not suppressed. */
+  /** Identifiers that belong to a visitor, or that have assignments to experiments. They are not suppressed. */
   readonly owned: readonly Identifier[];
 };
 
@@ -38,11 +38,11 @@ export class WritersBusyError extends Error {
 }
 
 /**
- * Suppresses identifiers that no visitor has: later events that name one are dropped. The resolver does not compare
- * identifiers that a visitor has, so these are left out.
+ * Suppresses identifiers that no visitor has: later events with one of them are dropped. The resolver does not check
+ * identifiers of known visitors, so these are not suppressed.
  *
- * A resolver may be writing a visitor with one of the identifiers that this transaction cannot see yet. Those that begin
- * to write later see the suppression; the others are waited for, and their visitors keep their identifiers.
+ * A resolver may be writing a visitor with one of the identifiers, which this transaction cannot see yet. Writers that
+ * begin later see the suppression; this function waits for the earlier ones, and their visitors keep their identifiers.
  */
 export async function suppressIdentifiers(
   pool: Pool,
@@ -79,7 +79,7 @@ async function suppressFree(
   }
   const sinceMs = now();
   if (created.length > 0) {
-    // A writer that has read the erasures must find a newer one.
+    // A writer that has already read the erasures must find a newer one.
     const atMs = Math.max(sinceMs, (await newestErasureMs(client)) + 1);
     const suppression = { sinceMs, erasureId: undefined, reference };
     await insertErasures(client, { accountId, atMs, suppression }, created);
@@ -254,7 +254,7 @@ type SuppressionRow = {
   erasure_id: string | null;
 };
 
-/** Removes a suppression: events received later than `atMs` may have the identifier. False if there is none. */
+/** Removes a suppression: events received after `atMs` are accepted. False if there is none. */
 export async function deleteSuppression(
   db: Queryable,
   accountId: string,

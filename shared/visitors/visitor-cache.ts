@@ -4,7 +4,7 @@ import type { ClearedIdentity, IdentityRow, StoredVisitor } from './visitor-rows
 /** A visitor in the cache, with the identities that led to it when its row was read. */
 export class CachedVisitor {
   row: StoredVisitor;
-  /** The span of unbroken knowledge of changes in which the row is as it was read; `never` when it may have changed. */
+  /** The span of unbroken knowledge of changes in which the row is unchanged; `never` if it may have changed. */
   span: number;
   /** Whether it was requested since the last search for an entry to remove. */
   isUsed = false;
@@ -17,14 +17,14 @@ export class CachedVisitor {
   }
 }
 
-/** Changes that became known during a read or write, whose result may or may not include them. */
+/** Changes that became known during a read or write. The result of the read or write may or may not include them. */
 export type Reading = { readonly span: number; readonly changed: Map<string, number> };
 
 type AccountVisitors = {
   readonly visitors: Map<string, CachedVisitor>;
   readonly external_id: Map<string, CachedVisitor>;
   readonly email: Map<string, CachedVisitor>;
-  /** Whether changes are reported under the same spelling of the account's id. */
+  /** Whether changes are reported with the same spelling of the account's id. */
   readonly isTold: boolean;
 };
 
@@ -34,13 +34,13 @@ const never = -1;
 export const versionOfNone = 2_147_483_647;
 
 /**
- * Recent visitors and identities, bounded in bytes. The first to be removed are those that were not requested since they
- * were added, or since the last search for an entry to remove passed them (SIEVE,
+ * Recent visitors and identities, bounded in bytes. Entries are removed first if they were not requested since they
+ * were added, or since the last search for an entry to remove (SIEVE,
  * https://www.usenix.org/conference/nsdi24/presentation/zhang-yazhuo).
  *
- * A visitor is current while all changes up to the last check are known and none is of it; any other one may be old, and
- * is confirmed by its version. An identity is valid while its visitor is unchanged: a change of where an identity leads
- * also changes the version of the visitor that it led to.
+ * A visitor is current while all changes up to the last check are known and it is not among them; any other entry may
+ * be old, and is confirmed by its version. An identity is valid while its visitor is unchanged: if an identity gets
+ * another owner, the version of its previous owner changes too.
  */
 export class VisitorCache {
   readonly #accounts = new Map<string, AccountVisitors>();
@@ -75,12 +75,12 @@ export class VisitorCache {
     return used(this.#accounts.get(accountId)?.visitors.get(id));
   }
 
-  /** The visitor an identity led to. */
+  /** The visitor that an identity led to. */
   identity(accountId: string, kind: IdentityKind, value: string): CachedVisitor | undefined {
     return used(this.#accounts.get(accountId)?.[kind].get(value));
   }
 
-  /** Whether a visitor is as the database had it at the last check for changes. */
+  /** Whether a visitor was unchanged in the database at the last check for changes. */
   isCurrent({ span }: CachedVisitor): boolean {
     return this.#isFollowed && span === this.#span;
   }
@@ -92,7 +92,7 @@ export class VisitorCache {
     else this.#confirmed += 1;
   }
 
-  /** Call it before a read or write whose result goes to the cache, and end it afterwards. */
+  /** Call before a read or write whose result goes to the cache; call `endReading` afterwards. */
   beginReading(): Reading {
     const reading = { span: this.#span, changed: new Map<string, number>() };
     this.#readings.add(reading);
@@ -103,12 +103,10 @@ export class VisitorCache {
     this.#readings.delete(reading);
   }
 
-  /**
-   * Stores a row that was read. Where it differs from the entry, identities that led to the entry may lead elsewhere.
-   */
+  /** Stores a row that was read. If it differs from the entry, identities that led to the entry may lead elsewhere. */
   take(row: StoredVisitor, reading: Reading): void {
     const held = this.#accounts.get(row.accountId)?.visitors.get(row.id);
-    // A row read before another one's write was known is older than the entry.
+    // The row was read before a newer write of it became known.
     if (held !== undefined && held.row.version > row.version && this.isCurrent(held)) return;
     if (held !== undefined && held.row.version !== row.version) this.#drop(held);
     this.#put(row, reading);
@@ -133,7 +131,7 @@ export class VisitorCache {
     if (entry?.row === row) entry.span = this.#spanOf(row, reading);
   }
 
-  /** Stores rows that this process wrote: identities that it did not touch still lead to the rows it knew. */
+  /** Stores rows that this process wrote: identities that it did not write still lead to the rows that it knew. */
   takeWritten({ visitors, newIdentities, cleared }: WrittenVisitors, reading: Reading): void {
     for (const { accountId, visitorId } of cleared) {
       const entry = this.#accounts.get(accountId)?.visitors.get(visitorId);
@@ -207,7 +205,7 @@ export class VisitorCache {
     return account;
   }
 
-  /** The span since which a row is known to be as it was read, if it was not changed meanwhile. */
+  /** The span of a row that was read; `never` if it was changed meanwhile or its changes are not reported. */
   #spanOf(row: StoredVisitor, reading: Reading): number {
     const isChanged = changeOf(row, reading) > row.version;
     return isChanged || this.#accounts.get(row.accountId)?.isTold !== true ? never : reading.span;
@@ -247,7 +245,8 @@ export type WrittenVisitors = {
 };
 
 /**
- * Look-ups by result: current, confirmed by the database, or not found; and the entries, in number and bytes (about).
+ * Look-ups by result: current, confirmed by the database, or not found; and the number and approximate bytes of
+ * entries.
  */
 export type CacheFigures = {
   readonly hits: number;
@@ -258,17 +257,17 @@ export type CacheFigures = {
   readonly bytesMax: number;
 };
 
-/** Approximate bytes of an entry beside its text: map entries, row object, keys. */
+/** Approximate bytes of an entry without its text: map entries, row object, keys. */
 const entryBytes = 500;
 const identityBytes = 150;
 
-/** The text, its part of lines, about three bytes a character for the object, and the times with their map. */
+/** The text, its part of lines, about three bytes per character for the object, and the times with their map. */
 const bytesOf = ({ id, properties }: StoredVisitor): number =>
   entryBytes + id.length * 3 + properties.text.length * 5 + (properties.timesText?.length ?? 0) * 3;
 
 const canonicalUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The version that became known while a row was read; 0 for none. */
+/** The version of a row that became known while it was read; 0 for none. */
 const changeOf = ({ accountId, id }: StoredVisitor, { changed }: Reading): number =>
   changed.size === 0 ? 0 : (changed.get(changeKey(accountId, id)) ?? 0);
 

@@ -4,35 +4,37 @@ import type { ErasureMarks } from './visitor-rows.ts';
 import { allVisitors, deleteVisitorChanges, selectVisitorChanges } from './visitor-statements.ts';
 import type { Queryable, VisitorChangesFound } from './visitor-statements.ts';
 
-/** After a longer gap the whole cache is confirmed instead, in ms. Changes are kept several times as long. */
+/**
+ * After a longer gap between two reads of changes, in ms, every cache entry must be confirmed. Changes are kept several
+ * times as long.
+ */
 const gapMaxMs = 60_000;
 const keptMs = 5 * gapMaxMs;
 
-/** Statements whose changes are read at once; beyond, the whole cache is confirmed instead. */
+/** Statements whose changes are read at once. If there are more, every cache entry must be confirmed. */
 const statementsMax = 500;
 
 /** Errors of a database without the latest migration or roles: undefined table, insufficient privilege. */
 const notMigrated: ReadonlySet<string | undefined> = new Set(['42P01', '42501']);
 
-/** The last answer of PostgreSQL, with its time on the monotonic clock and on the wall clock, in ms. */
+/** The last answer of PostgreSQL, with the time of the request by the monotonic clock and by the wall clock, in ms. */
 type Answer = { readonly marks: ErasureMarks; readonly askedMs: number; readonly askedAtMs: number };
 
 /**
- * Marks visitors in a cache that other processes changed: one short statement for a batch of any size, in place of
- * reading every visitor's row. Its answer holds for `trustedMs`: until then batches of known visitors cost no
- * statement.
+ * Marks visitors in a cache that other processes changed: one short statement for a batch of any size replaces reading
+ * every visitor's row. Its answer is trusted for `trustedMs`: until then batches of known visitors need no statement.
  */
 export class VisitorChanges {
   readonly #db: Queryable;
   readonly #cache: VisitorCache;
   readonly #trustedMs: number;
   #answer: Answer | undefined;
-  /** Rises when the answer of a running statement must not be trusted. */
+  /** Incremented when the answer of a running statement must not be trusted. */
   #epoch = 0;
   #last: { readonly found: VisitorChangesFound; readonly atMs: number } | undefined;
   #running: Promise<ErasureMarks | undefined> | undefined;
   #next: Promise<ErasureMarks | undefined> | undefined;
-  /** The moments of calls of `forgetOld`, the oldest last. */
+  /** Snapshots and times of the calls of `forgetOld`, oldest last. */
   readonly #moments: { readonly snapshot: string; readonly atMs: number }[] = [];
 
   constructor(db: Queryable, cache: VisitorCache, trustedMs: number) {
@@ -42,8 +44,8 @@ export class VisitorChanges {
   }
 
   /**
-   * The erasures, where the last answer still holds for events received up to a moment. A suspended process, whose
-   * monotonic clock stood still, does not trust it for events received meanwhile.
+   * The erasures, if the last answer is still trusted for events received up to a time; else undefined. A process that
+   * was suspended, so that its monotonic clock stood still, does not trust the answer for events received meanwhile.
    */
   trusted(receivedUntilMs: number): ErasureMarks | undefined {
     if (this.#answer === undefined) return undefined;
@@ -59,8 +61,8 @@ export class VisitorChanges {
   }
 
   /**
-   * Resolves once the cache knows every change committed before the call. Returns the erasures up to then; undefined
-   * where changes are not recorded yet.
+   * Resolves once the cache knows every change committed before the call. Returns the erasures up to then; undefined if
+   * changes are not recorded yet.
    */
   catchUp(): Promise<ErasureMarks | undefined> {
     if (this.#next !== undefined) return this.#next;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { normalizeEmail } from '../contracts/events/partition.ts';
 
-/** The kinds of identifiers of a visitor beside its id. */
+/** The kinds of identifiers of a visitor other than its id. */
 export type IdentityKind = 'external_id' | 'email';
 
 export const identityKinds: readonly IdentityKind[] = ['external_id', 'email'];
@@ -10,10 +10,12 @@ export const identityKinds: readonly IdentityKind[] = ['external_id', 'email'];
 export type VisitorClaim = {
   /** The id of a device, or of a visitor. */
   readonly userId: string | undefined;
-  /** The customer's id of a person; an alias has both ids, the previous one first. */
+  /** The customer's ids of a person; an alias has two, the previous one first. */
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
-  /** The id of the visitor that is created when nothing above is given; the same for every delivery of the event. */
+  /**
+   * The id of the visitor that is created if there is no other identifier; the same for every delivery of the event.
+   */
   readonly anonymousId: string | undefined;
   /** The event states that its two externalIds are one person. */
   readonly isAlias?: boolean;
@@ -22,7 +24,7 @@ export type VisitorClaim = {
 /** An identifier of a visitor as it is stored. */
 export type Identifier = { readonly kind: 'visitor' | IdentityKind; readonly value: string };
 
-/** All identifiers in a claim. For a person without the device's id, which others may use as well. */
+/** All identifiers in a claim. A person's claim excludes the device's id, since other people may use the device. */
 export function identifiersOf({ userId, externalIds, emails, anonymousId }: VisitorClaim): readonly Identifier[] {
   const ids = externalIds.length > 0 ? [] : [userId, anonymousId];
   return [
@@ -36,7 +38,7 @@ export function identifiersOf({ userId, externalIds, emails, anonymousId }: Visi
 const identityBytesMax = 1_024;
 
 /**
- * Text as PostgreSQL can store it: without NUL characters, and with lone surrogates replaced. Undefined when nothing is
+ * Text as PostgreSQL can store it: without NUL characters, and with lone surrogates replaced. Undefined if nothing is
  * left.
  */
 export function cleanText(value: unknown): string | undefined {
@@ -51,21 +53,21 @@ export function cleanEmail(value: unknown): string | undefined {
   return normalizeEmail(cleanText(value));
 }
 
-/** An identity as it is stored: the text, or its hash where it is too long for an index. */
+/** An identity as it is stored: the text, or its hash if it is too long for an index. */
 export function storedIdentity(value: string): string {
   const short = value.length * 3 <= identityBytesMax || Buffer.byteLength(value) <= identityBytesMax;
   return short ? value : `sha256:${sha256(value)}`;
 }
 
 /**
- * The id of the visitor of an event without identifiers. Derived from the event, so that a redelivery creates no second
- * one.
+ * The id of the visitor of an event without identifiers. It is derived from the event, so that a redelivery creates no
+ * second visitor.
  */
 export function anonymousVisitorId(accountId: string, eventId: string): string {
   return uuidOf(`${accountId}\nanonymous\n${eventId}`);
 }
 
-/** The visitor id in test events of a visitor that is not stored and has no id. */
+/** The visitor id in a test event whose visitor is not stored. */
 export function unstoredVisitorId(
   accountId: string,
   { userId, externalIds, emails, anonymousId }: VisitorClaim,

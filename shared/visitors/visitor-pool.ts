@@ -6,11 +6,11 @@ import { forceIndexScans } from '../postgres/force-index-scans.ts';
 import { assertWritable } from '../postgres/writable-session.ts';
 
 export type VisitorPoolOptions = DatabaseAccess & {
-  /** Connections at most. A batch of visitors takes one. */
+  /** Connections, at most. A batch of visitors uses one. */
   readonly connectionsMax: number;
   /** Shown in the server's list of connections. */
   readonly name: string;
-  /** For a pool whose statements all look up by key: keeps PostgreSQL from planning scans of whole tables. */
+  /** For a pool whose statements all look up by key: prevents PostgreSQL from planning scans of whole tables. */
   readonly forceIndexScans?: boolean;
   /** An idle connection broke; the pool replaces it. */
   onIdleError(error: Error): void;
@@ -28,7 +28,7 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     application_name: options.name,
     max: options.connectionsMax,
     connectionTimeoutMillis: 5_000,
-    // The server ends a statement first; the client's deadline covers a server that does not answer.
+    // The server cancels a statement first; the client's deadline is for a server that does not answer.
     ...timeoutOptions(timeouts),
     query_timeout: timeouts.statementMs + answerMs,
     keepAlive: true,
@@ -39,8 +39,8 @@ export function createVisitorPool(options: VisitorPoolOptions): Pool {
     },
   });
   pool.on('error', options.onIdleError);
-  // The pool listens only while it holds a connection. A connection that breaks during hand-over emits an error, which
-  // would end the process without a listener; the next statement fails anyway.
+  // The pool listens for errors of idle connections only. A connection that breaks during hand-over emits an error,
+  // which would end the process without a listener; the next statement fails anyway.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }

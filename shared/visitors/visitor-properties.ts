@@ -6,17 +6,17 @@ import { joinTimed } from './join-properties.ts';
 import { decodeTimes, encodeTimes, noTimes } from './property-times.ts';
 import type { PropertyTimes } from './property-times.ts';
 
-/** The visitor's part of a line of the log: the text before and after the event, and its size. */
+/** The visitor's part of a line of the log: the texts before and after the event, and their size. */
 export type VisitorLine = {
   readonly id: string;
   readonly before: string;
   readonly behind: string;
   readonly bytes: number;
-  /** Length of its JSON. */
+  /** Length of the visitor's JSON. */
   readonly characters: number;
 };
 
-/** A visitor's properties with their JSON text, which is made at most once, and the time of each. Immutable. */
+/** A visitor's properties with the time of each, and with their JSON text, which is written at most once. Immutable. */
 export class VisitorProperties implements TimedProperties {
   static readonly none = new VisitorProperties({}, '{}');
   readonly value: JsonObject;
@@ -27,12 +27,12 @@ export class VisitorProperties implements TimedProperties {
   #times: PropertyTimes | undefined;
   #timesText: string | undefined | null;
 
-  /** `text` is the JSON of `value`, where it is known; `times` in stored form, see `encodeTimes`. */
+  /** `text`: the JSON of `value`, if it is known. `times` as text: in stored form, see `encodeTimes`. */
   constructor(value: JsonObject, text?: string, times?: string | PropertyTimes) {
     this.value = value;
     this.#text = text;
     this.#times = typeof times === 'string' ? undefined : (times ?? noTimes);
-    // Undefined: yet to be made.
+    // Undefined: not encoded yet.
     this.#timesText = typeof times === 'string' ? times : undefined;
   }
 
@@ -45,41 +45,41 @@ export class VisitorProperties implements TimedProperties {
     return (this.#bytes ??= Buffer.byteLength(this.text));
   }
 
-  /** Decoded when first needed: an event that changes nothing needs none. */
+  /** Decoded when first needed: an event that changes nothing does not need them. */
   get times(): PropertyTimes {
     return (this.#times ??= decodeTimes(this.#timesText ?? undefined, this.value));
   }
 
-  /** The times in stored form; they are not sent. */
+  /** The times in stored form; null if there are none. Destinations do not receive them. */
   get timesText(): string | null {
     if (this.#timesText === undefined) this.#timesText = encodeTimes(this.times, this.value) ?? null;
     return this.#timesText;
   }
 
-  /** Whether they nest deeper. */
+  /** Whether the properties nest deeper than so many levels. */
   nestDeeperThan(levels: number): boolean {
-    // A depth that was checked is not checked again: nearly always the same one is requested.
+    // The last checked depth is not checked again: callers nearly always request the same one.
     if (this.#levels === levels) return false;
     if (textNestsDeeper(this.text, levels)) return true;
     this.#levels = levels;
     return false;
   }
 
-  /** The visitor's part of a line with these properties, made at the first request. */
+  /** The visitor's part of a line with these properties, built at the first request. */
   lineOf(id: string, make: (id: string, properties: VisitorProperties) => VisitorLine): VisitorLine {
     if (this.#line?.id !== id) this.#line = make(id, this);
     return this.#line;
   }
 
   /**
-   * The properties after a write at a time, in ms since the epoch; the same object when nothing changes. Names in
+   * The properties after a write at a time, in ms since the epoch; the same object if nothing changes. Names in
    * `forced` are set whatever their times.
    */
   with(given: JsonObject, atMs = 0, forced?: ReadonlySet<string>): VisitorProperties {
     return become(this, applyTimed(this, given, forced === undefined ? { atMs } : { atMs, forced }));
   }
 
-  /** The properties of this visitor merged with another's: the last write of each, at equal times the other's. */
+  /** The properties of this visitor merged with another's: the last write of each wins, at equal times the other's. */
   mergedWith(other: VisitorProperties): VisitorProperties {
     return become(this, joinTimed(this, other));
   }

@@ -5,7 +5,7 @@ import type { VisitorProperties } from './visitor-properties.ts';
 export type StoredVisitor = {
   readonly accountId: string;
   readonly id: string;
-  /** Rises with every write of the row. */
+  /** Incremented by every write of the row. */
   readonly version: number;
   readonly properties: VisitorProperties;
   readonly createdAtUs: number;
@@ -13,35 +13,42 @@ export type StoredVisitor = {
   /** The visitor that this one was merged into. */
   readonly mergedInto: string | undefined;
   /**
-   * The visitor of events with this id alone, since another person signed in on the device. Undefined, or erased: this
-   * visitor.
+   * The visitor of events with only this id, after another person signed in on the device. If undefined, or if that
+   * visitor was erased: this visitor.
    */
   readonly signedInAs: string | undefined;
-  /** Bits of properties that a server source set, see `serverSet`. */
+  /** Bits of properties that a server source set, see `bitOfProperty`. */
   readonly setByServer: number;
-  /** Ids of its undone merges: an event merges no two visitors that share one. */
+  /** Ids of the visitor's undone merges: no sign-in merges two visitors that share one. */
   readonly apart: readonly string[];
   /**
-   * The number of its externalIds, e-mail addresses and merged ids; for an older row, those added since counting began.
+   * Numbers of the visitor's externalIds, e-mail addresses and merged ids; for an older row, only the ones added since
+   * counting began.
    */
   readonly externalIds: number;
   readonly emails: number;
   readonly aliases: number;
-  /** Too large to be read, from a build without a limit. Its properties are empty here, and it is never written. */
+  /**
+   * The row is too large to be read, written by a build without a limit. Its properties are empty here, and it is never
+   * written.
+   */
   readonly isUnreadable?: boolean;
 };
 
-/** When an identifier was erased. */
+/** The erasure of an identifier. */
 export type Erasure = {
   /** Ms since the epoch. */
   readonly atMs: number;
-  /** Later events are dropped, too. */
+  /** Whether later events are dropped, too. */
   readonly isSuppressed: boolean;
 };
 
 /** Which events must be compared with erasures, of an account or of all accounts. */
 export type ErasureMarks = {
-  /** Time of the last erasure, in ms since the epoch. No event received after it is erased, unless it is suppressed. */
+  /**
+   * Time of the last erasure, in ms since the epoch. No event received after it is dropped, unless an identifier is
+   * suppressed.
+   */
   readonly newestAtMs: number;
   readonly hasSuppressions: boolean;
 };
@@ -51,11 +58,11 @@ export type KnownVisitors = {
   visitor(id: string): StoredVisitor | undefined;
   /** The id of the visitor of an identity. */
   identity(kind: IdentityKind, value: string): string | undefined;
-  /** The last erasure of an identifier, where it affects an event of the batch. */
+  /** The last erasure of an identifier, if it may affect an event of the batch. */
   erasure(identifier: Identifier): Erasure | undefined;
 };
 
-/** A visitor to insert, or to update from the state it was read in. */
+/** A visitor to insert, or to update from the state in which it was read. */
 export type VisitorWrite = {
   readonly accountId: string;
   readonly id: string;
@@ -84,14 +91,14 @@ export type VisitorMerge = {
   readonly accountId: string;
   readonly from: string;
   readonly into: string;
-  /** Undefined where `from` is a new id: then there is nothing to undo. */
+  /** Undefined if `from` is a new id: then there is nothing to undo. */
   readonly record: MergeRecord | undefined;
 };
 
 /** Why two visitors were merged. */
 export type MergeCause = {
   readonly kind: 'signIn' | 'alias' | 'api';
-  /** The identifier of the event that both had. */
+  /** The event's identifier that joined both visitors. */
   readonly identifier?: 'externalId';
   readonly eventId?: string;
   readonly sourceId?: string;
@@ -103,14 +110,14 @@ export type MergeRecord = {
   readonly cause: MergeCause;
   readonly survivor: MergedState;
   readonly loser: MergedState;
-  /** Identities that the loser got since its row was read. */
+  /** Identities that the batch gave to the loser. */
   readonly loserIdentities: readonly Identifier[];
   readonly mergedProperties: VisitorProperties;
 };
 
-/** A visitor as it was before a merge. */
+/** The state of a visitor before a merge. */
 export type MergedState = {
-  /** Undefined: those of its row, which PostgreSQL copies. */
+  /** Undefined: the properties of its row, which PostgreSQL copies. */
   readonly properties: VisitorProperties | undefined;
   readonly setByServer: number;
   readonly apart: readonly string[];

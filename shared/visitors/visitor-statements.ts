@@ -18,7 +18,8 @@ export type VisitorAsked = {
 };
 
 /**
- * A visitor that returns after an erasure starts at version 1 again: the creation time of its row tells the two apart.
+ * A visitor that returns after an erasure starts at version 1 again: the creation time of its row distinguishes the
+ * two.
  */
 type KnownRow = Pick<StoredVisitor, 'version' | 'createdAtUs'>;
 
@@ -41,7 +42,7 @@ type VisitorRecord = {
   aliases: number;
 };
 
-/** Rows with larger properties are not read, in compressed bytes: eight times the limit of one. */
+/** Rows with properties of more compressed bytes are not read: eight times the default size limit. */
 const storedBytesMax = 256 * 1024;
 
 // The account is returned as it was given: a uuid has more than one spelling.
@@ -100,9 +101,9 @@ export async function selectIdentities(db: Queryable, asked: readonly IdentityAs
   }));
 }
 
-/** Changes of visitors since a moment. */
+/** Changes of visitors since a snapshot. */
 export type VisitorChangesFound = {
-  /** The present moment, as PostgreSQL's snapshot of visible transactions. */
+  /** The current snapshot of visible transactions in PostgreSQL. */
   readonly snapshot: string;
   /** Identifies the server and its start: another server may have lost changes of the previous one. */
   readonly server: string;
@@ -112,7 +113,7 @@ export type VisitorChangesFound = {
   readonly isCutShort: boolean;
 };
 
-/** A visitor that was changed has this version at least. */
+/** A changed visitor, which now has at least this version. */
 export type VisitorChange = { readonly accountId: string; readonly id: string; readonly version: number };
 
 type ChangesRecord = {
@@ -126,9 +127,9 @@ type ChangesRecord = {
 };
 
 /**
- * Reads which visitors were changed by transactions committed since `snapshot` (without one only the present moment),
- * and the known erasures. At most `statementsMax` statements are read: while a transaction stays open for long, all
- * transactions since its begin are read again.
+ * Reads which visitors were changed by transactions committed since `snapshot` (without it, only the current snapshot),
+ * and the time of the last erasure. At most `statementsMax` statements are read: while a transaction stays open for
+ * long, all transactions since its beginning are read again.
  */
 export async function selectVisitorChanges(
   db: Queryable,
@@ -152,7 +153,7 @@ export async function selectVisitorChanges(
     values: [snapshot ?? null, statementsMax + 1],
   });
   const [first] = rows;
-  if (first === undefined) throw new Error('PostgreSQL did not say which transactions it has seen');
+  if (first === undefined) throw new Error('PostgreSQL did not return its snapshot of transactions');
   return {
     snapshot: first.snapshot,
     server: first.server,
@@ -214,8 +215,8 @@ export async function deleteIdentities(db: Queryable, cleared: readonly ClearedI
 }
 
 /**
- * Inserts identities without an owner; returns how many were inserted. Waits for transactions that insert the same
- * ones.
+ * Inserts identities that have no owner; returns how many were inserted. Waits for transactions that insert the same
+ * identities.
  */
 export async function insertIdentities(db: Queryable, rows: readonly IdentityRow[]): Promise<number> {
   if (rows.length === 0) return 0;
@@ -238,7 +239,7 @@ export async function insertIdentities(db: Queryable, rows: readonly IdentityRow
 /** The state of a row after a write. */
 export type WrittenVisitor = Pick<StoredVisitor, 'accountId' | 'id' | 'createdAtUs' | 'updatedAtUs'>;
 
-/** Inserts visitors whose ids are free; returns the inserted ones. */
+/** Inserts visitors whose ids are free; returns the inserted rows. */
 export async function insertVisitors(db: Queryable, writes: readonly VisitorWrite[]): Promise<WrittenVisitor[]> {
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
@@ -271,7 +272,7 @@ export async function insertVisitors(db: Queryable, writes: readonly VisitorWrit
   return rows.map(readWritten);
 }
 
-/** Updates visitors that still have the version they were read at; returns the updated ones. */
+/** Updates visitors that still have the version that was read; returns the updated rows. */
 export async function updateVisitors(db: Queryable, writes: readonly VisitorWrite[]): Promise<WrittenVisitor[]> {
   if (writes.length === 0) return [];
   const { rows } = await db.query<WrittenRecord>({
@@ -317,7 +318,10 @@ export const uuidArray = (ids: readonly string[]): string | null => (ids.length 
 
 const devicesPerStatement = 1_000;
 
-/** Signs visitors out of devices, whose events belong to the devices' own visitors again; few devices a statement. */
+/**
+ * Signs visitors out of devices, whose events then belong to the devices' own visitors again, in statements of bounded
+ * size.
+ */
 export async function signOut(db: Queryable, accountId: string, ids: readonly string[]): Promise<void> {
   for (;;) {
     const { rowCount } = await db.query(
@@ -350,7 +354,7 @@ function readWritten(row: WrittenRecord): WrittenVisitor {
 function readVisitor(row: VisitorRecord): StoredVisitor {
   return {
     version: row.version,
-    // The JSON text is stored as well: jsonb writes 1e308 as 309 digits, and adds spaces.
+    // The text of jsonb is not kept: it writes 1e308 as 309 digits, and adds spaces.
     properties:
       row.properties === null
         ? VisitorProperties.none

@@ -9,25 +9,25 @@ export type VisitorTouch = {
   readonly claim: VisitorClaim;
   /** When the event was received, in ms since the epoch. */
   readonly receivedAtMs: number;
-  /** The time of its properties, in ms since the epoch, not after its receipt. Default: its receipt. */
+  /** The time of the event's properties, in ms since the epoch, never after the receipt. Default: the receipt. */
   readonly saidAtMs?: number;
   readonly given: readonly JsonObject[];
   readonly sentWith: KeyTrust;
-  /** The account's identity limits. Default: those of an account without settings. */
+  /** The account's identity limits. Default: `defaultIdentityLimits`. */
   readonly limits?: IdentityLimits;
   /** The event itself, for the records of merges. */
   readonly event?: { readonly id: string; readonly sourceId: string };
 };
 
 /**
- * The rights of an event's key. A `server` key changes everything. A `public` one, which every visitor of a page can
- * read, adds, and does not overwrite a server's values. `signed` is a public one whose event has an identifier signed
- * by a server: it writes properties as a server does. Other identifiers of the event are not signed, so it ties and
- * merges as a public one. A `test` key reads visitors and changes none.
+ * The rights of an event's key. A `server` key may change everything. A `public` key, which every visitor of a page can
+ * read, adds values and does not overwrite a server's values. `signed` is a public key whose event has an identifier
+ * signed by a server: it writes properties like a server key. Other identifiers of the event are not signed, so it ties
+ * and merges like a public key. A `test` key reads visitors and changes none.
  */
 export type KeyTrust = 'server' | 'signed' | 'public' | 'test';
 
-/** Requests of an event that were refused, and how often. */
+/** Reasons why a change that an event requested was refused. */
 export const leftOutReasons = {
   oversized: 'properties or a merge that would have made a visitor larger than it may be',
   keptApart: 'two known people, who stay two',
@@ -42,18 +42,18 @@ export type LeftOut = Readonly<Record<LeftOutReason, number>>;
 export const nothingLeftOut: LeftOut = { oversized: 0, keptApart: 0, notOverwritten: 0, full: 0, overLimit: 0 };
 
 export type VisitorOutcome =
-  /** `properties` are those after this event; `created` when this event created the visitor. */
+  /** `properties`: after this event. `created`: whether this event created the visitor. */
   | {
       readonly kind: 'resolved';
       readonly id: string;
       readonly properties: VisitorProperties;
       readonly created: boolean;
-      /** Absent where nothing was refused. */
+      /** Absent if nothing was refused. */
       readonly leftOut?: LeftOut;
     }
-  /** The event names an identifier that was erased after its receipt, or that is suppressed. */
+  /** The event has an identifier that was erased after the event's receipt, or that is suppressed. */
   | { readonly kind: 'erased' }
-  /** No try will ever find or store the visitor; other events continue. */
+  /** The visitor can never be read or stored; other events continue. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** The result of `resolve`; outcomes in the order of the touches. */
@@ -66,11 +66,9 @@ export type ResolvedVisitors = {
 
 /** The result of a look-up, before anything is written. */
 export type LookedUpVisitors = {
-  /** In the order of the touches; undefined for those of accounts with something to write. */
+  /** In the order of the touches; undefined for touches of accounts with rows to write. */
   readonly outcomes: readonly (VisitorOutcome | undefined)[];
-  /**
-   * Resolves the touches of the other accounts as `resolve` does, from the rows that were read. Call it once at most.
-   */
+  /** Resolves the remaining touches as `resolve` does, from the rows that were read. Call it at most once. */
   write(): Promise<ResolvedVisitors>;
 };
 
@@ -81,16 +79,16 @@ export type FoundVisitor = {
   readonly updatedAtMs: number;
   readonly externalIds: readonly string[];
   readonly emails: readonly string[];
-  /** Ids merged into this visitor, `aliasesMax` of them at most. */
+  /** Ids merged into this visitor, at most `aliasesMax`. */
   readonly aliases: readonly string[];
 };
 
 export type VisitorKey =
   | { readonly id: string }
-  /** The id of a device or a visitor: finds the visitor of events with it alone. */
+  /** The id of a device or a visitor: finds the visitor of events with only this id. */
   | { readonly userId: string }
   | { readonly externalId: string }
-  /** In any spelling: trimmed and lower-cased here. */
+  /** In any spelling: it is trimmed and lower-cased. */
   | { readonly email: string };
 
 /**
@@ -99,14 +97,14 @@ export type VisitorKey =
  */
 export type VisitorStore = {
   /**
-   * Finds or creates the visitor of each touch and applies its properties, in order, as one transaction.
-   * Throws VisitorsRefusedError when the database will never take one of the values, VisitorsFailedError when it
-   * fails at one of the visitors, VisitorsUnavailableError when it is unavailable; nothing is stored then.
+   * Finds or creates the visitor of each touch and applies its properties, in order, as one transaction. Throws
+   * VisitorsRefusedError if the database will never accept one of the values, VisitorsFailedError if it fails for one
+   * of the visitors, VisitorsUnavailableError if it is unavailable; nothing is stored then.
    */
   resolve(touches: readonly VisitorTouch[]): Promise<ResolvedVisitors>;
   /**
-   * The same in two steps, for touches of several accounts: accounts with nothing to write do not wait for the others.
-   * Throws as `resolve` does.
+   * As `resolve`, in two steps, for touches of several accounts: accounts with nothing to write do not wait for the
+   * others. Throws as `resolve` does.
    */
   lookUp(touches: readonly VisitorTouch[]): Promise<LookedUpVisitors>;
   /**
@@ -114,7 +112,7 @@ export type VisitorStore = {
    * changes before it uses the memory.
    */
   distrust(): void;
-  /** Ids merged into each of some visitors, `aliasesMax` a visitor at most. */
+  /** Ids merged into each of these visitors, at most `aliasesMax` per visitor. */
   aliasesOf(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
   /** The visitor of an id, an alias, an externalId or an e-mail address. */
   find(accountId: string, key: VisitorKey): Promise<FoundVisitor | undefined>;
@@ -126,12 +124,12 @@ export class VisitorsRefusedError extends Error {
 }
 
 /**
- * The database works, and fails at these visitors or at one of them: a statement takes too long, or a row cannot be
- * read. Other events must continue without them.
+ * The database works, but fails for one of these visitors: a statement takes too long, or a row cannot be read. Other
+ * events must continue without them.
  */
 export class VisitorsFailedError extends Error {
   readonly code = 'visitors_failed';
-  /** Whether only a lock of another transaction was waited for. */
+  /** Whether the cause was only a wait for the lock of another transaction. */
   readonly isHeld: boolean;
 
   constructor(
@@ -143,7 +141,7 @@ export class VisitorsFailedError extends Error {
   }
 }
 
-/** The database could not be asked, or not now. */
+/** The database cannot be reached, or cannot serve requests now. */
 export class VisitorsUnavailableError extends Error {
   readonly code = 'visitors_unavailable';
 }

@@ -21,10 +21,10 @@ export type Working = {
   externalIds: number;
   emails: number;
   aliases: number;
-  /** Whether an earlier event of the batch was the visitor's. */
+  /** Whether the visitor is stored, or an earlier event of the batch belongs to it. */
   isSeen: boolean;
   changed: boolean;
-  /** Orders visitors by their last write: stored rows before rows that this batch wrote. */
+  /** Orders visitors by their last write: stored rows come before rows that this batch wrote. */
   writtenAt: number;
 };
 
@@ -48,7 +48,7 @@ export function workingOf(stored: StoredVisitor, mergedInto: Working | undefined
   };
 }
 
-/** Two visitors merged: the older one with the properties of both, those written later first. */
+/** The merge of two visitors: the older one survives, with the properties of both; the later written ones win. */
 export function mergeOf(a: Working, b: Working) {
   const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a];
   const [earlier, later] = a.writtenAt < b.writtenAt ? [a, b] : [b, a];
@@ -56,7 +56,7 @@ export function mergeOf(a: Working, b: Working) {
   return { survivor, loser, properties: withServerSet(joined, earlier, later) };
 }
 
-/** Keeps values that a server set for only one of two visitors, with their times. */
+/** Adds the values that a server set for only one of two visitors, with their times. */
 function withServerSet(joined: VisitorProperties, a: Working, b: Working): VisitorProperties {
   const ruled = Object.entries(ruledByServer(serverSetOf(a), serverSetOf(b)));
   return ruled.reduce((properties, [name, value]) => {
@@ -83,7 +83,7 @@ export function becomeOne(survivor: Working, loser: Working): void {
 export const isKnown = ({ properties }: Pick<Working, 'properties'>): boolean =>
   typeof properties.value['external_id'] === 'string';
 
-/** A visitor with this many identifiers gets no further one. Pages that show a visitor read as many. */
+/** A visitor with this many identifiers gets no further one. Pages that show a visitor read up to this number. */
 export const identifiersMax = 1_000;
 
 /** The number of a visitor's identifiers, without its id. */
@@ -98,7 +98,7 @@ export function root(visitor: Working): Working {
   return found;
 }
 
-// Stored rows are older than new ones; of two with the same time the smaller id counts as older.
+// Stored rows are older than new ones; at the same time the smaller id counts as older.
 function isOlder(a: Working, b: Working): boolean {
   const aUs = a.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
   const bUs = b.stored?.createdAtUs ?? Number.MAX_SAFE_INTEGER;
@@ -120,7 +120,7 @@ export function causeOf({ isAlias, externalIds }: VisitorClaim, event: VisitorTo
 /** Undone merges of a visitor, at most; the oldest are forgotten. */
 const apartMax = 100;
 
-/** A new merge of the two ends the effect of their undone merges. */
+/** A new merge of two visitors ends the effect of their undone merges. */
 function apartAfterMerge(survivor: readonly string[], loser: readonly string[]): readonly string[] {
   if (loser.length === 0) return survivor;
   const both = [...survivor, ...loser];

@@ -13,7 +13,7 @@ export class WorkingVisitors {
     this.#known = known;
   }
 
-  /** All visitors that the batch has touched. */
+  /** All visitors that the batch has read or created. */
   all(): Iterable<Working> {
     return this.#visitors.values();
   }

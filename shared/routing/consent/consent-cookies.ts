@@ -40,7 +40,10 @@ export function readCookiebot(value: unknown): Categories {
   return toCategories(found.map(([, name = '', word]) => [name, word === 'true']));
 }
 
-/** The purposes of Didomi's cookie `didomi_token`: base64 of JSON with lists of ids. Throws RangeError for anything else. */
+/**
+ * The purposes of Didomi's cookie `didomi_token`: base64 of JSON with lists of ids. Throws RangeError for any other
+ * value.
+ */
 export function readDidomi(value: unknown): Categories {
   const token = parsed(Buffer.from(decoded(textOf(value)), 'base64').toString('utf8'));
   const purposes = isJsonObject(token) ? token['purposes'] : undefined;

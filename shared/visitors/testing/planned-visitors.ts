@@ -12,7 +12,7 @@ export const accountId = 'account';
 /** The same event with another key. */
 export const sentWith = (trust: KeyTrust, event: VisitorTouch): VisitorTouch => ({ ...event, sentWith: trust });
 
-/** An event of a server's key, that says what identifies its visitor as a property too, as events do. */
+/** An event of a server's key. The visitor's externalId is a property too, as in real events. */
 export function person(externalId: string, claim: Partial<VisitorClaim> = {}, given: JsonObject = {}): VisitorTouch {
   return touch({ externalIds: [externalId], ...claim }, { external_id: externalId, ...given });
 }
