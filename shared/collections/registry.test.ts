@@ -21,11 +21,11 @@ test.each(collections.map((collection) => [collection.name, collection] as const
       const schema = body.properties[field];
       expect([field, schema !== undefined && Value.Check(schema, value)]).toEqual([field, true]);
     }
-    // What it says in place of a field that cannot be read.
+    // A harmless field that cannot be read gets its default.
     expect(Object.keys(defaults)).toEqual(expect.arrayContaining([...harmless]));
     // Fields of the answer that are not stored (a source's live values) are read-only too.
     expect(fields).toEqual(expect.arrayContaining([...fixed, ...filters, ...references.map(({ field }) => field)]));
-    // A client cannot give what only the service sets, so a new entity has it from the service.
+    // Clients cannot set read-only fields, so the service sets them in a new entity.
     const given = Object.keys({ ...defaults, ...generate((length) => 'x'.repeat(length)) });
     for (const field of readOnly) if (fields.includes(field)) expect(given).toContain(field);
     if (uniqueNames || ids === 'slug') expect(uniqueNames ? fields.includes('name') : true).toBe(true);

@@ -304,7 +304,7 @@ test('round trip: a configuration', () => {
   );
 });
 
-/** What a schema allows, with words and beyond limits of another build where `isOther`. */
+/** Values that a schema allows; with `isOther` also words, and values beyond the limits, of another build. */
 function valueOf(schema: object, isOther: boolean): fc.Arbitrary<unknown> {
   const node = schema as Readonly<Record<string, unknown>>;
   const { type, anyOf, properties, items, patternProperties } = node;

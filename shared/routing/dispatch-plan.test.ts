@@ -27,7 +27,7 @@ function decide(collections: TestCollections, event: Parameters<typeof sampleEve
   return compileDispatchPlan(config, published, kind).decide(headOf(subject), subject);
 }
 
-/** A plan of a destination that passes these consent types on, and the sample event. */
+/** The plan of a destination that passes on these consent types, and the sample event. */
 function planFor(consentTypes: readonly GoogleConsentType[], collections: TestCollections) {
   const config = testLiveConfig({ destinations: [destination], ...collections });
   const [published] = publishedDestinations(config);
@@ -171,7 +171,7 @@ describe('dispatch plan', () => {
   test('mappings: the hashing salt of the destination stands before the value in each modification that hashes', () => {
     const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
     const md5 = createHash('md5').update('pepper Ada@Example.com ').digest('hex');
-    // Value, and what a platform that was given the salt would compute of it.
+    // A value, and the result that a platform with the salt computes from it.
     const rows: readonly (readonly [modification: string, value: string, sent: string])[] = [
       ['Hash', ' Ada@Example.com ', sha256('pepper Ada@Example.com ')],
       ['HashMD5', ' Ada@Example.com ', md5],

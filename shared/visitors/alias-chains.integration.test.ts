@@ -35,7 +35,7 @@ function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: Visito
   };
 }
 
-/** Rows of aliases as merges leave them: `a1`, `a2` …, each merged into what `into` says, an SQL expression of n. */
+/** Rows of aliases as merges leave them: `a1`, `a2` …, each merged into the id `into`, an SQL expression of n. */
 async function addAliases(account: string, count: number, into: string): Promise<void> {
   const sql = `insert into visitors (account_id, id, merged_into, created_at)
     select $1, 'a' || n, ${into}, now() + n * interval '1 ms' from generate_series(1, $2::int) n`;
@@ -73,7 +73,7 @@ test('merge: however many ids lead to a visitor, it is one row that says it is a
     [account],
   );
   expect(rows).toEqual([{ aliases: 20_000 }]);
-  // By the store that merged, by one that knows nothing, and by what the control plane asks.
+  // By the store that merged, and by one with an empty cache.
   for (const reader of [store, createVisitorStore(pool)]) {
     const claims = [{ userId: 'a1' }, { userId: 'a20000' }, { externalIds: ['x7'] }, { userId: 'kiosk' }];
     const { outcomes } = await reader.resolve(claims.map((claim) => touch(account, claim)));
@@ -132,7 +132,7 @@ test('chain of aliases: a long one is shortened when it is read, in statements o
     return count - 1;
   };
   expect(await hops(`a${length}`)).toBe(length);
-  // The last is named twice: what was read before it was shortened still leads there.
+  // The last one is requested twice: rows that were read before the chain was shortened still lead to its end.
   const { outcomes } = await store.resolve([
     touch(account, { userId: `a${length}` }),
     touch(account, { userId: 'a3' }),
@@ -158,7 +158,7 @@ test('erase: nothing is left of any visitor that was merged into it, however man
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'root', emails: ['ann@example.com'] }, { city: 'Oslo' })]);
   await store.resolve([touch(account, { userId: 'other', externalIds: ['y'] })]);
-  // A tree of all shapes: thousands side by side, and each hundredth has a chain below it.
+  // A tree of all shapes: a thousand side by side, then chains of a hundred.
   const count = 3_000;
   await addAliases(account, count, "case when n <= 1000 then 'root' when n % 100 = 0 then 'a1' else 'a' || n - 1 end");
   await addIdentities(account, count);
@@ -190,7 +190,7 @@ test('clearing an identity: also takes what a visitor had before it was merged, 
   await store.resolve([touch(account, { userId: 'older', externalIds: ['x1'] }, { external_id: 'x1' })]);
   await store.resolve([touch(account, { userId: 'younger', externalIds: ['x2'] }, { external_id: 'x2' })]);
   await store.resolve([touch(account, { externalIds: ['x2', 'x1'], isAlias: true })]);
-  // In one batch and over two.
+  // In one batch, and across two batches.
   await store.resolve([
     touch(account, { userId: 'younger' }, { external_id: null }),
     touch(account, { userId: 'ann', externalIds: ['x2'] }),

@@ -41,7 +41,7 @@ const idOf = (outcome: VisitorOutcome | undefined): string =>
 const outcomesOf = async (store: VisitorStore, touches: readonly VisitorTouch[]): Promise<readonly string[]> =>
   (await store.resolve(touches)).outcomes.map(idOf);
 
-/** Erases a visitor; returns the last millisecond in which an event is the erased one's, which has passed. */
+/** Erases a visitor; returns the last ms, already past, in which events belong to the erased visitor. */
 async function erase(accountId: string, id: string, isSuppressed = false): Promise<number> {
   const announced: number[] = [];
   const announce = async ({ atMs }: AnnouncedErasure): Promise<void> => void announced.push(atMs);
@@ -117,7 +117,7 @@ test('erase visitor: a cache that missed the erasure does not mistake the new vi
   await stale.resolve([touch(account, { claim, given: [{ city: 'Oslo' }] })]);
   await erase(account, 'u');
   await other.resolve([touch(account, { claim, given: [{ city: 'Rome' }] })]);
-  // Of the same version as the one before; and no row says that anything changed.
+  // The row has the same version as the previous one, and no record of a change.
   await pool.query('delete from visitor_changes');
   expect((await stale.lookUp([touch(account, { claim })])).outcomes).toMatchObject([
     { properties: { value: { city: 'Rome' } } },
@@ -127,7 +127,7 @@ test('erase visitor: a cache that missed the erasure does not mistake the new vi
 test('erase visitor: all of a cluster is erased, however long its chain of merges, and by any of its ids', async () => {
   const account = randomUUID();
   const ids = Array.from({ length: 2_500 }, (_, n) => `id-${n}`);
-  // Each was merged into the one before, and a few into the first.
+  // Each was merged into the previous one, and a few into the first.
   await pool.query(
     `insert into visitors (account_id, id, merged_into)
       select $1, 'id-' || n, case when n = 0 then null when n > 2400 then 'id-0' else 'id-' || (n - 1) end
@@ -153,7 +153,7 @@ test('erase visitor: another account with the same ids loses nothing', async () 
   const [account, other] = [randomUUID(), randomUUID()];
   const store = createVisitorStore(pool);
   for (const accountId of [account, other]) await store.resolve([touch(accountId, { claim: ann, given: [named] })]);
-  // Rows of what a visitor did and was given: the twins of these accounts have them as well.
+  // Rows of other tables about the visitor: the twins of these accounts have them as well.
   for (const accountId of [account, other]) {
     await pool.query(
       `insert into recent_events (account_id, id, time, received_at, source_id, name, visitor_id, test, body)
@@ -242,13 +242,13 @@ test('erase visitor: concurrent writers bring back nothing that was erased, and 
     await stores[0]?.resolve([touch(account, { claim: ann, given: [{ custom_properties: { old: round } }] })]);
     const erasure = { isOver: false };
     const writing = stores.map(async (store, writer) => {
-      // Received before, resolved whenever its turn comes.
+      // Received before the erasure, resolved at any time.
       const at = Date.now();
       for (let n = 0; !erasure.isOver || n < 5; n += 1) {
         const claim = claims[(writer + n) % claims.length] ?? ann;
         const given = [{ custom_properties: { late: round } }];
         await store.resolve([touch(account, { claim, at, given })]).catch((error: unknown) => {
-          // Ten tries against the others: it would come again.
+          // The store gave up after ten attempts: the event would be delivered again.
           if (!(error instanceof VisitorsUnavailableError)) throw error;
         });
       }
@@ -272,7 +272,7 @@ test('erase visitor: an erasure between two queries of a writer is seen by the w
     const late = touch(account, { claim: ann, given: [named] });
     const query = own.query.bind(own) as (statement: { readonly name?: string }) => Promise<unknown>;
     let isErased = false;
-    // The next query for visitors finds none.
+    // The visitor is erased just before the next query for visitors.
     const spied = vi.spyOn(own, 'query') as unknown as MockInstance<typeof query>;
     spied.mockImplementation(async (statement) => {
       if (statement.name === 'select-visitors' && !isErased) {
@@ -326,7 +326,7 @@ test('erase visitor: where the clock of the services was set back, what was rece
   const beganMs = Date.now();
   for (const [id, backMs, isErased] of [
     ['u', 3_600_000, true],
-    // The database's clock is the wrong one.
+    // The database's clock counts as wrong.
     ['v', 48 * 3_600_000, false],
   ] as const) {
     await createVisitorStore(pool).resolve([touch(account, { claim: { userId: id } })]);
@@ -364,7 +364,7 @@ test('erase visitor: what is kept is an HMAC with a key that is in no other tabl
 });
 
 test('upgrade: tombstones of earlier versions count as erased when they were made, and are gone, also those made meanwhile', async () => {
-  // A migration is of all accounts.
+  // A migration concerns all accounts.
   const own = await createTestDatabase({ hasTwins: false });
   const before = migrationList.filter(({ name }) => name < '0015');
   await migrate(own.url, undefined, before);

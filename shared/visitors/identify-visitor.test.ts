@@ -107,7 +107,7 @@ test('e-mail addresses: a public key adds none to a visitor whose address a serv
   expect(identitiesOf(plan([sentWith('public', event)], from))).toEqual([]);
   const result = plan([event], from);
   expect(identitiesOf(result)).toEqual(['email d@b.c u']);
-  // Written although no property changed: caches with the visitor have to see the address.
+  // Written although no property changed, so that caches with the visitor learn of the address.
   expect(result.writes).toMatchObject([{ id: 'u', emails: 2 }]);
 });
 
@@ -176,13 +176,13 @@ test('sign-in: one that says what is stored writes nothing, and the device’s o
   const byPublic = plan([sentWith('public', signIn)], from);
   expect([ids(byPublic), byPublic.writes, sumLeftOut(byPublic.outcomes).notOverwritten]).toEqual([['w'], [], 0]);
   expect(plan([signIn], from).writes).toEqual([]);
-  // A device that a server knows, where a public key signed the same person in before.
+  // A device that a server knows; a public key signed in the same person before.
   const ofPage = known(
     [knownPerson('d', 'a', { signedInAs: 'w', setByServer: 1 }), knownPerson('w', 'b')],
     [['external_id', 'b', 'w']],
   );
   expect(plan([signIn], ofPage).writes).toMatchObject([{ id: 'd', signedInAs: 'w', setByServer: 9 }]);
-  // A device that no server knows: afterwards a public key signs no other person in there.
+  // A device that no server knows: afterwards a public key cannot sign in another person.
   const unknownToServers = known(
     [stored('d', { signedInAs: 'w' }), knownPerson('w', 'b'), knownPerson('v', 'c')],
     [
@@ -194,7 +194,7 @@ test('sign-in: one that says what is stored writes nothing, and the device’s o
   const confirmed = plan([signIn, other], unknownToServers);
   expect(confirmed.writes).toMatchObject([{ id: 'd', signedInAs: 'w', setByServer: 8 }]);
   expect(sumLeftOut(confirmed.outcomes).notOverwritten).toBe(1);
-  // Its own person signs in again.
+  // The device's own person signs in again.
   const back = plan([touch({ userId: 'd', externalIds: ['a'] })], from);
   expect(back.writes).toMatchObject([{ id: 'd', signedInAs: undefined, setByServer: 0 }]);
 });

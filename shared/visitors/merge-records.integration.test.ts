@@ -47,7 +47,7 @@ test('merge records: a sign-in and an alias are recorded with both visitors as t
   const batches = (id: string) => [
     [touch(id, { userId: 'p', externalIds: ['x'] }, { city: 'Bern', zip: '1' })],
     [touch(id, { userId: 'd', emails: ['d@example.com'] }, { email: 'd@example.com', city: 'Oslo' })],
-    // The large number shows who copied it: JavaScript would round it.
+    // The large number shows that PostgreSQL copied it: JavaScript would round it.
     [],
     [touch(id, { userId: 'd', externalIds: ['x'] })],
     [touch(id, { externalIds: ['y'] }, { city: 'Rome' })],

@@ -127,7 +127,7 @@ const erasedAt = (atMs: number, isSuppressed = false): Record<string, Erasure> =
   Object.fromEntries(Object.keys(erasedIdentifiers).map((key) => [key, { atMs, isSuppressed }]));
 
 test('planVisitors: an event received until the erasure of any of its identifiers is dropped, and changes nothing', () => {
-  // Its identifiers may be those of a new visitor by then.
+  // A new visitor may have its identifiers by then.
   for (const from of [
     known([], [], erasedAt(1_000)),
     known([stored('v')], [['external_id', 'x', 'v']], erasedAt(1_000)),
@@ -174,7 +174,7 @@ test('planVisitors: visitors that would be too large as one stay two, and keep w
   );
   const result = plan([touch({ userId: 'u', externalIds: ['x'] }, { c: 1 })], from, 100);
   expect(sumLeftOut(result.outcomes).oversized).toBe(1);
-  // The event is the person's, and so are the later ones of the device.
+  // The event and later events of the device belong to the person.
   expect(ids(result)).toEqual(['w']);
   expect(result.merges).toEqual([]);
   expect(propertiesOf(result)).toEqual([{ b: 'y'.repeat(60), c: 1 }]);
@@ -315,7 +315,7 @@ test('planVisitors: an alias with a public key makes no one of two known people'
   expect(ids(result)).toEqual(['new-1', 'new-2', 'new-2', 'new-1', 'new-2']);
   expect(result.merges).toEqual([]);
   expect(sumLeftOut(result.outcomes).keptApart).toBe(1);
-  // A new id of a person that a server named is another person too.
+  // A new id for a person whose externalId a server set is another person, too.
   const unknown = plan([person('old'), sentWith('public', alias('old', 'third')), person('third'), person('old')]);
   expect(ids(unknown)).toEqual(['new-1', 'new-2', 'new-2', 'new-1']);
   const unused = plan([person('mallory'), sentWith('public', alias('unused', 'mallory')), person('unused')]);
@@ -344,7 +344,7 @@ test('planVisitors: a public key does not overwrite or clear what a server has s
   expect(attacked).toEqual({ external_id: 'cust', ...contact, city: 'Rome' });
   expect(respelled).toMatchObject({ plan: 'pro' });
   expect(changed).toMatchObject({ email: 'new@b.c' });
-  // The address that was not taken over identifies no visitor either.
+  // The address that was not overwritten identifies no visitor either.
   expect(ids(result)).toEqual(['new-1', 'new-1', 'new-1', 'new-1', 'new-2']);
   expect(sumLeftOut(result.outcomes).notOverwritten).toBe(2);
 });
@@ -388,7 +388,7 @@ test('planVisitors: a server’s events of a userId it knows do not follow who s
     sentWith('public', touch({ userId: 'user-42' })),
   ];
   expect(ids(plan(events))).toEqual(['user-42', 'new-1', 'user-42', 'new-1']);
-  // Who a server signed in stays so for both.
+  // A person signed in by a server stays signed in for both kinds of keys.
   const next = [person('carol', { userId: 'user-42' }), sentWith('public', person('mallory', { userId: 'user-42' }))];
   const later = [touch({ userId: 'user-42' }), sentWith('public', touch({ userId: 'user-42' }))];
   const result = plan([...events, ...next, ...later]);
@@ -423,7 +423,7 @@ test('planVisitors: an event of a test key sees its visitor, and changes nothing
   expect([one, two, ...named.slice(0, 2)]).toEqual(['v', 'v', 'u', 'anonymous']);
   expect(again).toBe(unknown);
   expect(result).toMatchObject({ writes: [], newIdentities: [], merges: [], cleared: [] });
-  // A redelivery says the same.
+  // A redelivery has the same result.
   expect(
     ids(
       plan(
@@ -459,7 +459,7 @@ test('planVisitors: no event but an alias makes one of two known people, and eac
       const result = plan([...touches, ...looks]);
       const last = ids(result).slice(touches.length);
       expect(new Set(last).size).toBe(3);
-      // Who is named by an externalId has it, at once and to the end.
+      // The visitor of an externalId has it as a property from then on.
       for (const [index, { externalId, trust }] of events.entries()) {
         if (externalId === undefined || trust === 'test') continue;
         expect(propertiesOf(result)[index]?.['external_id']).toBe(externalId);
@@ -524,7 +524,7 @@ test('planVisitors: a visitor with as many identifiers as it may have takes no f
   expect(ids(result)).toEqual(['v', 'v', 'v', 'other', 'v']);
   expect(result.merges).toEqual([]);
   expect(result.newIdentities).toEqual([]);
-  // The devices lead to the person all the same.
+  // The devices lead to the person nevertheless.
   const signedIn = result.writes.flatMap(({ id, signedInAs }) => (signedInAs === undefined ? [] : [[id, signedInAs]]));
   expect(signedIn).toEqual([
     ['anonymous', 'v'],

@@ -25,7 +25,7 @@ afterAll(async () => {
 const dayMs = 86_400_000;
 const receivedAtMs = 1_800_000_000_000;
 
-/** An event that was received now and says when it was. */
+/** An event that is received now, with its own time `said`. */
 function touch(
   accountId: string,
   claim: Partial<VisitorClaim>,
@@ -158,7 +158,7 @@ test('property times: known visitors who bring nothing new are not written, and 
     );
   await store.resolve(all(10));
   const before = await rowsOf(account);
-  // The same again: in order, late, with a fresh cache, and cleared again.
+  // The same events again: in order, late, with a fresh cache, and cleared again.
   for (const [said, by] of [
     [20, store],
     [5, store],
@@ -175,7 +175,7 @@ test('property times: known visitors who bring nothing new are not written, and 
       [account],
     )
   ).rows;
-  // The base, and the cleared phone number; its properties take over 150 bytes.
+  // The base and the cleared phone number are stored; the properties take over 150 bytes.
   expect(size?.times).toBeLessThanOrEqual(48);
   expect(size?.properties).toBeGreaterThan(150);
 });

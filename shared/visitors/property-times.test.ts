@@ -5,8 +5,8 @@ import { boundedTimes, decodeTimes, encodeTimes } from './property-times.ts';
 import { VisitorProperties } from './visitor-properties.ts';
 
 /**
- * A write of one property or member at a time of its own, that gives a value of its own, or clears: once each, as what is given or
- * cleared again is no write.
+ * A write of one property or member: each has a time of its own, and a value of its own or a clear. A repeated value or
+ * clear is not a write.
  */
 type Write = { readonly atMs: number; readonly given: JsonObject };
 
@@ -81,7 +81,7 @@ test('property times: what is stored is read again as it was', () => {
     fc.property(writes, (all) => {
       const { value, times, timesText } = apply(all);
       expect(Object.fromEntries(decodeTimes(timesText ?? undefined, value))).toEqual(Object.fromEntries(times));
-      // A visitor that is read again goes on as the one in memory does.
+      // A visitor read from its stored form behaves like the one in memory.
       const read = new VisitorProperties(value, undefined, timesText ?? undefined);
       const late = { atMs: 20, given: { city: 'late', custom_properties: { a: 'late' }, consent: { ads: 'late' } } };
       expect(stateOf(apply([late], read))).toEqual(stateOf(apply([late], apply(all))));
@@ -95,7 +95,7 @@ test('property times: a value that is given again is no write, and one without a
   expect(known.with({ city: 'Rome' }, 4)).toBe(known);
   const old = new VisitorProperties({ city: 'Oslo' });
   expect(old.with({ city: 'Rome' }, 1).value).toEqual({ city: 'Rome' });
-  // Of two writes at one time the one that is applied later wins: rows of one batch have one time of receipt.
+  // At equal times the write that is applied later wins: rows of one batch have the same time of receipt.
   expect(known.with({ city: 'Rome' }, 5).value['city']).toBe('Rome');
 });
 
@@ -112,7 +112,7 @@ test('property times: a visitor from one event takes 15 bytes, and a hostile one
   hostile = hostile.with({ [`gone-${'x'.repeat(5_000)}`]: null }, 1_764_230_500_000);
   expect(hostile.times.size).toBe(900 + 64);
   expect(Buffer.byteLength(hostile.timesText ?? '')).toBeLessThan(24 * 1024);
-  // The newest keep their own, the older ones are not overwritten by what is older than they are.
+  // The newest properties keep their times, and older writes do not overwrite the others.
   expect(hostile.with({ custom_properties: { k900: 'late' } }, 1_764_230_400_899)).toBe(hostile);
   expect(hostile.with({ custom_properties: { k1: 'late' } }, 1_764_230_400_000)).toBe(hostile);
   expect(boundedTimes(hostile.times, hostile.value)).toEqual(hostile.times);

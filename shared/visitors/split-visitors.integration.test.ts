@@ -19,7 +19,7 @@ import type { VisitorTouch } from './visitor-store.ts';
 
 let database: TestDatabase;
 let pool: Pool;
-/** A resolver's, whose cache lives on from test to test. */
+/** A resolver's store, whose cache is kept from test to test. */
 let store: PostgresVisitorStore;
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ async function newestMerge(accountId: string, id: string): Promise<string> {
   return merge?.id ?? 'none';
 }
 
-/** All that is stored of the visitors, but for versions and what was undone. */
+/** All stored data of the visitors, except for versions and undone merges. */
 async function rowsOf(accountId: string): Promise<unknown> {
   const { rows } = await pool.query(
     `select id, properties::text, coalesce(joined_to, merged_into) as merged_into, signed_in_as, set_by_server, created_at::text, updated_at::text,
@@ -115,7 +115,7 @@ test('split: the merges of any visitors are undone one by one, and each leaves t
       }
       const all = visitors.map((_, n) => ({ accountId: account, id: `v${n}` }));
       if (isShortened) await shortenChains(pool, all);
-      // A cache that has seen the merged visitors has to notice.
+      // A cache that contains the merged visitors must notice the change.
       for (const { id } of all) await resolvesTo(account, { userId: id });
       for (const { before, mergeId, survivor } of done.toReversed()) {
         expect(await split(account, survivor, mergeId)).toMatchObject({ kind: 'split', taken: [] });
@@ -172,7 +172,7 @@ test('split: no event merges the two again, whatever they are merged with, and a
   const again = await store.resolve([signIn, touch(account, { userId: 'e', externalIds: ['x'] })]);
   expect(again.merged).toBe(0);
   expect(sumLeftOut(again.outcomes).keptApart).toBe(2);
-  // Who signs in on the device is who its events are of, as with any two people.
+  // The device's events belong to the person who signs in on it, as with any two people.
   expect(await resolvesTo(account, { userId: 'd' })).toBe('p');
   expect(await store.find(account, { id: 'd' })).toMatchObject({ id: 'd', properties: { city: 'Oslo', zip: '1' } });
   expect(await join(account, 'p', 'd')).toMatchObject({ kind: 'merged', survivor: 'p', loser: 'd' });

@@ -32,7 +32,7 @@ export class SuppressionsFullError extends Error {
   readonly code = 'suppressions_full';
 }
 
-/** Transactions that began before the suppression did not end in time. The suppression stays; repeating it is harmless. */
+/** Transactions that began before the suppression did not end in time. The suppression stays; a retry is harmless. */
 export class WritersBusyError extends Error {
   readonly code = 'writers_busy';
 }

@@ -51,7 +51,7 @@ function stopClock(): { advance(ms: number): void } {
   return { advance: (ms) => void (nowMs += ms) };
 }
 
-/** Counts transactions, those of one statement as well. */
+/** Counts transactions, including single statements. */
 async function transactionsOf(work: () => Promise<unknown>): Promise<number> {
   const connect = vi.spyOn(pool, 'connect');
   await work();
@@ -114,7 +114,9 @@ test('trusted memory: a question that was asked before the memory is distrusted 
   expect(await transactionsOf(() => lookUp(store, touch(own, 'u')))).toBe(0);
 });
 
-/** Has a store ask what changed right before a commit: its memory is trusted for the longest time after it. */
+/**
+ * Makes a store check for changes right before a commit, so that its memory is trusted for the longest time after it.
+ */
 async function trustNow(store: PostgresVisitorStore, ...touches: VisitorTouch[]): Promise<void> {
   store.distrust();
   for (const one of touches) await store.lookUp([one]);
@@ -132,7 +134,7 @@ test('trusted memory: an event received after an erasure was answered begins a n
   const at = Math.max(...times) + 1;
   const { outcomes } = await store.resolve([touch(own, 'u', { at })]);
   expect(outcomes).toMatchObject([{ kind: 'resolved', id: 'u', created: true, properties: { value: {} } }]);
-  // What was received until then is the erased one's.
+  // Events received until then belong to the erased visitor.
   expect(await lookUp(store, touch(own, 'u', { at: at - 1 }))).toMatchObject([{ kind: 'erased' }]);
 });
 

@@ -94,7 +94,7 @@ test('visitor cache: an older row does not take the place of a newer one that is
   read(row('a', 2));
   expect(cache.visitor(account, 'a')?.row.version).toBe(3);
   cache.noteChange(account, 'a', 4);
-  // As of a database that was restored.
+  // As if the database had been restored.
   read(row('a', 2));
   expect(cache.visitor(account, 'a')?.row.version).toBe(2);
 });
@@ -121,11 +121,11 @@ test('visitor cache: an identity leads to its visitor as long as that is as it w
   tie(row('a', 3));
   read(row('a', 5));
   expect(leads()).toBeUndefined();
-  // It was read with a version that is not the newest any more.
+  // The identity was read with a version that is no longer the newest.
   cache.takeIdentity('email', 'a@b.c', row('a', 4));
   expect(leads()).toBeUndefined();
   tie(row('a', 5));
-  // A merge leaves identities where they are: they lead on.
+  // A merge does not move identities: they still lead to the merged row.
   written({ ...row('a', 6), mergedInto: 'b' });
   expect(leads()).toBe('a');
 });

@@ -104,7 +104,7 @@ test('visitor store: a visitor with nothing to write is known at the look-up, wh
   ];
   const { outcomes, write } = await store.lookUp(touches);
   expect(outcomes).toMatchObject([undefined, { id: 'u', created: false }, undefined]);
-  // What others write meanwhile stays: of a known one nothing is decided again, of the rest all is.
+  // Writes of others meanwhile are kept: the known touch is not decided again, all others are.
   await createVisitorStore(pool).resolve([
     touch(known, { userId: 'u' }, { city: 'Rome' }),
     touch(other, { userId: 'n' }, { zip: '1' }),
@@ -160,7 +160,7 @@ test('visitor store: over one externalId two visitors become the older one, in e
   await one.resolve([touch(account, { userId: 'u', emails: ['y@x.z'] }, { city: 'Rome' })]);
   const older = await one.find(account, { externalId: 'x' });
   expect(await two.resolve([touch(account, { userId: 'u', externalIds: ['x'] })])).toMatchObject({ merged: 1 });
-  // The first store has both in its cache, as they were.
+  // The first store has both previous visitors in its cache.
   const { outcomes } = await one.resolve([
     touch(account, { userId: 'u' }),
     touch(account, { emails: ['y@x.z'] }),
@@ -200,7 +200,7 @@ test('visitor store: eight writers over one externalId make one visitor and lose
   for (const ids of all) expect(ids).toEqual(all[0]);
   const store = createVisitorStore(pool);
   const hot = await store.find(account, { externalId: 'hot' });
-  // With the externalId itself.
+  // Including the externalId itself.
   expect(Object.keys(hot?.properties ?? {})).toHaveLength(writers * rounds + 1);
   for (let round = 0; round < rounds; round += 1) {
     const found = await store.find(account, { externalId: `x${round}` });
@@ -298,7 +298,7 @@ test('visitor store: what a server has set is kept from public keys in every sto
     expect(sumLeftOut(attacked.outcomes).notOverwritten).toBe(1);
     expect((await store.find(account, { externalId: 'x' }))?.properties).toEqual(email);
   }
-  // A server changes it, and what it sets again is written once.
+  // A server changes the address; the same value again is not written.
   await store.resolve([touch(account, { externalIds: ['x'] }, { email: 'new@b.c' })]);
   expect(await store.resolve([touch(account, { externalIds: ['x'] }, { email: 'new@b.c' })])).toMatchObject({
     updated: 0,
@@ -335,7 +335,7 @@ test('visitor store: numbers that the database writes out weigh and come back as
     'select length(properties::text) as characters from visitors where account_id = $1',
     [account],
   );
-  // Else this would say nothing.
+  // Otherwise the test would prove nothing.
   expect(written.rows[0]?.characters).toBeGreaterThan(400_000);
   const { outcomes } = await createVisitorStore(pool).resolve([
     touch(account, { userId: 'numbers' }, { city: 'Wien' }),
@@ -358,7 +358,7 @@ test('visitor store: properties are kept as they are, whatever stands in them, o
   expect(found.map((visitor) => visitor?.properties)).toEqual(properties.map((own) => ({ ...own, again: '\n' })));
 });
 
-/** Others that use the server may keep transactions open for as long. */
+/** Other users of the server may keep transactions open for this long. */
 const waiting = { timeout: 20_000, interval: 200 };
 
 const statementsOf = (spied: { readonly mock: { readonly calls: readonly unknown[][] } }): unknown[] =>
@@ -377,7 +377,7 @@ test('visitor store: for known visitors the only query is for changes', async ()
       touch(account, { anonymousId: 'a' }),
     ];
     await store.resolve(touches);
-    // What it wrote itself is no news to it.
+    // The store knows its own writes already.
     const before = await store.lookUp(touches);
     const asked = vi.spyOn(own, 'query');
     const { outcomes } = await store.lookUp(touches);
@@ -407,7 +407,7 @@ test('visitor store: a change is seen when it is committed, however long ago it 
       `update visitors set properties = '{"city":"Rome"}', version = version + 1 where account_id = $1`,
       [account],
     );
-    // Others are seen meanwhile, and the one that is still to come is not taken for one of them.
+    // Changes by others are seen meanwhile, and the pending one is not mistaken for one of them.
     for (let n = 0; n < 3; n += 1) {
       expect(await cityOf()).toMatchObject(is('Oslo'));
       await createVisitorStore(pool).resolve([touch(account, { userId: `n${n}` }, { n })]);
@@ -522,7 +522,7 @@ test('visitor store: whatever others do, a store that remembers sees what one th
       idOf(outcome),
       outcome?.kind === 'resolved' && outcome.properties.value,
     ]);
-  // Each by itself, as those of one call that are not known yet change what follows them.
+  // One call each, because an unknown touch of a call affects the touches after it.
   const lookUpEach = (store: PostgresVisitorStore) =>
     Promise.all(looks.map(async (one) => (await store.lookUp([one])).outcomes[0]));
   const looks = (['server', 'public', 'test'] as const).flatMap((trust) =>
@@ -531,12 +531,12 @@ test('visitor store: whatever others do, a store that remembers sees what one th
   const act = async (step: object): Promise<void> => {
     if ('erased' in step) {
       const { erased, isSuppressed } = step as { erased: string; isSuppressed: boolean };
-      // Seen by all a moment later: what comes in the same millisecond is earlier.
+      // An event received in the same millisecond would count as earlier.
       if ((await eraseFor(pool, { accountId: account, id: erased, isSuppressed })).length > 0) await nextMillisecond();
     } else {
       const { by, claim: named, given: properties, sentWith: trust } = step as Written;
       if (named.userId === undefined && named.externalIds.length + named.emails.length === 0) return;
-      // What identifies is a property too.
+      // An identifier is a property, too.
       const layers = named.externalIds.map((id): JsonObject => ({ external_id: id }));
       const event = { ...touch(account, named, ...layers, properties), sentWith: trust };
       await (warm[by] ?? createVisitorStore(pool)).resolve([event]);
@@ -619,12 +619,12 @@ test('visitor store: changes are deleted once every live reader has read them, a
     const left = await noted();
     expect(left).toContain('b');
     expect(left).not.toContain('restored');
-    // What transactions of any database of the server might not have seen stays, while they are open.
+    // Changes stay while open transactions of any database of the server might not have seen them.
     await vi.waitFor(async () => {
       await minutesLater(6);
       expect(await noted()).toEqual([]);
     }, waiting);
-    // Who has not looked for so long takes nothing for known.
+    // A store that has not checked for so long trusts no entry.
     await pool.query('update visitors set version = version + 1 where account_id = $1', [account]);
     const { confirmed } = store.cache;
     await store.lookUp([touch(account, { userId: 'a' })]);
@@ -636,7 +636,7 @@ test('visitor store: changes are deleted once every live reader has read them, a
 
 const plansMade = [
   { when: 'the tables are empty', first: 0 },
-  // As the server by itself analyses what grew: it then believes that accounts have one visitor each.
+  // As after the server's own analysis of growing tables: it then assumes one visitor per account.
   { when: 'each account has one visitor', first: 50 },
 ];
 
@@ -708,8 +708,8 @@ async function beginElsewhere(): Promise<() => Promise<void>> {
 const isFew = (rows: number): boolean => rows < 20;
 
 /**
- * The snapshot that PostgreSQL would take now if no transaction were open. The one it takes reaches back to the oldest
- * transaction of the server, which is that of another test's database as often as not.
+ * The snapshot that PostgreSQL would take now if no transaction were open. The actual one reaches back to the server's
+ * oldest transaction, which is often in the database of another test.
  */
 async function snapshotOfOwn(db: Pool): Promise<string> {
   const { rows } = await db.query<{ next: string }>(`select (pg_current_xact_id()::text::bigint + 1)::text as next`);

@@ -24,7 +24,7 @@ const eventsFrame = (count: number): Uint8Array =>
     Array.from({ length: count }, (_, index) => encodeResolved(sampleEvent({ id: `e${index}`, event: 'Order' }))),
   );
 
-/** As `compressFrame` writes one, of whatever is given. */
+/** A compressed frame as `compressFrame` writes it, with any content. */
 function pack(deflated: Uint8Array, bytes: number): Uint8Array {
   const head = Buffer.from([0x01, 0, 0, 0, 0]);
   head.writeUInt32BE(bytes, 1);

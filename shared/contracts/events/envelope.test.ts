@@ -87,7 +87,7 @@ test('accountOfLine: says what readEnvelope does of a line that is laid out as t
     fc.property(id, fc.string(), fc.boolean(), (account, source, isTest) => {
       const prefix = envelopePrefix({ account, source, test: isTest });
       const line = envelopeLine(envelopeHead(prefix, { kind: 'track', id: 'e', at: 1 }), '{"event":"E","account":"b"}');
-      // It is found wherever the line stands, and what stands behind is not looked at.
+      // The account is found at any position of the line, and bytes after the line are not read.
       const bytes = Buffer.from(`before\n${line}\n"behind"`);
       const [start, end] = [7, bytes.lastIndexOf('\n')];
       const accountEnd = accountEndOfLine(bytes, start, end);

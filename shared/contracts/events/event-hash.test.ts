@@ -30,7 +30,7 @@ test('event hash: the same id and the same identifiers are one event, and anythi
     },
     { noNullPrototype: true },
   );
-  // Of few texts, so that some are the same.
+  // Few different texts, so that some are equal.
   const event = fc.record({ eventId: fc.constantFrom('1', '1\n', 'x'), claim });
   const hashText = (one: { eventId: string; claim: Parameters<typeof hashEvent>[2] }): string =>
     JSON.stringify(hashEvent('a', one.eventId, one.claim));

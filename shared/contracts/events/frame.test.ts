@@ -55,7 +55,7 @@ test('frame: what was appended is read back, however small the buffer began', ()
           ...(head.ip === undefined ? {} : { ip: head.ip }),
           ...(head.ua === undefined ? {} : { ua: head.ua }),
           ...(head.trace === undefined ? {} : { trace: head.trace }),
-          // Through JSON, as a client's bytes come: -0 is 0 there.
+          // Through JSON, like a client's bytes: -0 becomes 0.
           body: JSON.parse(JSON.stringify(body)),
         })),
       );

@@ -72,7 +72,7 @@ function frameOf(events: readonly ResolvedEvent[]): Buffer {
 test('resolved frames: encodeResolved: what was written is read back', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 5 }), (events) => {
-      // Through JSON, as the parts of an event come: -0 is 0 there.
+      // Through JSON, like the parts of an event: -0 becomes 0.
       expect(decodeResolved(frameOf(events))).toEqual(JSON.parse(JSON.stringify(events)));
     }),
   );
@@ -171,7 +171,7 @@ test('event head: read: nothing of the next line is taken for a part of it', () 
       const frame = Buffer.concat([bytes.subarray(0, cut), Buffer.from(`\n${encodeResolved(other)}\n`)]);
       const head = readEventHead(frame, 0, cut);
       expect(head ?? headOf(one)).toEqual(headOf(one));
-      // Twice: what was read last is looked for first.
+      // Twice, because the reader first compares with the texts that it read last.
       expect(readEventHead(frame, cut + 1, frame.length - 1)).toEqual(readEventHead(frame, cut + 1, frame.length - 1));
     }),
   );

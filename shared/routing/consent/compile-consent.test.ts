@@ -54,7 +54,7 @@ function judge(
   return compileConsent(settings, 'd', rule, allowsLimited)?.(headOf(event), event, now);
 }
 
-/** What decided about the only purpose, and how. */
+/** The layer that decided about the only purpose, and its answer. */
 function decided(own: Partial<ConsentSetting>, said: Said): string {
   const [answer] = judge([setting(own)], said)?.answers ?? [];
   return `${answer?.isGranted === true ? 'granted' : 'denied'} by ${answer?.layer}`;

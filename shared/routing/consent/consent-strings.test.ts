@@ -7,7 +7,7 @@ import { readTcString } from './tc-string.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A string as the library of the IAB writes it. */
+/** A string written by the IAB's library. */
 function gppOf(sections: Readonly<Record<string, Fields>>): string {
   const model = new GppModel();
   for (const [section, fields] of Object.entries(sections)) {
@@ -45,7 +45,7 @@ test('consent strings: property: a TC string is read as the library of the IAB w
 });
 
 test('consent strings: a published TC string has its purposes and vendors', () => {
-  // Of the specification's own example of an encoded string.
+  // From the specification's example of an encoded string.
   const { purposes, vendors: named } = readTcString(
     'COvFyGBOvFyGBAbAAAENAPCAAOAAAAAAAAAAAEEUACCKAAA.IFoEUQQgAIQwgIwQABAEAAAAOIAACAIAAAAQAIAgEAACEAAAAAgAQBAAAAAAAGBAAgAAAAAAAFAAECAAAgAAQARAEQAAAAAJAAIAAgAAAYQEAAAQmAgBC3ZAYzUw',
   );
@@ -104,7 +104,7 @@ test('consent strings: categories of OneTrust, Cookiebot and Didomi are allowed,
   const optanon =
     'isGpcEnabled=0&datestamp=Fri+Nov+27+2026&version=202309.1.0&groups=C0001%3A1%2CC0002%3A0%2CC0004%3A1&geolocation=AT%3B9';
   expect(['C0001', 'c0002', 'C0003'].map(readOneTrust(optanon))).toEqual([true, false, undefined]);
-  // The list of a page has the active groups: what is missing was not allowed.
+  // A page's list contains the active groups: missing groups are denied.
   expect(['C0001', 'c0002', 'C0003'].map(readOneTrust(',C0001,C0003,'))).toEqual([true, false, true]);
   const cookie =
     "{stamp:'x==',necessary:true,preferences:false,statistics:true,marketing:false,method:'explicit',ver:1,utc:1,region:'fr'}";
@@ -133,7 +133,7 @@ const valid = [
   '{necessary:true,marketing:false}',
   Buffer.from('{"purposes":{"enabled":["a"]}}').toString('base64'),
 ];
-/** Texts that were right once. */
+/** Valid texts with a change. */
 const mutated = fc
   .record({ text: fc.constantFrom(...valid), at: fc.nat(200), cut: fc.nat(8), put: fc.string({ maxLength: 8 }) })
   .map(({ text, at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut));
@@ -144,7 +144,7 @@ test.each(Object.entries(readers))('consent strings: property: %s answers or ref
       try {
         read(text);
       } catch (error) {
-        // A TypeError would be a reader that looks into what is not there.
+        // A TypeError would show that the reader accesses a missing value.
         expect(error).not.toBeInstanceOf(TypeError);
       }
     }),
@@ -175,14 +175,14 @@ test('consent strings: a header that would list a billion sections is refused', 
   expect(() => readGppString(`${header}~BAAA`, everySection)).toThrow('too');
 });
 
-/** A GPP string of sections whose numbers, each after the one before, are these in Fibonacci coding; `1YYN` in each. */
+/** A GPP string with a header of these entries, whose ids are in Fibonacci coding, and with sections of `1YYN`. */
 const gppOfCodes = (codes: readonly string[], sections: number, { type = 3, version = 1 } = {}): string => {
   const start = numberBits(type, 6) + numberBits(version, 6) + numberBits(codes.length, 12);
   return [textOf(start + codes.join('')), ...Array.from({ length: sections }, () => '1YYN')].join('~');
 };
 
 test('consent strings: the header of a GPP string has its version, and a section for each of its numbers', () => {
-  // Section 6 is 1 + 5, with a bit before it that says that it is no range.
+  // Section 6 is 1 + 5; the bit before it means that it is not a range.
   const us = '010011';
   expect([...readGppString(gppOfCodes([us], 1), everySection).optOuts]).toEqual(['saleOptOut']);
   expect(() => readGppString(gppOfCodes([us], 1, { version: 2 }), everySection)).toThrow('version 1');
@@ -210,7 +210,7 @@ test('consent strings: a GPP string has as many sections, and as high ids, as th
   const read = (codes: readonly string[], sections: number) => () =>
     readGppString(gppOfCodes(codes, sections), everySection);
   const rangeFrom = (first: number, count: number): string => `1${fibonacci(first)}${fibonacci(count - 1)}`;
-  // What is not known is refused after its number was read.
+  // An unknown section is refused after its id was read.
   expect(read([rangeFrom(100, 64)], 64)).toThrow('not known');
   expect(read([rangeFrom(100, 65)], 65)).toThrow('too many');
   expect(read([`0${fibonacci(99)}`, rangeFrom(1, 64)], 65)).toThrow('too many');

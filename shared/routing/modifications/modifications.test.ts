@@ -18,7 +18,7 @@ const md5 = (text: string): string => createHash('md5').update(text).digest('hex
 const digest = sha256('ada@example.com');
 const url = 'https://ada:secret@shop.example.com:8443/a/b?utm_source=mail&email=ada%40x.org&UTM_Medium=cpc#top';
 
-/** Value and what becomes of it without a salt; undefined is left out. Every modification is here. */
+/** Values with their results without a salt; undefined is left out. The table contains every modification. */
 const rows: Readonly<
   Record<Exclude<ModificationName, 'Encrypted'>, readonly (readonly [value: unknown, changed: unknown])[]>
 > = {

@@ -302,7 +302,7 @@ describe('tracking plan: which events', () => {
     expect(verdict?.changed?.body.eventProperties).toEqual({ list: [{ kept: 1 }] });
     const outcome = (name: string) => judge(own, withX('a'), name);
     expect(outcome('Other')).toMatchObject({ outcome: 'drop', hits: [{ rule: 'unknown-event', severity: 'Error' }] });
-    // An action of a newer build is not ignored.
+    // The action of a newer build is not ignored.
     const newer = { ...settings, unknownEvents: { action: 'Encrypt', severity: 'Deafening' } };
     const held = { outcome: 'quarantine', hits: [{ severity: 'Warning' }] };
     expect(judge({ events, settings: newer }, withX('a'), 'Other')).toMatchObject(held);
@@ -372,7 +372,7 @@ describe('tracking plan: which events', () => {
   });
 });
 
-/** Scalars of a value by the names that lead to them, joined by dots and without indexes, as they are written. */
+/** Scalars of a value as text, each after its path of names without indexes. */
 function scalarsOf(value: unknown, text: string | undefined, path: readonly string[] = []): string[] {
   if (typeof value !== 'object' || value === null) return [`${path.join('.')}=${text ?? JSON.stringify(value)}`];
   return Object.keys(value).flatMap((name) =>

@@ -34,7 +34,7 @@ test.each<[string, string | null]>([
   expect(() => compileRuleType({ type, expected })).toThrow(PlanError);
 });
 
-/** Whether a value at `x` breaks the rule, and the units of work that took. */
+/** Whether a value at `x` breaks the rule, and the units of work that the check took. */
 function judge(type: string, expected: string, value: unknown): readonly [boolean, number] {
   const work = new Work(1_000_000);
   const found = [{ places: [{ holder: {}, name: 'x', value }], isMissing: false }];

@@ -8,7 +8,7 @@ test('work: what is written counts as about what it takes as JSON, however often
       const work = new Work(Infinity);
       for (let time = 0; time < times; time += 1) work.write(value);
       const characters = JSON.stringify(value).length * times;
-      // Escapes, long numbers and short words make the difference.
+      // The difference is due to escapes, long numbers and short words.
       expect(work.written).toBeLessThanOrEqual(characters * 3 + 10 * times);
       expect(work.written * 7).toBeGreaterThanOrEqual(characters);
       expect(work.spent).toBe(work.written);
