@@ -23,8 +23,7 @@ export const backlogLeft = Type.Object({
   retryingFrames: { ...count, description: 'Messages that wait for another attempt.' },
   deadLetters: { ...count, description: 'Dead letters. They stay and can be replayed.' },
   needsForce: Type.Boolean({
-    description:
-      'True if events are retried, or if the oldest waiting event has waited for ' + 'PUBLISH_BACKLOG_AGE_MS.',
+    description: 'True if events are retried, or if the oldest waiting event has waited for PUBLISH_BACKLOG_AGE_MS.',
   }),
   unsentSince: nullable(
     Type.String({

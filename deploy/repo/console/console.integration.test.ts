@@ -867,7 +867,7 @@ test('keys: one is made, shown once, and ended', async () => {
 
 test('rules: a mapping’s page shows what each standard event becomes without one', async () => {
   // Before the preview above it is there, what is pressed moves away.
-  await open(`/rules/mappings/${account.mappingId}?event=${account.eventId}`, 'This rule decides.');
+  await open(`/rules/mappings/${account.mappingId}`, 'With this mapping');
   await page.getByText('How each standard event is sent').click();
   await press('Order Refunded');
   await expect.poll(() => page.locator('main').innerText()).toContain('"event": "Order Refunded"');

@@ -24,8 +24,6 @@ export const identitySettings = Type.Object(
       minimum: 1,
       maximum: externalIdsLimit,
       description:
-
-
         'How many externalIds a visitor may have. With 1, an event with a second one on the same device belongs to another ' +
         "person. With more, an externalId that no visitor has is added to the visitor of the device, or of the event's first " +
         'externalId. Two visitors that each have an externalId are not merged. Default: 1.',
@@ -34,7 +32,6 @@ export const identitySettings = Type.Object(
       minimum: 1,
       maximum: identifiersLimit,
       description:
-
         'How many e-mail addresses can identify one visitor. A further address is only a property. An anonymous ' +
         'visitor whose addresses would exceed the limit is not merged. Default: 1000, the limit of all identifiers of a visitor.',
     }),
@@ -43,7 +40,6 @@ export const identitySettings = Type.Object(
       maximum: identifiersLimit,
       description:
         'How many userIds a visitor may have: its own id and those of the anonymous visitors that were merged into it. The visitor of a ' +
-
         'further device stays separate, with its history; the device is signed in as the person, so that its later events belong to ' +
         'the person until another person signs in on it. Explicit aliases and merges are not limited. Default: 1000.',
     }),
@@ -54,7 +50,6 @@ export const identitySettings = Type.Object(
       description:
         'The order in which kinds of identifiers decide which visitor an event belongs to, if its identifiers belong to several. ' +
         'externalId must come before userId, since several people may use one device. If email decides, the event belongs to the ' +
-
         'visitor with the address, and the device is signed in as that visitor. If the event was sent with the key of a server, the visitor ' +
         'also gets the externalId, unless another visitor has it. No visitors are merged. Default: externalId, userId, email.',
     }),

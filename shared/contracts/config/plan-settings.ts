@@ -24,7 +24,6 @@ export const unknownEventsSetting = Type.Object(
   {
     additionalProperties: false,
     description:
-
       'The action for an event that the tracking plan does not list. It applies once at least one event of the plan is Approved; ' +
       "Sluice's own events, whose names begin with $, are never unknown. Not versioned: a change takes effect immediately.",
   },
