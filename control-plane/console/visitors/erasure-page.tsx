@@ -67,7 +67,6 @@ export function ErasurePage(): ReactElement {
         </div>
       ) : null}
       {erasure === undefined ? null : <Deleted erasure={erasure} />}
-      <CertificateCard id={id} />
       {erasure === undefined ? null : (
         <Card title="Destinations" isFlush>
           {erasure.destinations.length === 0 ? (
@@ -140,30 +139,33 @@ export function ErasurePage(): ReactElement {
 function Deleted({ erasure }: { readonly erasure: Erasure }): ReactElement {
   const { counts } = erasure;
   return (
-    <Card title="Deleted here">
-      <dl className="facts">
-        <dt>Erased</dt>
-        <dd>
-          <At at={erasure.erasedAt} />
-        </dd>
-        <dt>By</dt>
-        <dd dir="auto">{erasure.actorName}</dd>
-        <dt>Due everywhere</dt>
-        <dd>
-          <MaybeAt at={erasure.dueAt} />
-        </dd>
-        <dt>Visitors</dt>
-        <dd>{counts.visitors}</dd>
-        <dt>Identifiers</dt>
-        <dd>{counts.identifiers}</dd>
-        <dt>Recent events</dt>
-        <dd>{counts.recentEvents}</dd>
-        <dt>Experiment assignments</dt>
-        <dd>{counts.experimentAssignments}</dd>
-        <dt>Suppressed</dt>
-        <dd>{erasure.suppressed ? 'Yes' : 'No'}</dd>
-      </dl>
-    </Card>
+    <>
+      <Card title="Deleted here">
+        <dl className="facts">
+          <dt>Erased</dt>
+          <dd>
+            <At at={erasure.erasedAt} />
+          </dd>
+          <dt>By</dt>
+          <dd dir="auto">{erasure.actorName}</dd>
+          <dt>Due everywhere</dt>
+          <dd>
+            <MaybeAt at={erasure.dueAt} />
+          </dd>
+          <dt>Visitors</dt>
+          <dd>{counts.visitors}</dd>
+          <dt>Identifiers</dt>
+          <dd>{counts.identifiers}</dd>
+          <dt>Recent events</dt>
+          <dd>{counts.recentEvents}</dd>
+          <dt>Experiment assignments</dt>
+          <dd>{counts.experimentAssignments}</dd>
+          <dt>Suppressed</dt>
+          <dd>{erasure.suppressed ? 'Yes' : 'No'}</dd>
+        </dl>
+      </Card>
+      <CertificateCard id={erasure.id} />
+    </>
   );
 }
 

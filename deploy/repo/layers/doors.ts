@@ -13,6 +13,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'mask-secrets.ts',
     'registry.ts',
     'sdk/answers.ts',
+    'sdk/commerce.ts',
     'sdk/destination.ts',
     'sdk/erasure.ts',
     'sdk/event.ts',
