@@ -143,7 +143,7 @@ export function readPlainEnvelope(bytes: Buffer, start: number, end: number): Pl
 
 type Known = { readonly head: Head; readonly id: string; readonly bot: number | undefined };
 
-// Large, because it reads every event: a call for each member would cost more than the scan.
+// Large: it reads every event, and a call for each member would cost more than the scan.
 function readBody(bytes: Buffer, bodyStart: number, end: number, { head, id, bot }: Known): PlainEnvelope | undefined {
   if (bytes[bodyStart] !== openBrace) return undefined;
   const body = { ...emptyBody };
