@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
-import { isIdOfSubjects } from '../../shared/contracts/subjects.ts';
+import { isId } from '../../shared/contracts/subjects.ts';
 import { envelopeOf } from '../../shared/nats/quarantine/quarantine.ts';
 import type { QuarantineFilter, QuarantinedEvent } from '../../shared/nats/quarantine/quarantine.ts';
 import { badRequest } from '../api/api-error.ts';
@@ -151,7 +151,7 @@ async function dealWith(
 }
 
 function readFilter({ rule, from, to, ids }: Omit<Chosen, 'cursor'>): QuarantineFilter {
-  if (rule !== undefined && !isIdOfSubjects(rule)) throw badRequest('rule must be the id of a rule');
+  if (rule !== undefined && !isId(rule)) throw badRequest('rule must be the id of a rule');
   const [fromMs, toMs] = [from, to].map((text) => (text === undefined ? undefined : Date.parse(text)));
   if (fromMs !== undefined && toMs !== undefined && fromMs >= toMs) throw badRequest('from must be before to');
   return { rule, fromMs, toMs, seqs: ids === undefined ? undefined : new Set(ids.map(Number)) };

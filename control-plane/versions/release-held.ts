@@ -1,4 +1,4 @@
-import { isIdOfSubjects } from '../../shared/contracts/subjects.ts';
+import { isId } from '../../shared/contracts/subjects.ts';
 import { ApiError, badRequest, forbidden } from '../api/api-error.ts';
 import type { CoreServices, Principal } from '../api/define-endpoint.ts';
 import type { ServiceValues } from '../api/services.ts';
@@ -16,7 +16,7 @@ const used = { publishing, quarantine };
 /** The rules of a request. Throws a 400 for an id that no rule can have, a 403 without the scope. */
 export function rulesToRelease({ scopes }: Principal, rules: readonly string[] | null | undefined): readonly string[] {
   if (rules === null || rules === undefined || rules.length === 0) return [];
-  const wrong = rules.findIndex((rule) => !isIdOfSubjects(rule));
+  const wrong = rules.findIndex((rule) => !isId(rule));
   if (wrong >= 0) throw badRequest(`releaseQuarantine[${wrong}] must be the id of a rule`);
   if (!hasScope(scopes, 'quarantine:release')) throw forbidden('quarantine:release');
   return rules;

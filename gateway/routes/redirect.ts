@@ -61,6 +61,7 @@ const description: object = {
   parameters: [pathParameter('code', 'Id or key of a RedirectSource'), ...identityParameters],
   responses: {
     302: { description: "Redirect to the source's redirectUrl" },
+    403: answer("The source's whitelistDomains or whitelistIps refuses the request", 'Failure'),
     404: answer('No such link', 'Failure'),
   },
 };

@@ -39,7 +39,6 @@ export function accountOfIngest(partition: number, subject: string): string | un
 export const allIngest = 'ingest.*';
 /** Whether a subject is a partition's, and not an account's queue. */
 export const isIngestOfPartition = (subject: string): boolean => /^ingest\.\d+$/.test(subject);
-export const isIdOfSubjects = (id: string): boolean => ID.test(id);
 
 /** Resolved events of one account; the partition lets a resolver read back what it wrote. */
 export const eventsSubject = (accountId: string, partition: number): string =>

@@ -2,7 +2,7 @@ import {
   accountQueueConsumer,
   allIngest,
   accountOfIngest,
-  isIdOfSubjects,
+  isId,
 } from '../../../shared/contracts/subjects.ts';
 import { listConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
@@ -154,7 +154,7 @@ export class AccountQueues {
     }
     let most: { readonly accountId: string; readonly part: number } | undefined;
     for (const [accountId, count] of frames) {
-      if (!isIdOfSubjects(accountId) || this.has(accountId)) continue;
+      if (!isId(accountId) || this.has(accountId)) continue;
       const part = Math.max(waiting.bytesOf(accountId) / waitingBytesMax, count / framesMax);
       if (part >= partMin && part > (most?.part ?? 0)) most = { accountId, part };
     }
