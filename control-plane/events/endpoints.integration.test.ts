@@ -396,7 +396,7 @@ test('list events: shows no other account its events, and needs the scope', asyn
 test.each([
   ['?test=perhaps', /test must be true or false/],
   ['?sourceId=', /sourceId must be a string of 1 to/],
-  ['?visitorId=a%00b', /visitorId must not hold NUL/],
+  ['?visitorId=a%00b', /visitorId must not contain NUL/],
 ])('list events: refuses %s', async (query, message) => {
   const { status, body } = await client.get(`/events${query}`);
   expect(status).toBe(400);

@@ -150,7 +150,7 @@ test('outcome recorder: with too many waiting, failed requests are left out, cou
     async () => expect((await exchanges()).map((row) => (row as unknown[])[1] !== null)).toEqual([true, false]),
     within,
   );
-  expect(recorder.stats()).toMatchObject({ recorded: 2, exchanges_dropped: 1 });
+  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ recorded: 2, exchanges_dropped: 1 }), within);
 });
 
 test('outcome recorder: writes what became of an event at each destination', async () => {
@@ -321,5 +321,5 @@ test('outcome recorder: an event that an earlier build put into the view takes t
   recorder.record(outcomeOf('old', { visitorId: 'ann', atMs: nowMs, attempts: 1 }));
   recorder.record(outcomeOf('old', { visitorId: 'bob', atMs: nowMs + 5, attempts: 2 }));
   await vi.waitFor(async () => expect(await written()).toEqual([['old', 'd1', 'delivered', null, 2]]), within);
-  expect(recorder.stats()).toMatchObject({ recorded: 2, failed_writes: 0 });
+  await vi.waitFor(() => expect(recorder.stats()).toMatchObject({ recorded: 2, failed_writes: 0 }), within);
 });

@@ -1,9 +1,4 @@
-import {
-  accountQueueConsumer,
-  allIngest,
-  accountOfIngest,
-  isId,
-} from '../../../shared/contracts/subjects.ts';
+import { accountQueueConsumer, allIngest, accountOfIngest, isId } from '../../../shared/contracts/subjects.ts';
 import { listConsumerProgress } from '../../../shared/nats/streams/stream-progress.ts';
 import { countBySubject } from '../../../shared/nats/messages/subject-log.ts';
 import type { LogMessage } from '../../../shared/nats/messages/log-message.ts';
