@@ -1,14 +1,14 @@
-/** A range of some bytes. */
+/** The bytes at [start, end) of a buffer. */
 export type Stretch = { readonly bytes: Buffer; readonly start: number; readonly end: number };
 
-/** Shorter texts are written faster one by one. */
+/** Shorter texts, in UTF-16 units, are written faster unit by unit. */
 const nativeFrom = 24;
 const firstNonAscii = 0x80;
-/** Fewer bytes are copied faster one by one. */
+/** Up to this many bytes are copied faster one by one. */
 const copiedMax = 32;
 const [space, quote, backslash] = [0x20, 0x22, 0x5c];
 
-/** A growing buffer for JSON, which is composed of texts and of ranges of other bytes without becoming a string. */
+/** A growing buffer that composes JSON from texts and from ranges of other buffers, without creating a string. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
@@ -36,7 +36,7 @@ export class ByteWriter {
   }
 
   text(text: string): void {
-    // A UTF-16 unit takes three bytes at most.
+    // A UTF-16 unit takes at most three bytes.
     this.#reserve(text.length * 3);
     if (text.length < nativeFrom && this.#writeAscii(text)) return;
     this.#length += this.#bytes.write(text, this.#length);

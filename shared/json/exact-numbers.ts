@@ -1,28 +1,31 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * JSON whose numbers leave as they came. JavaScript reads `23851234567890123` as …124 and writes `1.0` as `1`, `-0` as
- * `0` and `1e400` as `null`. `parseExact` keeps the text of such a number beside the object that holds it, and
- * `stringifyExact` writes that text. A copy of one member has to carry the text over: `copyMember`, `mergeMembers`. A
- * copy that does not writes the number as JavaScript has it.
+ * JSON whose numbers are written exactly as they were read. JavaScript reads `23851234567890123` as …124 and writes
+ * `1.0` as `1`, `-0` as `0` and `1e400` as `null`. `parseExact` keeps the text of such a number beside the object that
+ * contains it, and `stringifyExact` writes that text. Code that copies a member must copy the text too, with
+ * `copyMember` or `mergeMembers`; after any other copy the number is written as JavaScript has it.
  */
 
 type Members = Record<string, unknown>;
 
 /**
- * Texts of numbers, by the object or array that has them, then by their names in it. An object or array that only
- * contains such objects has an empty entry.
+ * Texts of numbers, by the object or array that contains them, then by the name of the member. An object or array that
+ * has such numbers only at deeper levels has an empty entry.
  */
 const textsOf = new WeakMap<object, Map<string, string>>();
 
 /** Matches nearly every number that a double does not reproduce as written, and some others. */
 const mayBeInexact = /([:,[]\s*)-?(?:\d{16}|[\d.]{17}|0\.0{6}|\d+\.\d*0\s*[,}\]]|\d[\d.]*[eE]|(?<=-)0\s*[,}\]])/g;
 const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** Begins a text that stands for a number while a document is parsed or written. No client can guess it. */
+/**
+ * Prefix of the string that stands for a number while a document is parsed or written. It is random, so that no client
+ * can send it.
+ */
 const mark = `\u{F8FF}${randomBytes(12).toString('hex')} `;
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
 
-/** Whether `parseExact` may find such a number in a text: most texts have none. */
+/** Whether a text may contain a number that a double does not reproduce as written; most texts contain none. */
 export function mayHoldExact(text: string): boolean {
   mayBeInexact.lastIndex = 0;
   for (let found = mayBeInexact.exec(text); found !== null; found = mayBeInexact.exec(text)) {
@@ -36,7 +39,8 @@ export function mayHoldExact(text: string): boolean {
 }
 
 /**
- * The result of JSON.parse, with the texts of numbers that a double does not represent exactly. Throws as JSON.parse does.
+ * The result of JSON.parse, with the texts of numbers that a double does not reproduce as written. Throws SyntaxError
+ * as JSON.parse does.
  */
 export function parseExact(text: string): unknown {
   if (!mayHoldExact(text)) return JSON.parse(text);
@@ -48,22 +52,22 @@ export function parseExact(text: string): unknown {
 export const holdsExact = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && textsOf.has(value);
 
-/** The result of JSON.stringify, with the texts of numbers where one of `sources` holds any. */
+/** The result of JSON.stringify, with the kept texts of numbers if one of `sources` contains any. */
 export function stringifyExact(value: unknown, ...sources: readonly unknown[]): string {
   if (!sources.some(holdsExact)) return JSON.stringify(value);
   return JSON.stringify(value, writeMarks).replaceAll(marked, '$1');
 }
 
-/** The text of a number that a double does not give back; undefined for any other member. */
+/** The kept text of a number; undefined for any other member. */
 export const numberText = (holder: object, name: string): string | undefined => textsOf.get(holder)?.get(name);
 
-/** Sets a member to the number of a text. */
+/** Sets a member to the number that `text` spells, and keeps the text. */
 export function setNumber(to: Members, name: string, text: string): void {
   to[name] = Number(text);
   keep(to, name, text);
 }
 
-/** Sets a member to that of another object. */
+/** Copies a member of another object, with the kept texts of its numbers. */
 export function copyMember(to: Members, toName: string, from: Readonly<Members>, fromName = toName): void {
   const value = from[fromName];
   to[toName] = value;
@@ -72,7 +76,9 @@ export function copyMember(to: Members, toName: string, from: Readonly<Members>,
   else if (holdsExact(value)) mapOf(to);
 }
 
-/** The members of several objects as one object; of a repeated name the last counts. */
+/**
+ * The members of several objects as one object, with their number texts; if a name is repeated, the last one counts.
+ */
 export function mergeMembers(...objects: readonly (Readonly<Members> | undefined)[]): Members {
   if (!objects.some(holdsExact)) return Object.assign({}, ...objects) as Members;
   const merged: Members = {};
@@ -96,7 +102,10 @@ function keep(holder: object, name: string, text: string): void {
   mapOf(holder).set(name, text);
 }
 
-/** The text with a marked string for each number that a double does not give back; undefined if there is none. */
+/**
+ * The text with a marked string in place of each number that a double does not reproduce as written. Undefined if there
+ * is none, or if the text is not JSON.
+ */
 function markNumbers(text: string): string | undefined {
   let made = '';
   let copied = 0;
@@ -124,7 +133,7 @@ function closingQuote(text: string, openingQuote: number): number {
   return at;
 }
 
-/** A reviver for JSON.parse, which calls it for members before their object. */
+/** A reviver for JSON.parse, which calls it for the members of an object before the object itself. */
 function readMarks(this: object, name: string, value: unknown): unknown {
   if (typeof value === 'string' && value.startsWith(mark)) {
     const text = value.slice(mark.length);

@@ -2,16 +2,17 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const comma = 0x2c;
 const zero = 0x30;
-/** How much larger than at first, or than its text, a buffer may be that is used again. */
+/** A buffer is reused up to this many times its initial size, or this many times the size of the next text. */
 const keptTimes = 16;
 const noText = new Uint8Array();
 
-/** A key in the form in which it precedes its value. */
+/** A key as it is written before its value: quoted, and with a colon. */
 export const keyOf = (name: string): Buffer => Buffer.from(`${JSON.stringify(name)}:`);
 
 /**
- * Builds JSON from pieces of another text. That text is at the start of the same bytes: copying a piece within them
- * costs a third of copying it from other bytes. Written JSON stays until the next text. Room is reserved in advance.
+ * Builds JSON from pieces of another text. The writer has a copy of that text at the start of its own buffer, because
+ * copying a piece within one buffer costs a third of copying it from another. Written JSON is valid until the next
+ * `begin`. Only `begin` and `reserve` grow the buffer: reserve room before writing.
  */
 export class JsonWriter {
   readonly #initialBytes: number;
@@ -32,7 +33,10 @@ export class JsonWriter {
     return this.#length;
   }
 
-  /** Discards all written bytes, and returns the writer's copy of the text; `take` accepts the same offsets. */
+  /**
+   * Discards all written bytes and copies `text` to the start of the buffer. Returns the copy; `take` accepts its
+   * offsets.
+   */
   begin(text: Uint8Array = noText): Buffer {
     const isKept = this.#bytes.length <= Math.max(this.#initialBytes, text.length) * keptTimes;
     if (!isKept) this.#bytes = Buffer.allocUnsafe(this.#initialBytes);
@@ -47,7 +51,7 @@ export class JsonWriter {
     this.#length = length;
   }
 
-  /** Reserves room for at most this many bytes, until its next call. */
+  /** Makes room for this many bytes after `length`. */
   reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#bytes.length) return;
@@ -62,7 +66,7 @@ export class JsonWriter {
     this.#length += text.length;
   }
 
-  /** Writes a few bytes that never change, such as a constant. */
+  /** Writes a short text that never changes, such as a key, byte by byte. */
   add(text: Uint8Array): void {
     const bytes = this.#bytes;
     let to = this.#length;
@@ -90,7 +94,7 @@ export class JsonWriter {
 
   /** Writes a whole number from 0 to 2^53. */
   whole(value: number): void {
-    // Whole numbers of 32 bits are divided several times as fast.
+    // 32-bit integers are divided several times as fast.
     if (value < sixDigits) return this.#digits(value | 0, digitsOf(value));
     const above = Math.floor(value / sixDigits);
     this.whole(above);
@@ -113,7 +117,7 @@ export class JsonWriter {
     this.byte(openBrace);
   }
 
-  /** Ends an object, each of whose members ended with a comma. */
+  /** Ends an object; its brace replaces the comma after the last member. */
   closeObject(): void {
     if (this.#bytes[this.#length - 1] === comma) this.#bytes[this.#length - 1] = closeBrace;
     else this.byte(closeBrace);

@@ -3,9 +3,9 @@ import type { JsonFacts } from './scan-json.ts';
 
 const { quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = ascii;
 
-/** Objects within objects whose members are indexed, the outermost included. */
+/** Levels of nested objects whose members are indexed; the outermost object is the first level. */
 const levelsMax = 3;
-/** One bit a level has to fit into a whole number. */
+/** Maximum nesting: `indexMembers` keeps one bit for each level in a 32-bit integer. */
 const depthMax = 30;
 
 const keyStart = 0;
@@ -18,20 +18,20 @@ const sameAs = 6;
 const cellsAMember = 7;
 const none = -1;
 const membersAtFirst = 256;
-/** The capacity, in members, that is kept for the next text. */
+/** Capacity, in members, that `reset` keeps; a larger buffer is released. */
 const membersKept = 32_768;
 
 /**
- * An index of the members of objects in some bytes, three levels deep, without objects in arrays. Members are numbered
- * in the order of the text. The members of an object follow the member that has the object as its value: the first one
- * has the next number, and `next` returns the following one.
+ * The positions of the keys and values of JSON objects in a buffer, down to three nested objects; objects in arrays are
+ * not indexed. Members are numbered in the order of the text. If the value of member n is an indexed object with
+ * members, its first member is n + 1. `next(n)` is the member after n and all members inside it.
  */
 export class MemberIndex {
   readonly #membersMax: number;
   #cells = new Int32Array(membersAtFirst * cellsAMember);
   #count = 0;
   #resets = 0;
-  /** The text that was read last. */
+  /** The text that was indexed last: its members, its range of bytes, and its number of object keys. */
   readonly #last = { first: 0, count: 0, start: 0, end: 0, keys: 0 };
 
   constructor(membersMax: number) {
@@ -47,7 +47,7 @@ export class MemberIndex {
     return this.#count;
   }
 
-  /** Counts resets: the same member number after a reset belongs to other bytes. */
+  /** Number of resets. After a reset the same member number refers to other bytes. */
   get resets(): number {
     return this.#resets;
   }
@@ -64,7 +64,9 @@ export class MemberIndex {
     return this.#last.count === 0 ? none : this.#last.first;
   }
 
-  /** Ends the text at [start, end) of so many keys, whose members begin at `first`. */
+  /**
+   * Records [start, end) as the last text: its members begin at `first`, and it has `keys` object keys at all levels.
+   */
   endText(first: number, start: number, end: number, keys: number): void {
     const last = this.#last;
     last.first = first;
@@ -75,15 +77,15 @@ export class MemberIndex {
   }
 
   /**
-   * Adds the members of the text at `start` if it says what the text before it says, byte for byte, but for the values of
-   * members that hold no others, and returns the index behind it; -1, and nothing is added, where it does not. Most texts
-   * of a body are such: then there is nothing to do but to read the values and compare what stands between them.
+   * Adds the members of the text at `start` if it equals the last text byte for byte, except that a member's value may
+   * be another string, number or literal. Returns the index after the text; -1, with nothing added, if the texts differ
+   * more. Most texts of a body equal the one before in this way, and only their values have to be read.
    */
   repeat(facts: JsonFacts, bytes: Buffer, start: number, repeated: RepeatedObject): number {
     const { first, count, start: lastStart, end: lastEnd, keys } = this.#last;
     const ownFirst = this.#count;
     if (count === 0 || ownFirst + count > this.#membersMax) return -1;
-    // Positions up to which both texts were compared, and the number of open members.
+    // Positions in the last text and in this one up to which they were compared, and the number of open objects.
     let there = lastStart;
     let here = start;
     let open = 0;
@@ -94,9 +96,9 @@ export class MemberIndex {
       const own = this.begin(this.keyStart(member) + by, this.keyEnd(member) + by, value + by);
       there = value;
       here = value + by;
-      // Its own members follow, and are compared with what stands between them.
+      // The value is an object: its members are next in the index, and the bytes between them are compared.
       if (this.next(member) > member + 1) {
-        // A repeated object has no members of its own in the index.
+        // An object identical to `repeated` gets no members of its own in the index: `indexMembers` reads this text.
         if (member === repeated.member && repeated.sameEnd(bytes, here) >= 0) return this.#backTo(ownFirst, repeated);
         openMembers[open] = member;
         open += 1;
@@ -120,8 +122,8 @@ export class MemberIndex {
   }
 
   /**
-   * Ends the member that corresponds to `member` of the last text, and returns the index after it; -1 if its value has
-   * another type.
+   * Reads the value of `own`, which corresponds to `member` of the last text. Ends `own` and returns the index after
+   * it; -1 if the value has to be read by `indexMembers`.
    */
   #repeatValue(facts: JsonFacts, bytes: Buffer, member: number, own: number, repeated: RepeatedObject): number {
     const start = this.valueStart(own);
@@ -131,7 +133,7 @@ export class MemberIndex {
       if (end >= 0) this.end(own, end, facts.stringEscaped);
       return end;
     }
-    // So that it nests no deeper than what was met.
+    // A container of the same type nests no deeper than the last text, whose depth was checked.
     if (bytes[this.valueStart(member)] !== byte) return -1;
     if (bytes[start + 1] === (byte === openBrace ? closeBrace : closeBracket)) {
       this.end(own, start + 2, false);
@@ -149,7 +151,10 @@ export class MemberIndex {
     return -1;
   }
 
-  /** Begins a member; its key stands between its quotes. */
+  /**
+   * Begins a member and returns its number. Its key is at [start, end), without the quotes; its value begins at
+   * `value`.
+   */
   begin(start: number, end: number, value: number): number {
     const cell = this.#count * cellsAMember;
     if (cell === this.#cells.length) {
@@ -166,7 +171,10 @@ export class MemberIndex {
     return this.#count - 1;
   }
 
-  /** Ends the member, whose own members were begun meanwhile. */
+  /**
+   * Ends a member; `end` is the index after its value. Members begun since are inside it. `hasEscape`: its value is a
+   * string with an escape.
+   */
   end(member: number, end: number, hasEscape: boolean): void {
     const cell = member * cellsAMember;
     this.#cells[cell + valueEnd] = end;
@@ -174,7 +182,7 @@ export class MemberIndex {
     this.#cells[cell + escaped] = hasEscape ? 1 : 0;
   }
 
-  /** Ends a member with the same bytes as the value of an earlier member; its own members are not indexed. */
+  /** Ends a member whose value has the same bytes as the value of `earlier`. Members inside it are not indexed. */
   endAs(member: number, end: number, earlier: number): void {
     this.end(member, end, false);
     this.#cells[member * cellsAMember + sameAs] = earlier;
@@ -188,7 +196,7 @@ export class MemberIndex {
     return this.#cells[member * cellsAMember + keyEnd] as number;
   }
 
-  /** The first byte of the value; a string's is its quote. */
+  /** The index of the first byte of the value; for a string, its opening quote. */
   valueStart(member: number): number {
     return this.#cells[member * cellsAMember + valueStart] as number;
   }
@@ -198,12 +206,12 @@ export class MemberIndex {
     return this.#cells[member * cellsAMember + valueEnd] as number;
   }
 
-  /** The member after this one and all within it. */
+  /** The member after this one and after all members inside it. */
   next(member: number): number {
     return this.#cells[member * cellsAMember + next] as number;
   }
 
-  /** The earlier member whose value is the same; the member itself where there is none. */
+  /** The earlier member with the same value, as given to `endAs`; the member itself if there is none. */
   original(member: number): number {
     const earlier = this.#cells[member * cellsAMember + sameAs] as number;
     return earlier === none ? member : earlier;
@@ -215,14 +223,17 @@ export class MemberIndex {
   }
 }
 
-/** An object of this name that successive texts repeat byte for byte: it is read once, and then only compared. */
+/**
+ * An object under one name, such as `context`, that successive texts repeat byte for byte. It is read once, and then
+ * only compared.
+ */
 export class RepeatedObject {
   readonly #name: Uint8Array;
   #member = none;
   #start = 0;
   #end = 0;
   #keys = 0;
-  /** The member being read. */
+  /** The member whose object is being read. */
   #opened = none;
   #keysBefore = 0;
 
@@ -230,18 +241,19 @@ export class RepeatedObject {
     this.#name = Buffer.from(name);
   }
 
-  /** The member from which the object was read; -1 before the first. */
+  /** The member whose value is the last object that was read; -1 if there is none. */
   get member(): number {
     return this.#member;
   }
 
-  /** Forgets the object; call it before other bytes are read. */
+  /** Forgets the object. Call it before another buffer is read. */
   forget(): void {
     this.#member = none;
   }
 
   /**
-   * Ends a member that repeats the last object of this name, and returns the index after it; -1 if it has to be read.
+   * If the member has this name and its value equals the last object, ends the member and returns the index after it.
+   * Otherwise returns -1, and the value has to be read.
    */
   repeat(index: MemberIndex, facts: JsonFacts, bytes: Buffer, member: number): number {
     const nameStart = index.keyStart(member);
@@ -258,21 +270,21 @@ export class RepeatedObject {
     return -1;
   }
 
-  /** The index after the object at `start` if it repeats the last one; -1 otherwise. */
+  /** The index after the object at `start` if it equals the last object; -1 otherwise. */
   sameEnd(bytes: Buffer, start: number): number {
     const end = start + this.#end - this.#start;
     if (this.#member === none || end > bytes.length) return -1;
     return bytes.compare(bytes, this.#start, this.#end, start, end) === 0 ? end : -1;
   }
 
-  /** Moves to another member, whose object differs only in its values. */
+  /** Remembers the value of `member` as the last object; its number of keys must be the same. */
   moveTo(index: MemberIndex, member: number): void {
     this.#member = member;
     this.#start = index.valueStart(member);
     this.#end = index.valueEnd(member);
   }
 
-  /** To be called with every member that ends. */
+  /** Call it for every member whose object or array ends. */
   close(index: MemberIndex, facts: JsonFacts, member: number): void {
     if (member !== this.#opened) return;
     this.moveTo(index, member);
@@ -280,25 +292,25 @@ export class RepeatedObject {
   }
 }
 
-// One text is read at a time.
+// Shared by all indexes: one text is read at a time.
 const openMembers = new Int32Array(levelsMax);
 
-/** Whether [start, end) is repeated `by` bytes later. */
+/** Whether the bytes at [start, end) are repeated `by` bytes later. */
 function isSame(bytes: Uint8Array, start: number, end: number, by: number): boolean {
   for (let at = start; at < end; at += 1) if (bytes[at] !== bytes[at + by]) return false;
   return true;
 }
 
-// The member of each open object or array; `none` if it is not indexed.
+// By depth: the member whose value is the open object or array; `none` if that member is not indexed.
 const memberOfLevel = new Int32Array(depthMax + 1);
 
 /**
- * Adds the members of the object that begins at `start` to an index, in one pass, and returns the position after it; -1
- * if it has to be parsed: it is not an object, not JSON, or has a key with an escape, a key that could reach a
- * prototype, a character escaped by number, a number with an exponent, or more members than the index takes. Raw line
- * breaks become spaces. `repeated` is an object among its own members. `facts` learn depth, keys and bits of it;
- * whether it is UTF-8 where it is not ASCII is left to the caller. Large: reads every event once: a call a character
- * would cost more than the scan.
+ * Adds the members of the object at `start` to the index in one pass, and returns the index after the object. Returns
+ * -1 if the text has to be parsed instead: it is not an object, not JSON, nests too deep, or has a key with an escape,
+ * a key that could reach a prototype, a character escaped by number, a number with an exponent, or more members than
+ * the index takes. Raw line breaks become spaces. `repeated` may be one of the object's own members. `facts` receives
+ * depth, keys and bits; the caller checks that bytes beyond ASCII are UTF-8. Large: it reads every event once, and a
+ * call for each character would cost more than the scan.
  */
 export function indexMembers(
   index: MemberIndex,
@@ -379,7 +391,10 @@ export function indexMembers(
   }
 }
 
-/** The closing quote of the key whose opening quote is at `start`; -1 if the key is not plain. */
+/**
+ * The index of the closing quote of the key whose opening quote is at `start`; -1 if the key has an escape or could
+ * reach a prototype.
+ */
 function keyEndAt(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   if (bytes[start] !== quote) return -1;
   const end = plainStringEnd(facts, bytes, start + 1);
@@ -388,7 +403,7 @@ function keyEndAt(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   return end;
 }
 
-/** Start of the value after the key whose closing quote is at `end`; -1 without a colon. */
+/** Start of the value after the key whose closing quote is at `end`; -1 if no colon follows the key. */
 function valueBehind(bytes: Uint8Array, end: number): number {
   const colonAt = skipJsonSpace(bytes, end + 1);
   return bytes[colonAt] === colon ? skipJsonSpace(bytes, colonAt + 1) : -1;

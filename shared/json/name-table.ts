@@ -6,14 +6,14 @@ import { standsAt } from './scan-json.ts';
  */
 export class NameTable<Value> {
   readonly #byLength: Named<Value>[][] = [];
-  /** 1 for each byte that begins a name: most lookups end here, with another first byte. */
+  /** 1 for each byte with which a name begins: most lookups end here, because no name begins with their first byte. */
   readonly #firsts = new Uint8Array(256);
 
   constructor(entries: Iterable<readonly [name: string, value: Value]> = []) {
     for (const [name, value] of entries) this.add(Buffer.from(name), value);
   }
 
-  /** Adds a name that is not there yet. */
+  /** Adds a name that the table does not contain yet. */
   add(name: Uint8Array, value: Value): void {
     while (this.#byLength.length <= name.length) this.#byLength.push([]);
     this.#byLength[name.length]?.push({ name, value });

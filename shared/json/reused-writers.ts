@@ -2,15 +2,15 @@ type Writer = { readonly capacity: number; reset(): void };
 
 export type ReusedWritersOptions<Kind> = {
   make(): Kind;
-  /** Bytes of a writer above which it is not kept. */
+  /** A writer with a larger capacity, in bytes, is not kept. */
   readonly bytesMax: number;
   /** Maximum number of kept writers. */
   readonly keptMax: number;
 };
 
 /**
- * Writers for reuse, once their output was copied. The buffer of a new writer would grow step by step, in memory that
- * the system has to clear.
+ * Keeps writers for reuse after their output was copied. The buffer of a new writer would grow step by step, in memory
+ * that the system has to clear.
  */
 export class ReusedWriters<Kind extends Writer> {
   readonly #options: ReusedWritersOptions<Kind>;

@@ -1,16 +1,16 @@
-/** Facts about a range of JSON from a scan, known before it is parsed. Reused for every scan. */
+/** What a scan found in a range of JSON before it is parsed. The object is reused: call `reset` before a scan. */
 export class JsonFacts {
-  /** How deep arrays and objects nest. */
+  /** Maximum nesting of arrays and objects. */
   depth = 0;
-  /** Object keys in all. */
+  /** Number of object keys at all levels. */
   keys = 0;
   /** All bytes of strings and literals, combined by OR: below 128 if all are ASCII. */
   bits = 0;
   /** Whether a key may be `__proto__` or `constructor`, plain or escaped. */
   suspicious = false;
-  /** Whether a string escapes the null character. */
+  /** Whether a string contains an escaped null character. */
   nulls = false;
-  /** Start of the last string, after its quote. */
+  /** Index of the first byte of the last string, after its opening quote. */
   stringStart = 0;
   stringEscaped = false;
 
@@ -83,8 +83,8 @@ export function scanValue(facts: JsonFacts, bytes: Uint8Array, start: number): n
 }
 
 /**
- * Scans the string whose opening quote is at `start` and returns the index of its closing quote. An escaped half of a
- * surrogate pair is replaced in place by the replacement character: no store downstream would take it.
+ * Scans the string whose opening quote is at `start` and returns the index of its closing quote. An escaped surrogate
+ * without its pair is overwritten with the escaped replacement character, because no store downstream would accept it.
  */
 export function scanString(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   const length = bytes.length;
@@ -106,18 +106,18 @@ export function scanString(facts: JsonFacts, bytes: Uint8Array, start: number): 
   return i;
 }
 
-/** Counts the last string as a key. */
+/** Counts the last string as a key; `colonAt` is the index of the colon after it. */
 export function noteKey(facts: JsonFacts, bytes: Uint8Array, colonAt: number): void {
   facts.keys += 1;
   const start = facts.stringStart;
-  // Escapes hide what a key spells; white space may stand before the colon, so the length is only a bound.
+  // An escaped key may spell anything. White space may precede the colon, so `colonAt` only limits the key's length.
   if (facts.stringEscaped) facts.suspicious = true;
   else if (colonAt - start < 10) return;
   else if (bytes[start] === 0x5f && bytes[start + 1] === 0x5f) facts.suspicious = true;
   else if (bytes[start] === 0x63 && bytes[start + 1] === 0x6f && bytes[start + 2] === 0x6e) facts.suspicious = true;
 }
 
-/** Scans the four digits behind the `u` at `at` and returns the index of the last byte it dealt with. */
+/** Scans the four digits after the `u` at `at`, and returns the index of the last byte that needs no further scan. */
 function scanEscape(facts: JsonFacts, bytes: Uint8Array, at: number): number {
   const unit = hexAt(bytes, at + 1);
   if (unit === 0) facts.nulls = true;
@@ -132,7 +132,7 @@ function scanEscape(facts: JsonFacts, bytes: Uint8Array, at: number): number {
 
 const replacementDigits = Buffer.from('fffd');
 
-/** Four hexadecimal digits as a number; -1 when they are not. */
+/** The number that four hexadecimal digits spell; -1 if one of the bytes is not a digit. */
 function hexAt(bytes: Uint8Array, at: number): number {
   let value = 0;
   for (let i = at; i < at + 4; i += 1) {
@@ -150,10 +150,13 @@ function hexDigit(byte: number | undefined): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** Characters that may follow a backslash, except for escapes by number. */
+/** Bytes that may follow a backslash, except for the `u` of an escape by number. */
 const escapes: readonly (number | undefined)[] = [...Buffer.from('"\\/bfnrt')];
 
-/** Skips JSON white space. Line breaks become spaces, so that an event fits on one line of a frame. */
+/**
+ * Returns the index after the JSON white space at `start`. Line feeds become spaces, so that an event fits on one line
+ * of a frame.
+ */
 export function skipJsonSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   for (; at < bytes.length; at += 1) {
@@ -175,8 +178,8 @@ export function startOfJson(bytes: Uint8Array): number {
 }
 
 /**
- * The index of the closing quote of the string whose text begins at `start`; -1 when it is no JSON string or escapes a
- * character by number. `facts` tells whether it holds other escapes.
+ * The index of the closing quote of the string whose text begins at `start`; -1 if it is not a JSON string or escapes a
+ * character by number. Sets `facts.stringEscaped` if the string contains other escapes.
  */
 export function plainStringEnd(facts: JsonFacts, bytes: Uint8Array, start: number): number {
   const length = bytes.length;
@@ -195,7 +198,7 @@ export function plainStringEnd(facts: JsonFacts, bytes: Uint8Array, start: numbe
   return -1;
 }
 
-// One look-up a byte: nearly all bytes of an event are simple ones.
+// A table costs one lookup for each byte; nearly all bytes of an event are simple ones.
 const simple = 0;
 const closing = 1;
 const control = 2;
@@ -208,7 +211,7 @@ const kinds = Uint8Array.from({ length: 256 }, (_, byte) => {
   return byte < firstNonAscii ? simple : wide;
 });
 
-/** The index behind the JSON number that begins at `start`; -1 when there is none. */
+/** The index after the JSON number that begins at `start`; -1 if there is none. */
 export function numberEnd(bytes: Uint8Array, start: number): number {
   const whole = bytes[start] === minus ? start + 1 : start;
   let at = bytes[whole] === zero ? whole + 1 : digitsEnd(bytes, whole);
@@ -218,7 +221,7 @@ export function numberEnd(bytes: Uint8Array, start: number): number {
   return digitsEnd(bytes, sign === plus || sign === minus ? at + 2 : at + 1);
 }
 
-/** The index behind the digits at `start`; -1 when there are none. */
+/** The index after the digits at `start`; -1 if there are none. */
 export function digitsEnd(bytes: Uint8Array, start: number): number {
   let at = start;
   while (at < bytes.length && (bytes[at] as number) >= zero && (bytes[at] as number) <= nine) at += 1;
@@ -234,7 +237,7 @@ export function standsAt(bytes: Uint8Array, start: number, word: Uint8Array): bo
 const proto = Buffer.from('__proto__');
 const constructorKey = Buffer.from('constructor');
 
-/** Whether a key without escapes could reach a prototype. */
+/** Whether the key at [start, end), which has no escapes, could reach a prototype. */
 export function isPrototypeKey(bytes: Uint8Array, start: number, end: number): boolean {
   const length = end - start;
   if (length === proto.length) return standsAt(bytes, start, proto);
