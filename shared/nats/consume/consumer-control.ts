@@ -17,7 +17,7 @@ export type ConsumerControl = {
   skip(owned: OwnedConsumer, upTo: number): Promise<OwnedConsumer>;
 };
 
-/** A failed request to the server is repeated after this. */
+/** A failed request to the server is repeated after this time, in ms. */
 export const retryDelayMs = 250;
 
 export const controlConsumer = (

@@ -15,7 +15,7 @@ test('ownership: after a standstill it is uncertain until the server has confirm
   let asked = 0;
   const { ownership, clock } = open(() => {
     asked += 1;
-    // The first answer gets lost.
+    // The first answer is lost.
     return asked === 1 ? Promise.reject(new Error('no answer')) : Promise.resolve();
   });
   for (clock.ms = 0; clock.ms < 3_000; clock.ms += 500) ownership.look();
@@ -23,7 +23,7 @@ test('ownership: after a standstill it is uncertain until the server has confirm
   expect([ownership.isCurrent, asked]).toEqual([true, 0]);
   clock.ms += 2_000;
   expect(ownership.isCurrent).toBe(false);
-  // Time that passes normally again confirms nothing.
+  // A process that runs normally again still needs the confirmation.
   ownership.look();
   expect(ownership.isCurrent).toBe(false);
   await Promise.all([ownership.confirm(), ownership.confirm()]);

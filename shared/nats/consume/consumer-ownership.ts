@@ -4,12 +4,12 @@ import type { ConsumerControl } from './consumer-control.ts';
 import { ConsumerTakenError } from './consumers.ts';
 import type { RunState } from './run-state.ts';
 
-/** Other processes take a silent one for dead after this time at the earliest, in ms. */
+/** Other processes consider a silent process dead after this time at the earliest, in ms. */
 const standstillMs = 1_500;
 
 /**
- * Whether the consumer still belongs to this reader. After a standstill of the process this is uncertain, and the
- * server is asked.
+ * Whether the consumer still belongs to this reader. After a standstill of the process that is uncertain until the
+ * server confirms it.
  */
 export class ConsumerOwnership {
   readonly #control: Pick<ConsumerControl, 'confirm'>;
@@ -19,7 +19,7 @@ export class ConsumerOwnership {
   #isConfirmed = true;
   #confirming: Promise<void> | undefined;
 
-  /** `now` is in ms, and never goes back. */
+  /** `now` is a monotonic clock, in ms. */
   constructor(
     control: Pick<ConsumerControl, 'confirm'>,
     state: Pick<RunState, 'isClosed' | 'takenOver' | 'lose'>,
@@ -43,7 +43,7 @@ export class ConsumerOwnership {
     if (!isCurrent) this.confirm().catch(() => undefined);
   }
 
-  /** Asks the server where ownership is uncertain. Throws ConsumerTakenError, and ends the reader, when it is lost. */
+  /** Asks the server if ownership is uncertain. If ownership is lost, ends the reader and throws ConsumerTakenError. */
   confirm(): Promise<void> {
     const { takenOver } = this.#state;
     if (takenOver !== undefined) return Promise.reject(takenOver);

@@ -1,4 +1,4 @@
-/** Why messages do not reach their reader, and for how long so far, in ms: 0 in the first report of a trouble. */
+/** Why messages do not reach their reader. `lastsMs`: how long the trouble has lasted; 0 in the first report. */
 export type ConsumerTrouble =
   /** No server answers for the consumer: it has no leader now, or was deleted. The reader checks which. */
   | { readonly kind: 'unanswered'; readonly reason: string; readonly lastsMs: number }
@@ -9,7 +9,7 @@ export type ConsumerTrouble =
   /** The consumer was missing, and has been created again. */
   | { readonly kind: 'recreated' };
 
-/** Reports the trouble of one consumer, with how long it has lasted. */
+/** Reports the trouble of one consumer, and how long it has lasted. */
 export class TroubleReports {
   readonly #report: ((trouble: ConsumerTrouble) => void) | undefined;
   #sinceMs: number | undefined;
@@ -18,7 +18,7 @@ export class TroubleReports {
     this.#report = report;
   }
 
-  /** The server answers for the consumer: a later failure is a new trouble. */
+  /** The server answers for the consumer again; a later failure begins a new trouble. */
   over(): void {
     this.#sinceMs = undefined;
   }

@@ -9,7 +9,10 @@ import { readAt, readNext } from '../messages/subject-log.ts';
 import { readStreamState } from '../streams/stream-progress.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
-/** Where a new durable consumer begins: at the oldest message, at the next one, or at a given point. */
+/**
+ * Where a new durable consumer begins: at the oldest message, at the next one to be stored, at a sequence, or at a time
+ * in ms since the epoch.
+ */
 export type StartFrom = 'first' | 'next' | { readonly seq: number } | { readonly timeMs: number };
 
 export type DurableConsumer = {
@@ -18,25 +21,25 @@ export type DurableConsumer = {
   readonly filterSubject: string;
   /** Used only when the consumer is created; an existing consumer keeps its position. */
   readonly startFrom: StartFrom;
-  /** After this long without ack or progress a message is delivered again, in ms. */
+  /** A message without ack or progress for this long is delivered again, in ms. */
   readonly ackWaitMs: number;
-  /** Messages delivered and not yet acknowledged, at most. */
+  /** Maximum number of messages delivered and not yet acknowledged. */
   readonly ackPendingMax: number;
   /** Where the reader's progress is stored beside the consumer. By default only the servers store it, on disk. */
   readonly placeIsKept?: PlaceKept;
 };
 
 /**
- * 'by-reader': the reader stores its position before it acknowledges, and restores it. 'by-ids': redelivered messages
- * are recognised, at some cost. In both cases the servers keep the consumer in memory: on disk it would be synced up to
- * twenty times a second, on a replicated stream twice for each message by each server. After a restart of the only
- * server, or of most servers at once, the consumer is missing and is created again.
+ * 'by-reader': the reader stores its position before it acknowledges, and restores it. 'by-ids': the reader recognises
+ * redelivered messages by their ids, at some cost. In both cases the servers keep the consumer in memory: on disk it
+ * would be synced up to twenty times a second, on a replicated stream twice for each message by each server. After a
+ * restart of the only server, or of most servers at once, the consumer is missing and is created again.
  */
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 
 /**
- * The policy of every durable consumer of ours. A pull request names the group it is made for, and the server refuses
- * requests of any other group: the group is the fencing token of the reader that owns the consumer.
+ * The policy of all durable consumers. A pull request names a group, and the server refuses requests of all groups but
+ * the consumer's: the group is the fencing token of the reader that owns the consumer.
  */
 export const consumerPolicy = {
   ack_policy: AckPolicy.Explicit,
@@ -49,7 +52,7 @@ export const consumerPolicy = {
 /** A pull request waits this long at the server, in ms. A paused reader's request may receive messages for as long. */
 export const pullExpiresMs = 3_000;
 
-/** Maximum duration of a pull of one reader among very many. */
+/** A pull request of one reader among very many waits at most this long, in ms. */
 export const pullExpiresMaxMs = 10_000;
 
 /** A consumer owned by one reader, which receives everything that is not acknowledged, in order. */
@@ -63,11 +66,11 @@ export type OwnedConsumer = {
   readonly ackedAtMs: number;
   /** Messages up to this sequence were delivered before. */
   readonly handedOutSeq: number;
-  /** Whether some of them were not acknowledged. */
+  /** Whether some of these messages were not acknowledged. */
   readonly wasUnfinished: boolean;
-  /** The count that the next message will have. */
+  /** The `consumerSeq` of the next message. */
   readonly nextConsumerSeq: number;
-  /** Messages above what is acknowledged. */
+  /** Number of messages that are not acknowledged, whether or not they were delivered. */
   readonly unfinished: number;
 };
 
@@ -80,7 +83,7 @@ export class ConsumerTakenError extends ConsumerError {
   override readonly code = 'consumer_taken';
 }
 
-/** Fields that the client library does not know. */
+/** With fields that the client library's types lack. */
 type Config = ConsumerConfig & { readonly priority_policy?: string; readonly priority_groups?: readonly string[] };
 type Info = ConsumerInfo & { readonly ts?: string };
 
@@ -88,15 +91,15 @@ const requestTimeoutMs = 5_000;
 const lookEveryMs = 50;
 
 /**
- * What earlier readers of a consumer finished; undefined for nothing yet. `acked` is the server's record, where it has
- * the consumer.
+ * Returns what earlier readers of a consumer finished; undefined if nothing yet. `acked` is the server's record, if the
+ * consumer exists.
  */
 export type FinishedBefore = (acked: FinishedMessages | undefined) => Promise<FinishedMessages | undefined>;
 
 /**
- * Takes a durable consumer over for the caller: its previous reader receives nothing more, and messages which that one
- * did not acknowledge come first, in the order of the stream. Creates the consumer when it is missing; an existing one
- * gets the given limits and keeps its position.
+ * Takes a durable consumer over for the caller: its previous reader receives nothing more, and the messages that it did
+ * not acknowledge come first, in the order of the stream. Creates a missing consumer; an existing one gets the limits
+ * in `wanted` and keeps its position. Throws ConsumerError.
  */
 export async function claimConsumer(connection: LogConnection, wanted: DurableConsumer): Promise<OwnedConsumer> {
   const group = newGroup();
@@ -114,9 +117,10 @@ export async function claimConsumer(connection: LogConnection, wanted: DurableCo
 }
 
 /**
- * The same for a reader that stores its own position: the consumer is created there. `finishedBefore` is called once
- * earlier readers receive nothing more. Where the log lacks a message that was reported as finished, the consumer
- * begins at `startFrom`.
+ * As `claimConsumer`, for a reader that stores its own position: the consumer is created again after the finished
+ * messages. `finishedBefore` is called once earlier readers receive nothing more. If the log no longer matches what
+ * they finished, the consumer begins at `startFrom`. Throws ConsumerTakenError if another reader creates the consumer
+ * first.
  */
 export async function claimConsumerAt(
   connection: LogConnection,
@@ -144,7 +148,7 @@ export async function claimConsumerAt(
   }
 }
 
-/** Creates a consumer that an earlier release kept on disk again in memory, after the acknowledged messages. */
+/** Moves a consumer that an earlier release kept on disk to memory: recreates it after its acknowledged messages. */
 async function moveToMemory(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -160,7 +164,7 @@ async function moveToMemory(
 
 const newGroup = (): string => randomBytes(9).toString('base64url');
 
-/** The server refuses the requests of every other group from now on. */
+/** Makes the server refuse the requests of every other group from now on. */
 function fence(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -176,9 +180,9 @@ function ackedOf(info: Info): FinishedMessages {
 }
 
 /**
- * Makes the server deliver everything above the acknowledged floor again, to the reader that owns the group. Creates a
- * missing consumer again after the messages that the reader has finished. Throws ConsumerTakenError when another reader
- * owns it.
+ * Makes the server deliver everything above the acknowledged floor again, to the reader that owns the group. Recreates
+ * a missing consumer after the messages that the reader has finished. Throws ConsumerTakenError if another reader owns
+ * it.
  */
 export async function rewindConsumer(
   connection: LogConnection,
@@ -198,8 +202,9 @@ export async function rewindConsumer(
 }
 
 /**
- * Moves a consumer past a sequence; unfinished messages up to there are skipped. Returns it unchanged where the log
- * does not reach that far. Throws ConsumerTakenError when another reader creates the consumer meanwhile.
+ * Moves a consumer past a sequence: unfinished messages up to `upTo` are skipped. Returns `owned` itself if the log
+ * does not reach that sequence, or if everything up to it is acknowledged. Throws ConsumerTakenError if another reader
+ * creates the consumer first.
  */
 export async function skipConsumer(
   connection: LogConnection,
@@ -232,8 +237,8 @@ async function hasBetween(
 }
 
 /**
- * Whether every message of the log up to the end of the finished ones is finished, so that a consumer may begin after
- * it.
+ * Whether a consumer may begin after the finished messages: the message at `upTo` is one of them, or the log has no
+ * message of the consumer up to `upTo` any more.
  */
 async function reachesTo(
   connection: LogConnection,
@@ -248,7 +253,7 @@ async function reachesTo(
 }
 
 /**
- * Throws ConsumerTakenError when the consumer belongs to another group. A missing consumer belongs to no other reader.
+ * Throws ConsumerTakenError if the consumer belongs to another group. A missing consumer belongs to no other reader.
  */
 export async function confirmConsumer(
   connection: LogConnection,
@@ -268,7 +273,7 @@ export async function deleteConsumer(connection: LogConnection, stream: string, 
   }
 }
 
-/** Whether a consumer exists that has received no pull request and delivered no message for so long, in ms. */
+/** Whether a consumer exists, has no waiting pull request, and has delivered no message for `forMs`. */
 export async function isUnread(
   connection: LogConnection,
   consumer: Pick<DurableConsumer, 'stream' | 'name'>,
@@ -276,7 +281,8 @@ export async function isUnread(
 ): Promise<boolean> {
   const info = await findConsumer(connection, consumer);
   if (info === undefined) return false;
-  // The client library types it as a number: the server sends a text, or nothing where no message was delivered.
+  // The client library types `last_active` as a number. The server sends a text, or nothing if no message was
+  // delivered.
   const lastGivenMs = Date.parse(String(info.delivered.last_active ?? info.created));
   return info.num_waiting === 0 && Date.now() - lastGivenMs > forMs;
 }
@@ -302,7 +308,7 @@ async function findConsumer(
   }
 }
 
-/** The consumer as it is. A missing one is created for the group, after the finished messages, if there are any. */
+/** Returns the consumer. A missing one is created for the group, after the finished messages if there are any. */
 async function findOrMake(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -327,7 +333,7 @@ async function startBehind(
   return isThere ? { seq: finished.upTo + 1 } : wanted.startFrom;
 }
 
-/** Undefined when another reader was first. */
+/** Undefined if another reader created the consumer first. */
 async function makeConsumer(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -354,9 +360,9 @@ async function makeConsumer(
 const isInMemory = ({ placeIsKept = 'nobody' }: DurableConsumer): boolean => placeIsKept !== 'nobody';
 
 /**
- * Resets a consumer to its acknowledged floor until no message is handed out and no request waits. An earlier request
- * stays valid until it expires or its connection closes, and may receive messages meanwhile: then the consumer is reset
- * again.
+ * Resets a consumer to its acknowledged floor until no delivered message is unacknowledged and no request waits. An
+ * earlier request stays valid until it expires or its connection closes, and may receive messages meanwhile: then the
+ * consumer is reset again. Throws ConsumerError if that takes too long.
  */
 async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {
   const { handedOutSeq, wasUnfinished } = ownedAs(found, group);

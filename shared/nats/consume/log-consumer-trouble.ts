@@ -9,8 +9,8 @@ const calmMs = 15_000;
 const errorEveryMs = 60_000;
 
 /**
- * Logs the troubles of a consumer: a warning at the beginning, an error when it lasts, and again each minute. `fields`
- * say whose consumer it is.
+ * Logs the trouble of a consumer: a warning at first, an error if it lasts, and another error each minute. `fields`
+ * identify the consumer.
  */
 export function logConsumerTrouble(
   logger: Pick<Logger, 'warn' | 'error' | 'debug'>,

@@ -19,40 +19,40 @@ import { TakenMessages } from './taken-messages.ts';
 import type { FinishedMessages } from './taken-messages.ts';
 
 /**
- * A durable consumer with one owner: opening it takes it away from its previous reader. Messages come in the order of
- * the stream, beginning with those that an earlier reader did not finish, and none comes twice to one reader. Where
- * messages may have been lost on their way the consumer is rewound, and messages in flight or done are skipped. It
- * pulls only what the reader has room for; it begins with the first `take` or `resume`.
+ * A durable consumer with one owner: opening it takes it over from its previous reader. Messages arrive in the order of
+ * the stream, beginning with the unfinished messages of earlier readers, and no message arrives twice unless it was
+ * released. If messages may have been lost in transit, the consumer is rewound, and messages in flight or finished are
+ * skipped. It pulls no more than its reader has room for, from the first `take`, `untilAny` or `resume` on.
  */
 export type PullConsumer = {
   /**
-   * Waits for at least one message and returns up to `max` of those that are here; [] when closed. Throws
-   * ConsumerTakenError once another reader has taken over.
+   * Waits for at least one message and returns up to `max` buffered messages; [] once closed. Throws ConsumerTakenError
+   * once another reader has taken over.
    */
   take(max: number): Promise<LogMessage[]>;
-  /** Waits for at least one message to be here; false when closed. Throws ConsumerTakenError as `take` does. */
+  /** Waits until at least one message is buffered; false once closed. Throws ConsumerTakenError as `take` does. */
   untilAny(): Promise<boolean>;
   /**
-   * Up to `max` buffered messages, perhaps none. For a reader that releases messages while it works on others: a
-   * released message comes again before all that are not taken yet.
+   * Returns up to `max` buffered messages without waiting, perhaps none. For a reader that releases messages while it
+   * works on others: a released message is delivered again before all messages that are not yet taken.
    */
   takeNow(max: number): LogMessage[];
-  /** Messages pulled and not taken yet. */
+  /** Number of messages pulled and not yet taken. */
   readonly buffered: number;
   /** Messages up to this sequence were delivered to an earlier reader, which may have worked on them. */
   readonly handedOutSeq: number;
   /** The finished messages, for the next reader. */
   readonly finished: FinishedMessages;
-  /** False when the process stood still so long that another reader may own the consumer. */
+  /** False if another reader has taken over, or may have, because this process stood still for so long. */
   readonly isCurrent: boolean;
-  /** Asks the server where ownership is uncertain; throws ConsumerTakenError when another reader owns the consumer. */
+  /** Asks the server if ownership is uncertain. Throws ConsumerTakenError if another reader owns the consumer. */
   confirm(): Promise<void>;
   /**
-   * Finishes all messages up to a sequence unread, except those that are taken. Resolves with about how many these
-   * were; 0 if the log does not reach that far, or when the consumer is closed first.
+   * Finishes all messages up to a sequence without delivering them, except messages in flight. Resolves with their
+   * approximate number; 0 if the log does not reach that sequence, or if another call or the close comes first.
    */
   skipTo(upTo: number): Promise<number>;
-  /** Sends no more pull requests; messages on their way are buffered. `resume` continues. */
+  /** Sends no more pull requests until `resume`; messages in transit are still buffered. */
   pause(): void;
   resume(): void;
   /** Stops pulling. The next reader receives the unfinished messages first. */
@@ -62,22 +62,22 @@ export type PullConsumer = {
 export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
   /**
-   * What earlier readers finished, whether or not the server knows it: the consumer is created there, and finished
-   * messages above are acknowledged and not delivered. Default: the server's record.
+   * Returns what earlier readers finished, even if the server has no record of it. The consumer is created after those
+   * messages; finished messages above are acknowledged and not delivered. Default: the server's record.
    */
   readonly finishedBefore?: FinishedBefore;
-  /** Messages pulled ahead of the reader, at most; a function is called at each request. */
+  /** Maximum number of messages pulled ahead of the reader; a function is called for each request. */
   readonly bufferedMax: number | (() => number);
-  /** Bytes of buffered messages, at most, to within one message. Default: no limit. */
+  /** Maximum bytes of buffered messages, exceeded by at most two messages of the largest size. Default: no limit. */
   readonly bufferedBytesMax?: number | undefined;
   /**
-   * Default true. Where false it pulls only while its reader waits in `take`, which then returns all messages since the
-   * last time: a message sent alone costs the server as much as many sent in a row.
+   * Default true. If false, pull requests are sent only while the reader waits in `take` or `untilAny`, and bring all
+   * messages stored since the last one: a message sent alone costs the server as much as many in a row.
    */
   readonly pullsAhead?: boolean;
   /**
-   * Whether there may be thousands of such consumers: the more there are, the less often each pulls while nothing
-   * comes, and readers of one subject take turns.
+   * Whether a connection may have thousands of such consumers. The more there are, the less often each one pulls while
+   * no messages arrive, and the readers of one subject take turns. Default false.
    */
   readonly isOneOfMany?: boolean;
   /** Called when pulling fails; the consumer recovers by itself. */
@@ -86,7 +86,7 @@ export type PullConsumerOptions = {
   readonly losses?: LossWatch;
 };
 
-/** Takes a consumer over, creates it when it is missing, and starts to read it. */
+/** Takes a consumer over, or creates it if it is missing. Throws ConsumerError. */
 export async function openPullConsumer(connection: LogConnection, options: PullConsumerOptions): Promise<PullConsumer> {
   const { consumer, finishedBefore } = options;
   if (finishedBefore === undefined) {
@@ -142,7 +142,8 @@ class DurablePullConsumer implements PullConsumer {
         this.#pull();
       },
     });
-    // Messages that the server sent into a broken connection would come again late, after newer ones.
+    // Without a rewind, messages that the server sent into a broken connection would be delivered again late, after
+    // newer ones.
     const offReconnect = connection.onReconnect(() => this.#rewind());
     const readers = readersOf(connection);
     const reader = readers.add(isOneOfMany, () => this.#look());
@@ -305,7 +306,10 @@ class DurablePullConsumer implements PullConsumer {
     else this.#pull();
   }
 
-  /** Requests messages again that were pulled and not taken, or were on their way. */
+  /**
+   * Discards messages that were pulled and not taken, or are in transit; the next rewind makes the server send them
+   * again.
+   */
   #void(): void {
     for (const { seq, storedAtMs } of this.#buffer.take(Infinity)) this.#taken.release(seq, storedAtMs);
     this.#inbox.close();

@@ -18,8 +18,8 @@ export type PullInboxOptions = {
 };
 
 /**
- * The subject where the server answers pull requests. A new one is opened for each rewind, so that earlier answers do
- * not arrive.
+ * Receives the server's answers to pull requests, on a subject of its own. Each rewind opens a new subject, so that
+ * answers to earlier requests do not arrive.
  */
 export class PullInbox {
   readonly #options: PullInboxOptions;

@@ -1,6 +1,6 @@
 import type { PullTurn } from './pull-turns.ts';
 
-/** As the server reads it. */
+/** The body of a pull request in nats-server's terms: `expires` in ns, `max_bytes` in bytes. */
 export type PullRequest = { readonly batch: number; readonly group: string; readonly max_bytes?: number } & (
   | { readonly expires: number }
   | { readonly no_wait: true }
@@ -8,29 +8,32 @@ export type PullRequest = { readonly batch: number; readonly group: string; read
 
 export type PullRequestsOptions = {
   readonly group: string;
-  /** Whether it requests more than its reader waits for. */
+  /** Whether messages are requested before the reader waits for them. */
   readonly pullsAhead: boolean;
-  /** Bytes of buffered messages, at most, to within one message; undefined for no limit. */
+  /** Maximum bytes of buffered messages, exceeded by at most two messages of the largest size. Undefined: no limit. */
   readonly bufferedBytesMax: number | undefined;
   readonly messageBytesMax: number;
-  /** Its turn among the readers of the subject. */
+  /** This reader's turn among the readers of its subject. */
   readonly turn: PullTurn;
-  /** A request waits this long at the server, in ms. */
+  /** How long a request waits at the server, in ms. */
   expiresMs(): number;
 };
 
-/** The end of a pull may arrive this much later than it is due, in ms. */
+/** The end of a request may arrive this late, in ms. */
 const silenceMs = 1_500;
 const toNanos = (ms: number): number => ms * 1e6;
 
 /** The pull request that waits at the server, and the next one. */
 export class PullRequests {
   readonly #options: PullRequestsOptions;
-  /** Messages that may still arrive for it. */
+  /** Messages that may still arrive for the open request. */
   #left = 0;
   #expiresMs = 0;
   #heardAtMs = performance.now();
-  /** A reader that does not pull ahead first receives the present messages, and then waits for new ones. */
+  /**
+   * Whether stored messages may be left. A reader that does not pull ahead requests those first, and then waits for one
+   * new message.
+   */
   #mayHaveMore = true;
 
   constructor(options: PullRequestsOptions) {
@@ -47,12 +50,12 @@ export class PullRequests {
     return this.isOpen && nowMs - this.#heardAtMs > this.#expiresMs + silenceMs;
   }
 
-  /** The server has sent something. */
+  /** Call it when the server has sent a message or a status. */
   heard(): void {
     this.#heardAtMs = performance.now();
   }
 
-  /** A message came, at this sequence of the stream. */
+  /** A message arrived, with this sequence in the stream. */
   received(seq: number): void {
     const { turn } = this.#options;
     this.#left = Math.max(0, this.#left - 1);
@@ -66,20 +69,20 @@ export class PullRequests {
     this.#options.turn.end(false);
   }
 
-  /** The request and messages on their way are void. */
+  /** The request is void, and so are its messages in transit. */
   reset(): void {
     this.#left = 0;
     this.#options.turn.reset();
   }
 
-  /** The reader asks for messages again. */
+  /** The reader waits for messages again. */
   resumed(): void {
     this.#mayHaveMore = true;
   }
 
   /**
-   * The next request, for up to `room` messages beside `bufferedBytes` that are buffered; undefined when it is another
-   * reader's turn.
+   * The next request, for up to `room` messages; `bufferedBytes` are buffered already. Undefined if it is the turn of
+   * another reader.
    */
   next(room: number, bufferedBytes: number): PullRequest | undefined {
     const asking = this.#options.turn.begin();
@@ -112,7 +115,7 @@ export class PullRequests {
     return { batch: room, no_wait: true, group: this.#options.group, ...this.#bytesAsked(bufferedBytes) };
   }
 
-  /** At least one message is requested, however large. */
+  /** The limit always admits a message of the largest size. */
   #bytesAsked(bufferedBytes: number): { readonly max_bytes?: number } {
     const { bufferedBytesMax, messageBytesMax } = this.#options;
     if (bufferedBytesMax === undefined) return {};

@@ -2,7 +2,7 @@ import type { MsgHdrs } from 'nats';
 
 /** What a status message of the server means for the pull it answers. */
 export type PullStatus =
-  /** The server lives. */
+  /** The server is alive. */
   | { readonly kind: 'heartbeat' }
   /** The pull ended normally: it expired, or was filled. */
   | { readonly kind: 'over' }
@@ -10,14 +10,16 @@ export type PullStatus =
   | { readonly kind: 'refused' }
   /** No server answers for the consumer, or it was deleted. */
   | { readonly kind: 'unanswered'; readonly reason: string }
-  /** The pull ended early: another leader, a server that shuts down, or a limit of the consumer. */
+  /**
+   * The pull ended early: the consumer has another leader, the server is shutting down, or the consumer is at a limit.
+   */
   | { readonly kind: 'cut' };
 
 type StatusMessage = { readonly headers?: Pick<MsgHdrs, 'code' | 'description'> };
 
 /**
- * Reads the status line of a message without payload. 409 has many meanings, which only its text tells apart: the texts
- * are those of `server/consumer.go` in nats-server, 2.9 to 2.15.
+ * Reads the status line of a message without payload. Status 409 has many meanings, which only its text distinguishes;
+ * the texts are in `server/consumer.go` of nats-server 2.9 to 2.15.
  */
 export function readPullStatus({ headers }: StatusMessage): PullStatus {
   const { code, description } = headers ?? { code: 0, description: '' };

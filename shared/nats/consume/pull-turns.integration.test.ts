@@ -13,7 +13,10 @@ import { openPullConsumer } from './pull-consumer.ts';
 import type { PullConsumer } from './pull-consumer.ts';
 
 const mebibyte = 1024 ** 2;
-/** Of all that wait for one message: six times what the server keeps for a connection before it closes it. */
+/**
+ * All these readers wait for one message: six times as many bytes as the server buffers before it closes the
+ * connection.
+ */
 const readerCount = 200;
 const messageBytes = mebibyte / 4;
 const pendingBytesMax = 8 * mebibyte;
@@ -75,7 +78,7 @@ test('pull turns: after a reconnect, and where some have left, all others receiv
     await connection[client].nc.reconnect();
     await write(2);
     await allHave(2);
-    // Any of them may be the one that waits at the server.
+    // One of the readers that leave may be the one that waits at the server.
     for (const leaving of readers.slice(0, 20)) await leaving.close();
     readers = readers.slice(20);
     await write(3);

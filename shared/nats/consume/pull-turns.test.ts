@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PullTurns, askingMax, restMaxMs } from './pull-turns.ts';
 import type { Asking, PullTurn } from './pull-turns.ts';
 
-/** A stream, and readers of one subject who each want all of it. */
+/** A stream, and readers of one subject that each want all its messages. */
 function createReaders(count: number, { received = 0, lastSeq = 0 } = {}) {
   const clock = { nowMs: 0 };
   const turns = new PullTurns(() => clock.nowMs);
@@ -17,7 +17,7 @@ function createReaders(count: number, { received = 0, lastSeq = 0 } = {}) {
     return Object.assign(reader, { turn });
   });
   const asking = () => readers.filter((reader) => reader.asking !== undefined);
-  /** The server answers one of those that ask, where it has something to say; false where it answers none. */
+  /** Answers one of the pulling readers, as the server would; false if none gets an answer. */
   const answerOne = (): boolean => {
     for (const reader of readers) {
       if (reader.asking === undefined) continue;
@@ -35,7 +35,7 @@ function createReaders(count: number, { received = 0, lastSeq = 0 } = {}) {
     }
     return false;
   };
-  /** Answers until nothing moves; the most messages that could have been on their way at once. */
+  /** Answers until no reader gets an answer. Returns the largest number of readers that pulled at once. */
   const settle = (): number => {
     let most = asking().length;
     while (answerOne()) most = Math.max(most, asking().length);
@@ -56,7 +56,7 @@ test('pull turns: of a thousand readers who wait for one message few ask at a ti
   expect(asking().map((reader) => reader.asking)).toEqual(['watch']);
   for (const lastSeq of [1, 4, 5]) {
     stream.lastSeq = lastSeq;
-    // Those that ask, and the one that waits.
+    // The readers that pull, and the one that waits at the server.
     expect(settle()).toBeLessThanOrEqual(askingMax + 1);
     expect(new Set(readers.map(({ received }) => received))).toEqual(new Set([lastSeq]));
     expect(asking().map((reader) => reader.asking)).toEqual(['watch']);
@@ -82,7 +82,7 @@ test('pull turns: a reader without room holds up no other, and goes on by itself
 test('pull turns: a reader that catches up with old messages does not have all others ask each time', () => {
   const { stream, readers, settle } = createReaders(100, { received: 50, lastSeq: 50 });
   settle();
-  // The others know of all up to here.
+  // The turns record sequence 51: up to there, a message for one reader wakes no other.
   stream.lastSeq = 51;
   settle();
   const [late] = readers;

@@ -1,28 +1,28 @@
-/** At most this many readers of one subject pull at a time; up to this number each pulls freely. */
+/** At most this many readers of one subject pull at a time. If a subject has no more readers, each pulls freely. */
 export const askingMax = 16;
-/** A resting reader pulls again after this time, whatever the others received. */
+/** A resting reader pulls again after this time, in ms, even if no other reader received a message. */
 export const restMaxMs = 10_000;
 
 /**
- * How a reader may pull now: `free` as it likes; `next` for one message, if there is one; `watch` for one message,
- * however long it takes to arrive.
+ * How a reader may pull. `free`: without restriction. `next`: one message, if the server has one now. `watch`: one
+ * message, and the request waits until it arrives.
  */
 export type Asking = 'free' | 'next' | 'watch';
 
 /** One reader's turn among the readers of its subject. */
 export type PullTurn = {
-  /** How it may pull; undefined: not now, its `pull` is called when it may. */
+  /** How the reader may pull. Undefined: not now; its `pull` is called when it may. */
   begin(): Asking | undefined;
   /** A message arrived, with this sequence in the stream. */
   received(seq: number): void;
-  /** The request is over: all messages arrived, or, where `hasCome` is false, the server has no more for it. */
+  /** The request ended, because all its messages arrived (`hasCome`) or because the server has no more. */
   end(hasCome: boolean): void;
   /** The request is void. */
   reset(): void;
   leave(): void;
 };
 
-/** A reader without turns: it pulls freely. */
+/** For a reader that takes no turns. */
 export const noTurns: PullTurn = {
   begin: () => 'free',
   received: () => undefined,
@@ -36,10 +36,10 @@ type State = 'idle' | 'free' | 'queued' | 'granted' | 'asking' | 'caught-up' | '
 type Member = { state: State; restingSinceMs: number; readonly pull: () => void };
 
 /**
- * The turns of the readers of one subject over one connection. If a thousand of them waited at the server, one message
- * would be sent a thousand times at once, more than the server buffers for a connection: it would close the connection,
- * and all its readers would wait. So a few pull at a time; of the readers that have everything, one waits at the server
- * and the others rest until a message arrives.
+ * The turns of the readers of one subject over one connection. If a thousand readers waited at the server, one message
+ * would be sent a thousand times at once. That is more than the server buffers for a connection: it would close the
+ * connection and interrupt all its readers. So a few readers pull at a time; of the readers that have received
+ * everything, one waits at the server and the others rest until a message arrives.
  */
 export class PullTurns {
   readonly #now: () => number;
@@ -133,7 +133,7 @@ export class PullTurns {
       member.state = 'granted';
       member.pull();
       if (!this.#isGranted(member)) continue;
-      // It has no room, or is paused: it begins once that has changed.
+      // The reader has no room or is paused: it calls `begin` once that has changed.
       member.state = 'idle';
       this.#asking -= 1;
     }
@@ -151,7 +151,7 @@ export class PullTurns {
     }
   }
 
-  /** One reader has to wait at the server. */
+  /** Wakes resting readers until one waits at the server. */
   #wakeOne(): void {
     for (const member of this.#members) {
       if (this.#watcher !== undefined) return;

@@ -1,6 +1,6 @@
 import type { LogMessage } from '../messages/log-message.ts';
 
-/** Messages pulled and not taken yet, in order, and the reader that waits for them. */
+/** Messages pulled and not yet taken, in order, and the reader that waits for them. */
 export class PulledMessages {
   #messages: LogMessage[] = [];
   #bytes = 0;
@@ -35,7 +35,7 @@ export class PulledMessages {
     });
   }
 
-  /** Wakes the reader, which then checks whether a message is here. */
+  /** Wakes the reader, which then checks whether a message is buffered. */
   wake(): void {
     const wake = this.#wake;
     this.#wake = undefined;

@@ -5,20 +5,22 @@ import { pullExpiresMaxMs, pullExpiresMs } from './consumers.ts';
 import { PullTurns } from './pull-turns.ts';
 import type { PullTurn } from './pull-turns.ts';
 
-/** One reader of a consumer among those of its connection. */
+/** One of the readers of a connection. */
 export type Reader = {
-  /** Its pull requests wait this long at the server, in ms. */
+  /** How long the reader's pull requests wait at the server, in ms. */
   readonly pullExpiresMs: number;
   leave(): void;
 };
 
 const lookEveryMs = 500;
-/** Pull requests a second of all readers of a connection with very many readers, while nothing arrives. */
+/**
+ * Target for a connection with very many readers: pull requests a second of all readers together while nothing arrives.
+ */
 const pullsPerS = 100;
 
 const readers = new WeakMap<LogConnection, Readers>();
 
-/** The readers of consumers over a connection. */
+/** The readers of a connection; the same object for every call. */
 export function readersOf(connection: LogConnection): Readers {
   const known = readers.get(connection);
   if (known !== undefined) return known;
@@ -37,7 +39,7 @@ export class Readers {
   #many = 0;
   #looking: Periodic | undefined;
 
-  /** The turn of one reader among those of its subject: `pull` is called when it may ask. */
+  /** Adds a reader to the turns of its subject. `pull` is called when the reader may pull. */
   takeTurns(stream: string, subject: string, pull: () => void): PullTurn {
     const key = `${stream} ${subject}`;
     const turns = this.#turns.get(key) ?? new PullTurns();
@@ -52,7 +54,7 @@ export class Readers {
     };
   }
 
-  /** `look` is called every half second. */
+  /** Adds a reader. `look` is called every half second until it leaves. */
   add(isOneOfMany: boolean, look: () => void): Reader {
     // A new function each time: the same one may be registered twice.
     const own = (): void => look();
@@ -78,8 +80,8 @@ export class Readers {
 }
 
 /**
- * How long each request waits, so that all readers together make at most `pullsPerS` requests, or each one every ten
- * seconds.
+ * How long each request waits, in ms: long enough that all readers together send at most `pullsPerS` requests a second,
+ * but ten seconds at most.
  */
 const expiresOfMany = (count: number): number =>
   Math.min(pullExpiresMaxMs, Math.max(pullExpiresMs, Math.ceil((count * 1_000) / pullsPerS)));

@@ -65,7 +65,7 @@ test('rewinds: one that is wanted during another follows it, and messages are re
   second.answer(owned({ nextConsumerSeq: 20 }));
   await vi.waitUntil(() => !rewinds.isPending);
   expect(ends).toEqual(['rewound']);
-  // Messages count from the last rewind, and one after a gap is not the next.
+  // `consumerSeq` counts from the last rewind, and a message after a gap is not the next one.
   expect([7, 21, 20, 20, 21].map((seq) => rewinds.isNext(seq))).toEqual([false, false, true, false, true]);
 });
 

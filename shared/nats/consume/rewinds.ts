@@ -12,18 +12,18 @@ export type RewindsOptions = {
   readonly taken: Pick<TakenMessages, 'finished' | 'rewound' | 'skipTo'>;
   readonly state: Pick<RunState, 'isClosed' | 'lose'>;
   readonly trouble: Pick<TroubleReports, 'failed' | 'recreated'>;
-  /** The count that the first message will have. */
+  /** The `consumerSeq` of the first message. */
   readonly nextConsumerSeq: number;
   isConnected(): boolean;
-  /** The server delivers unfinished messages again: they may be requested. */
+  /** The server will deliver unfinished messages again, once they are requested. */
   onRewound(): void;
 };
 
-/** Messages that the next rewind skips. */
+/** The next rewind skips messages up to `upTo`. */
 type Skip = { readonly upTo: number; resolve(messages: number): void };
 
 /**
- * The position of a consumer at the server: the count of the next message, and the rewinds, one at a time. A rewind
+ * A reader's position in its consumer: the `consumerSeq` of the next message, and the rewinds, one at a time. A rewind
  * requested during another one follows it, and the reader pulls only after the last.
  */
 export class Rewinds {
@@ -43,19 +43,22 @@ export class Rewinds {
     return this.#isWanted || this.#running !== undefined;
   }
 
-  /** Counts a message; false where earlier messages did not arrive. */
+  /** Counts a message if it is the next one; false if messages before it did not arrive. */
   isNext(consumerSeq: number): boolean {
     if (consumerSeq !== this.#nextConsumerSeq) return false;
     this.#nextConsumerSeq += 1;
     return true;
   }
 
-  /** The next `start`, or the running one, rewinds. */
+  /** Requests a rewind, which the next `start` or the running rewind carries out. */
   want(): void {
     this.#isWanted = true;
   }
 
-  /** Rewinds if requested and not already running, after `delayMs`. Without a connection the next `start` does it. */
+  /**
+   * Rewinds after `delayMs` if a rewind is requested and none is running. Without a connection the next `start`
+   * rewinds.
+   */
   start(delayMs: number): void {
     this.#running ??= this.#untilDone(delayMs).finally(() => {
       this.#running = undefined;
@@ -64,8 +67,8 @@ export class Rewinds {
   }
 
   /**
-   * Makes the next rewind skip messages. Resolves with their approximate number, or 0 if another call or the close came
-   * first.
+   * Makes the next rewind skip messages. Resolves with their approximate number; 0 if the log does not reach `upTo`, or
+   * if another call or the close comes first.
    */
   skipTo(upTo: number): Promise<number> {
     this.#skip?.resolve(0);
@@ -101,12 +104,12 @@ export class Rewinds {
     }
   }
 
-  /** The consumer after the messages to be skipped. */
+  /** Moves the consumer past the messages to be skipped, if there are any. */
   async #skipped(owned: OwnedConsumer): Promise<OwnedConsumer> {
     const skip = this.#skip;
     if (skip === undefined) return owned;
     const made = await this.#options.control.skip(owned, skip.upTo);
-    // A call made during the request is for the next rewind.
+    // A skip requested meanwhile is for the next rewind.
     if (this.#skip === skip) this.#skip = undefined;
     const known = made === owned ? 0 : this.#options.taken.skipTo(skip.upTo, Date.now());
     skip.resolve(made === owned ? 0 : Math.max(0, owned.unfinished - made.unfinished - known));

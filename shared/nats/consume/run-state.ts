@@ -1,15 +1,15 @@
 import type { ConsumerTakenError } from './consumers.ts';
 
 /**
- * Whether a consumer pulls. It begins when its reader first wants messages, may be paused and resumed, and ends once:
- * its reader closed it, or another reader has taken it over.
+ * Whether a consumer pulls. It begins when its reader first waits for messages, may be paused and resumed, and ends
+ * once, when its reader closes it or another reader takes it over.
  */
 export class RunState {
   readonly #onEnd: () => void;
   #phase: 'new' | 'pulling' | 'paused' | 'closed' = 'new';
   #takenOver: ConsumerTakenError | undefined;
 
-  /** `onEnd` is called once. */
+  /** `onEnd` is called once, at the end. */
   constructor(onEnd: () => void) {
     this.#onEnd = onEnd;
   }
@@ -27,7 +27,7 @@ export class RunState {
     return this.#takenOver;
   }
 
-  /** Its reader waits for messages: a paused consumer stays paused. */
+  /** Begins to pull, because the reader waits for messages; a paused consumer stays paused. */
   begin(): void {
     if (this.#phase === 'new') this.#phase = 'pulling';
   }

@@ -37,7 +37,7 @@ test('taken messages: restore: what another reader finished is acknowledged, wha
     'new',
   ]);
   expect(taken.finished.upTo).toBe(6);
-  // What the server handed out again has to be acknowledged again.
+  // Messages that the server delivers again have to be acknowledged again.
   expect([6, 8, 9].map((seq) => taken.acknowledge(seq, seq))).toEqual([true, true, true]);
   taken.acknowledge(7, 7);
   expect(taken.finished.upTo).toBe(9);
@@ -60,7 +60,7 @@ test('taken messages: a sequence the stream uses again while its old message is 
   taken.finish(2, 1_000);
   taken.rewound(0);
   expect([1, 2, 3].map((seq) => taken.received(seq, seq === 1 ? 1_000 : 5_000))).toEqual(['in-flight', 'new', 'new']);
-  // What is done with the old one says nothing about the new one.
+  // An ack or a release of the old messages does not count for the new ones.
   expect(taken.acknowledge(2, 1_000)).toBe(false);
   taken.release(3, 1_000);
   taken.rewound(0);
@@ -134,7 +134,7 @@ test('taken messages: whatever is rewound and whatever the server forgets: each 
         if (move.kind === 'deliver') deliver();
         else if (move.kind === 'rewind') rewind();
         else if (move.kind === 'forget') {
-          // A server that was killed: acknowledgements of late are lost, and everything is handed out again.
+          // The server was killed: its latest acknowledgements are lost, and it delivers those messages again.
           for (const seq of acked) if (seq > move.at) acked.delete(seq);
           rewind();
         } else {
@@ -146,7 +146,7 @@ test('taken messages: whatever is rewound and whatever the server forgets: each 
             taken.release(seq ?? 0, seq ?? 0);
             rewind();
           } else {
-            // Another reader takes over with what this one said it had finished.
+            // Another reader takes over, with the finished messages of this one.
             const { finished } = taken;
             inHand.clear();
             taken = new TakenMessages(floor(), last);
@@ -169,7 +169,7 @@ test('taken messages: skipping: all up to there is done but what is in flight, a
   for (const seq of [11, 12, 13]) taken.received(seq, 1_000 + seq);
   taken.acknowledge(11, 1_011);
   taken.release(13, 1_013);
-  // The one in flight: the first is done, and the last was handed back.
+  // Only message 12 is in flight: message 11 is done, and message 13 was released.
   expect(taken.skipTo(20, 1_100)).toBe(1);
   expect(taken.finished.upTo).toBe(20);
   taken.rewound(20);

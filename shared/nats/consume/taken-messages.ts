@@ -1,19 +1,22 @@
 /** How a reader treats a message that arrives. */
 export type Received =
-  /** It was not here before, or was released. */
+  /** It arrived for the first time, or was released. */
   | 'new'
-  /** It is in work, or its ack is about to be sent: the copy is ignored. */
+  /** The reader is working on it, or is about to send its ack: the copy is ignored. */
   | 'in-flight'
-  /** It was acknowledged, but the server does not know: it is acknowledged again. */
+  /** It was acknowledged, but the server has no record of that: it is acknowledged again. */
   | 'acknowledged';
 
-/** The messages that a reader has finished, for its successor. */
+/** The messages that a reader has finished, for the next reader. */
 export type FinishedMessages = {
-  /** Everything up to here is finished. */
+  /** Every message up to this sequence is finished. */
   readonly upTo: number;
-  /** Finished sequences above it, ascending. */
+  /** Sequences of finished messages above `upTo`, ascending. */
   readonly above: readonly number[];
-  /** When the newest of them was stored, in ms since the epoch: the same sequence stored later is another message. */
+  /**
+   * When the newest of these messages was stored, in ms since the epoch. A message stored later with one of these
+   * sequences is another one.
+   */
   readonly storedUntilMs: number;
 };
 
@@ -24,19 +27,26 @@ const acknowledged = 3;
 type State = typeof released | typeof inFlight | typeof finished | typeof acknowledged;
 
 /**
- * The messages that one reader received, by their sequence in the stream. A reset consumer delivers everything above
- * its oldest unacknowledged message again, and a killed server may have forgotten the last acknowledgements: this state
- * tells which messages are in flight or done. Everything up to a point is done; above it each message has its state.
+ * The messages that one reader received, by their sequence in the stream. A reset consumer delivers everything after
+ * its acknowledged floor again, and a killed server may have lost the last acknowledgements; so the reader itself
+ * records which messages are in flight or done. Every message up to one sequence is done; above it each message has its
+ * own state.
  */
 export class TakenMessages {
-  /** Ascending, with a state and a time each. Plain numbers, which garbage collection does not follow. */
+  /**
+   * Ascending; `#states` and `#storedMs` have the same indexes. The garbage collector does not traverse arrays of
+   * numbers.
+   */
   readonly #seqs: number[] = [];
   readonly #states: State[] = [];
-  /** When the message was stored, or the latest time it may have been: later, the same sequence is another message. */
+  /**
+   * When each message was stored, or the latest time possible. A message with the same sequence and a later time is
+   * another one.
+   */
   readonly #storedMs: number[] = [];
   #doneUpTo: number;
   /**
-   * The server has delivered everything up to this sequence since the last reset, so every message in between is known.
+   * Since the last reset the server has delivered everything up to this sequence, so every message up to here is known.
    */
   #receivedUpTo: number;
   #storedUntilMs: number;
@@ -48,7 +58,7 @@ export class TakenMessages {
     this.#storedUntilMs = ackedAtMs;
   }
 
-  /** Messages between the oldest one that is not done and the newest. */
+  /** Number of recorded messages, from the oldest one that is not done to the newest. */
   get size(): number {
     return this.#seqs.length;
   }
@@ -58,9 +68,12 @@ export class TakenMessages {
     return { upTo: this.#doneUpTo, above, storedUntilMs: this.#storedUntilMs };
   }
 
-  /** Takes over what another reader has finished: it is acknowledged when the server hands it out. */
+  /**
+   * Takes over what another reader has finished. If the server delivers one of these messages again, it is
+   * acknowledged.
+   */
   restore({ upTo, above, storedUntilMs }: FinishedMessages): void {
-    // Finished messages up to there were stored by then; no more is known of them.
+    // All that is known of the messages up to `upTo` is that they were stored by `storedUntilMs`.
     this.#storedUntilMs = upTo > this.#doneUpTo ? storedUntilMs : Math.max(this.#storedUntilMs, storedUntilMs);
     this.#doneUpTo = Math.max(this.#doneUpTo, upTo);
     for (const seq of above) if (seq > this.#doneUpTo) this.#set(seq, acknowledged, storedUntilMs);
@@ -68,8 +81,8 @@ export class TakenMessages {
   }
 
   /**
-   * Finishes everything up to a sequence that was stored by then, except messages in flight. Returns how many messages
-   * up to there are in flight or were finished.
+   * Finishes every message up to `upTo` that was stored by `storedUntilMs`, except messages in flight. Returns how many
+   * of them were in flight or finished already.
    */
   skipTo(upTo: number, storedUntilMs: number): number {
     const known = this.#seqs.filter(
@@ -79,7 +92,7 @@ export class TakenMessages {
     return known;
   }
 
-  /** The server begins again after what is acknowledged. */
+  /** The server delivers again everything after `ackedSeq`. */
   rewound(ackedSeq: number): void {
     this.#receivedUpTo = ackedSeq;
     this.#doneUpTo = Math.max(this.#doneUpTo, ackedSeq);
@@ -92,7 +105,7 @@ export class TakenMessages {
     const at = this.#find(seq);
     const isTracked = this.#seqs[at] === seq;
     const knownUntilMs = isTracked ? (this.#storedMs[at] ?? 0) : this.#storedUntilMs;
-    // The stream lost its end and reuses sequences: messages done from here on were other ones.
+    // The stream lost its end and uses its sequences again: the messages recorded as done from here on were other ones.
     if (storedAtMs > knownUntilMs) this.#doneUpTo = Math.min(this.#doneUpTo, seq - 1);
     const state = isTracked && storedAtMs <= knownUntilMs ? this.#states[at] : undefined;
     let answer: Received = 'new';
@@ -105,19 +118,22 @@ export class TakenMessages {
     return answer;
   }
 
-  /** All of its events are done; the ack follows. */
+  /** All events of the message are done; its ack follows. */
   finish(seq: number, storedAtMs: number): void {
     this.#move(seq, storedAtMs, finished);
   }
 
-  /** Marks it as done. True if the server needs an acknowledgement: another message may have its sequence by now. */
+  /**
+   * Marks the message as done. False if another message has its sequence by now, so that an ack would count for the
+   * other one.
+   */
   acknowledge(seq: number, storedAtMs: number): boolean {
     const isSame = this.#move(seq, storedAtMs, acknowledged);
     this.#advance();
     return isSame;
   }
 
-  /** Nothing of it is done: it is wanted again. */
+  /** Nothing of the message is done: it must be delivered again. */
   release(seq: number, storedAtMs: number): void {
     this.#move(seq, storedAtMs, released);
   }
@@ -158,7 +174,7 @@ export class TakenMessages {
     this.#storedMs.splice(0, done);
   }
 
-  /** Where a sequence is, or would be: nearly always at the end. */
+  /** The index of a sequence, or where it would be inserted: nearly always the end. */
   #find(seq: number): number {
     let low = 0;
     let high = this.#seqs.length;

@@ -5,7 +5,9 @@ import type { DurableConsumer } from './consumers.ts';
 
 type ConsumerPlace = Pick<DurableConsumer, 'stream' | 'name' | 'filterSubject'>;
 
-/** When the oldest message a consumer has not finished was stored, in ms since the epoch; undefined when none waits. */
+/**
+ * When the oldest unfinished message of a consumer was stored, in ms since the epoch; undefined if all are finished.
+ */
 export async function oldestUnfinishedAtMs(
   connection: LogConnection,
   consumer: ConsumerPlace,
