@@ -33,7 +33,7 @@ const text = (value: Uint8Array | undefined): string | undefined =>
 
 type Watched = { readonly seen: string[]; readonly ready: () => readonly string[] | undefined; stop(): void };
 
-/** Watches, noting what had been seen when the bucket said it was ready. */
+/** Watches the bucket, and records which entries had arrived when `onReady` was called. */
 async function watch(filter?: string): Promise<Watched> {
   const seen: string[] = [];
   let atReady: readonly string[] | undefined;

@@ -18,16 +18,16 @@ import { whileForming } from '../connection/while-forming.ts';
 export type BucketSettings = {
   readonly name: string;
   readonly replicas: number;
-  /** Entries disappear this long after they were last written, in ms. 0 keeps them. */
+  /** Entries expire this long after their last write, in ms. 0: never. */
   readonly ttlMs?: number;
   readonly bytesMax: number;
-  /** When full, the bucket discards its oldest entries instead of refusing a write: for counts that may be lost. */
+  /** When full, the bucket discards its oldest entries instead of refusing a write: for data that may be lost. */
   readonly givesUpOldest?: boolean;
 };
 
 export type BucketEntry = {
   readonly key: string;
-  /** Undefined when the key was deleted. */
+  /** Undefined if the key was deleted. */
   readonly value: Uint8Array | undefined;
   /** Grows with every write to the bucket. */
   readonly revision: number;
@@ -36,9 +36,14 @@ export type BucketEntry = {
 /** A durable key-value bucket in the log. */
 export type Bucket = {
   get(key: string): Promise<BucketEntry | undefined>;
-  /** Writes and returns the new revision. Throws PublishError if the log refuses, as when the bucket is full. */
+  /**
+   * Writes a value and returns its revision. Throws PublishError if the log refuses it, for example because the bucket
+   * is full.
+   */
   put(key: string, value: Uint8Array): Promise<number>;
-  /** As `put`, only if the key is still at `revision` (0: does not exist); undefined when another writer was first. */
+  /**
+   * As `put`, but only if the key is still at `revision` (0: it does not exist); undefined if another writer was first.
+   */
   putIfUnchanged(key: string, value: Uint8Array, revision: number): Promise<number | undefined>;
   delete(key: string): Promise<void>;
   keys(filter?: string): Promise<string[]>;
@@ -56,8 +61,8 @@ export type WatchOptions = {
 export type BucketWatch = { stop(): void; readonly stopped: Promise<void> };
 
 /**
- * Opens the bucket. Creates it where it is missing and applies the limits of `settings`; a user without the right to do
- * so leaves both, as with `ensureTopology`.
+ * Opens the bucket, creates it if it is missing, and applies the limits of `settings`. A user without the right to do
+ * so waits until another process has created the bucket, and leaves its limits alone.
  */
 export async function openBucket(connection: LogConnection, settings: BucketSettings): Promise<Bucket> {
   const kv = await whileForming(async () => {
@@ -103,7 +108,7 @@ function makeBucket({ [client]: { js } }: LogConnection, settings: BucketSetting
 
 const streamOfBucket = (name: string): string => `KV_${name}`;
 
-/** The entries of a bucket by key, or undefined when the bucket does not exist. Read only. */
+/** The values of a bucket by key; undefined if the bucket does not exist. Changes nothing. */
 export async function readBucket(
   connection: LogConnection,
   name: string,
@@ -132,8 +137,8 @@ export async function countKeys({ [client]: { jsm } }: LogConnection, name: stri
 }
 
 /**
- * Each key once, or again if it is written meanwhile. Await nothing else between two keys: the client would lose the
- * rest.
+ * The keys that match `filter`. The client returns a key again if it is written meanwhile. Await nothing else between
+ * two keys: the client would lose the rest.
  */
 async function listKeys(kv: KV, filter: string): Promise<string[]> {
   const found = new Set<string>();
@@ -189,7 +194,7 @@ async function putIfUnchanged(
   }
 }
 
-/** The client library reads every answer that is not an error as one with a sequence. */
+/** Checks a revision: the client library takes every answer that is not an error for one with a sequence. */
 function storedRevision(bucket: string, revision: number): number {
   if (isSequence(revision)) return revision;
   throw new PublishError('refused', `bucket ${bucket}`);
@@ -211,7 +216,7 @@ async function watchBucket(kv: KV, options: WatchOptions): Promise<BucketWatch> 
   const stopped = (async () => {
     for await (const entry of iterator) options.onEntry(readEntry(entry));
   })();
-  // The client calls this when the present entries are queued, which may be before they were read.
+  // The client calls `initializedFn` when the present entries are queued, which may be before they are read.
   const announceOnceRead = (): void => {
     if (iterator.getPending() === 0) options.onReady?.();
     else setTimeout(announceOnceRead, 1);

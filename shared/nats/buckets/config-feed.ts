@@ -8,14 +8,14 @@ import type { ConfigTrust } from '../../contracts/config/signed-config.ts';
 
 export type ConfigChange<Config = AccountConfig> = {
   readonly accountId: string;
-  /** Undefined when the account's configuration was removed. */
+  /** Undefined if the account's configuration was removed. */
   readonly config: Config | undefined;
   /** The configuration's bytes as published, to be passed on; a view into a larger buffer. */
   readonly bytes: Uint8Array | undefined;
   readonly revision: number;
   /**
-   * With this change, every configuration up to that revision is applied or rejected: waiting ones have later
-   * revisions.
+   * Once this change is applied, every configuration up to this revision is applied or rejected: waiting ones have
+   * later revisions.
    */
   readonly upTo: number;
 };
@@ -26,11 +26,11 @@ export type ConfigFeed = {
   /** Whether every configuration that was there at the start is applied. */
   readonly ready: boolean;
   /**
-   * Accounts whose only configuration is refused because it is not signed: all of them while a control plane is
-   * upgraded.
+   * Number of accounts whose only configuration is rejected because it is not signed: all accounts, until an upgraded
+   * control plane has signed.
    */
   readonly untrusted: number;
-  /** Accounts with an accepted configuration. */
+  /** Number of accounts with an accepted configuration. */
   readonly trusted: number;
   stop(): void;
 };
@@ -42,21 +42,25 @@ export type ConfigFeedOptions<Config> = {
   /** Reads a document before it is applied. Throws for one that cannot be used. */
   read(config: AccountConfig): Config;
   apply(change: ConfigChange<Config>): void;
-  /** A document that this build cannot use. The account keeps its previous configuration. */
+  /**
+   * Called for a document that is not trusted, or that this build cannot use. The account keeps its previous
+   * configuration.
+   */
   onRejected(accountId: string, revision: number, reason: string): void;
   onReady?(): void;
 };
 
-/** Fraction of the thread's time for the configurations of one account that publishes repeatedly. */
+/** Fraction of the thread's time for the configurations of one account that publishes repeatedly, from 0 to 1. */
 const accountShare = 0.05;
 /** Time of the thread that one account's configurations may take before its next one waits, in ms. */
 const accountBurstMs = 200;
-/** A published configuration waits for its turn this long at most, in ms. */
+/** A published configuration waits at most this long for its turn, in ms. */
 const waitMaxMs = 5_000;
 
 /**
- * Follows a bucket of configuration: the live one of every account, then each change. Revisions are those of CONFIG.
- * Where an account publishes faster than its limit of this thread's time, only its newest waiting change is applied.
+ * Follows a bucket of configuration: applies the live one of every account, then each change. Revisions are those of
+ * CONFIG in both buckets. If an account exceeds its limit of this thread's time, only its newest waiting change is
+ * applied.
  */
 export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOptions<Config>): Promise<ConfigFeed> {
   const ofGateways = options.of === 'gatewayConfig';
@@ -101,7 +105,7 @@ export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOp
     const entry = { ...found, revision: revisionOf(found) };
     newest = Math.max(newest, entry.revision);
     if (!isTrusted(entry)) return;
-    // At the start, the present configurations are read at once, one for each account.
+    // At the start each account has one configuration, and all are applied at once.
     if (ready) changes.offer(entry.key, entry.revision, entry);
     else apply(entry);
   };
@@ -145,9 +149,9 @@ export class NotSignedError extends Error {
 }
 
 /**
- * Resolves once a configuration of every account is signed, so that a reader upgraded before the control plane does not
- * start with half of its accounts. After the time limit it resolves if at least one is signed, and throws
- * NotSignedError if none is.
+ * Resolves once every account has a signed configuration, so that a reader upgraded before the control plane does not
+ * start with half of its accounts. After `withinMs` it resolves if at least one account has, and throws NotSignedError
+ * if none has.
  */
 export async function awaitTrusted(
   feed: Pick<ConfigFeed, 'ready' | 'untrusted' | 'trusted'>,

@@ -7,7 +7,10 @@ export type LeaseEntry = { readonly revision: number; readonly value: Uint8Array
 
 export type FollowedLeases = {
   readonly entries: ReadonlyMap<string, LeaseEntry>;
-  /** Ignores silence during a standstill of this process, which proves nothing about others. */
+  /**
+   * Counts every entry as received now: silence during a standstill of this process proves nothing about other
+   * processes.
+   */
   forgive(): void;
   stop(): void;
 };
@@ -20,7 +23,7 @@ export type LeasesOptions = {
   onError(error: unknown): void;
 };
 
-/** Follows the entries that match. Resolves once the present entries are known. */
+/** Follows the entries that match `filter`, across reconnects. Resolves once the present entries are known. */
 export async function followLeases(options: LeasesOptions): Promise<FollowedLeases> {
   const entries = new Map<string, LeaseEntry>();
   let watch: BucketWatch | undefined;

@@ -34,12 +34,12 @@ afterAll(async () => {
 const key = (): string => `${name.kind}.${name.instanceId}`;
 const entryOf = async (): Promise<ProcessReport> =>
   JSON.parse(Buffer.from((await bucket.get(key()))?.value ?? []).toString()) as ProcessReport;
-/** Writes the entry with another holder. */
+/** Changes the holder of the entry. */
 const rewrite = async (holder: Partial<ProcessReport['holder']>): Promise<void> => {
   const entry = await entryOf();
   await bucket.put(key(), Buffer.from(JSON.stringify({ ...entry, holder: { ...entry.holder, ...holder } })));
 };
-/** Claims the name, and says whether the entry is that claim's. */
+/** Claims the id, and returns whether the entry is from this claim. */
 const claims = async (waitMs?: number): Promise<boolean> => {
   const { nonce } = await claimInstanceId(bucket, name, waitMs);
   return (await entryOf()).holder?.nonce === nonce;
@@ -55,7 +55,7 @@ test('instance claim: of two processes that claim one id at the same time one is
       new RegExp(`INSTANCE_ID ${name.instanceId}: process ${process.pid} on this machine`),
     ),
   });
-  // One of another kind may have it.
+  // A process of another kind may have the same id.
   await claimInstanceId(bucket, { ...name, kind: 'gateway' });
 });
 
@@ -75,7 +75,7 @@ test('instance claim: the id of a process that was killed on this machine is fre
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
-  // With a wait that would be longer than the test.
+  // The test would time out if the claim waited this long.
   expect(await claims(600_000)).toBe(true);
 });
 

@@ -19,8 +19,8 @@ const lookEveryMs = 200;
 
 /**
  * Claims an instance id for this process, or throws InstanceIdTakenError: two processes with one id would overwrite
- * each other's leases and health windows. The entry of a killed process stays. On this machine its end is seen at once,
- * on another machine once its lease was not renewed for `waitMs`.
+ * each other's leases and health windows. The entry of a killed process stays. Its id is free at once on the same
+ * machine; on another machine, once the lease was not renewed for `waitMs`.
  */
 export async function claimInstanceId(
   bucket: Bucket,
@@ -40,7 +40,7 @@ export async function claimInstanceId(
   }
 }
 
-/** Calls `onTaken` when another process has claimed the id since, because this one was silent and taken for dead. */
+/** Calls `onTaken` if another process has claimed the id, because this process was silent and considered dead. */
 export function watchInstanceId(
   bucket: Bucket,
   claimed: ProcessName,
@@ -53,7 +53,7 @@ export function watchInstanceId(
     const found = holderOf(entry);
     if (found !== undefined && found.nonce !== holder.nonce) onTaken();
   };
-  // The connection reports an unreachable log.
+  // Errors are ignored: the connection reports an unreachable log.
   const looking = every(everyMs, () => look().catch(() => undefined));
   return { stop: () => void looking.stop() };
 }
@@ -86,7 +86,7 @@ function isOfThisMachine(found: InstanceHolder | undefined, own: InstanceHolder)
   return bootOf(found) === bootOf(own);
 }
 
-/** `startedAt` begins with the id of the running system. */
+/** `startedAt` begins with the boot id of the system. */
 const bootOf = ({ startedAt }: InstanceHolder): string | undefined => startedAt?.split(':')[0];
 
 function holderOf(entry: BucketEntry | undefined): InstanceHolder | undefined {

@@ -4,7 +4,7 @@ import type { Bucket, BucketSettings } from './bucket.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { buckets } from '../streams/topology.ts';
 
-/** The buckets every service knows. */
+/** The buckets that services use. */
 export type Buckets = {
   /** Each account's live configuration, one entry an account. Written by the control plane only. */
   readonly config: Bucket;
@@ -24,13 +24,14 @@ export type Buckets = {
 
 const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
-// Entries of ended instances would stay for ever; a month keeps "last seen" times useful. A full bucket discards its
-// oldest entries first, which are those of deleted destinations: live ones write.
+// Without an expiry, entries of ended instances would stay forever; a month keeps "last seen" times useful. A full
+// bucket discards its oldest entries first. They belong to deleted destinations, because live ones keep writing.
 const healthTtlMs = 30 * dayMs;
-// A refresh token that a platform replaced stands nowhere else. It must outlive a pause of its destination.
+// A refresh token that a platform issued in place of another is stored only here. It must outlive a pause of its
+// destination.
 const tokensTtlMs = 365 * dayMs;
 
-/** The one set of limits all services share. */
+/** The settings of each bucket, the same for all services. */
 export const bucketSettings = (replicas: number): Readonly<Record<keyof Buckets, BucketSettings>> => ({
   config: { name: buckets.config, replicas, bytesMax: 512 * mebibyte },
   gatewayConfig: { name: buckets.gatewayConfig, replicas, bytesMax: 512 * mebibyte },
@@ -46,14 +47,16 @@ export function openLeases(connection: LogConnection, replicas: number): Promise
   return openBucket(connection, bucketSettings(replicas).leases);
 }
 
-/** Opens every bucket and creates missing ones: for control planes, which have the right. */
+/** Opens every bucket and creates missing ones, for control planes, which have the right to do so. */
 export function openBuckets(connection: LogConnection, replicas: number): Promise<Buckets> {
   return openThese(connection, replicas, ['gatewayConfig', ...pipelineBuckets]);
 }
 
 const pipelineBuckets = ['config', 'health', 'leases', 'positions', 'replays', 'tokens'] as const;
 
-/** The buckets that a pipeline uses: it may start before a control plane of this release has created the others. */
+/**
+ * Opens the buckets that a pipeline uses. It may start before a control plane of this release has created the others.
+ */
 export function openPipelineBuckets(
   connection: LogConnection,
   replicas: number,
@@ -62,8 +65,8 @@ export function openPipelineBuckets(
 }
 
 /**
- * The buckets that a gateway opens at its start. It may create none, and a bucket that it does not use must not delay
- * it.
+ * Opens the buckets that a gateway uses at its start. A gateway may create none, and must not wait for a bucket that it
+ * does not use.
  */
 export function openGatewayBuckets(
   connection: LogConnection,
@@ -72,7 +75,7 @@ export function openGatewayBuckets(
   return openThese(connection, replicas, ['config', 'health', 'leases']);
 }
 
-/** Waits for half a minute for a control plane to create the bucket. */
+/** Opens GATEWAY_CONFIG; waits half a minute for a control plane to create it. */
 export function openGatewayConfig(connection: LogConnection, replicas: number): Promise<Bucket> {
   return openBucket(connection, bucketSettings(replicas).gatewayConfig);
 }

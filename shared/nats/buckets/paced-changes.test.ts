@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Each change takes so long of the thread as it says. */
+/** Each change occupies the thread for its `tookMs`. */
 function createPaced(share: number, waitMaxMs: number, burstMs = 0) {
   const applied: { key: string; n: number; atMs: number }[] = [];
   let busyMs = 0;
@@ -49,7 +49,7 @@ test('paced changes: a few in a row are applied at once, as long as they have ta
   expect(applied.map(({ n }) => n)).toEqual([1, 2, 3, 4]);
   vi.advanceTimersByTime(1_000);
   expect(applied.map(({ n }) => n)).toEqual([1, 2, 3, 4, 8]);
-  // All of it has worn off.
+  // The full burst is available again.
   vi.advanceTimersByTime(1_000);
   for (let n = 9; n <= 11; n += 1) changes.offer('a', n, { key: 'a', n, tookMs: 10 });
   expect(applied.map(({ n }) => n)).toEqual([1, 2, 3, 4, 8, 9, 10, 11]);
@@ -82,7 +82,7 @@ test('paced changes: whatever comes when, the newest of each key is applied in t
         newest.set(key, index + 1);
         changes.offer(key, index + 1, { key, n: index + 1, tookMs });
         const behind = changes.waitingFrom ?? Infinity;
-        // What is said to be applied up to there is, or something newer of the same key.
+        // The newest change of each key is applied if it is older than the oldest waiting one.
         for (const [each, n] of newest) {
           const last = applied.findLast((one) => one.key === each)?.n ?? 0;
           if (n < behind) expect(last).toBe(n);

@@ -16,7 +16,8 @@ export type PacedChangesOptions<Change> = {
 /** Applies changes of many keys; only the newest change of a key matters. */
 export type PacedChanges<Change> = {
   /**
-   * Applies the change now, or later where its key is over its limit. Of waiting changes only the newest is applied.
+   * Applies the change now, or later if its key is over its limit. Of a key's waiting changes only the newest is
+   * applied.
    */
   offer(key: string, revision: number, change: Change): void;
   /** The oldest revision among the waiting changes; undefined if none waits. */

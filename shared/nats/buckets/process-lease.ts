@@ -6,10 +6,10 @@ import type { Bucket } from './bucket.ts';
 
 const defaultRenewEveryMs = 3_000;
 
-/** Registers a process and renews its lease; `report` is called again after each applied revision. */
+/** Registers a process and renews its lease. Call `report` after each applied revision. */
 export type ProcessLease = {
   report(revision: number): void;
-  /** Reports that this process has released what is not its own among these instances. */
+  /** Reports that, among these instances, this process has released everything that is not its own. */
   letGo(peers: readonly string[]): void;
   /** Reports that this process is about to end. */
   leave(): void;
@@ -37,7 +37,8 @@ export function holdProcessLease(
   };
   let isDue = false;
   const renewing = every(renewEveryMs, () => {
-    // An instance without peers renews half as often. A new peer must see its lease in time, which ends that state.
+    // An instance that is its only peer renews half as often. A second instance must see the lease in time, and ends
+    // that state.
     isDue = !isDue || about.peers?.length !== 1;
     if (isDue) write();
   });

@@ -14,18 +14,21 @@ import type { ReplayJob, ReplayRequest } from '../../contracts/replay-job.ts';
 /** Requests, lists and cancels replays. A pipeline carries them out. */
 export type ReplayStore = {
   /**
-   * Requests a replay. While the same replay is not over, returns it, so that a repeated request sends nothing twice.
-   * Throws TooManyReplaysError.
+   * Requests a replay. If the same replay was requested and is not over, returns that one, so that a repeated request
+   * sends nothing twice. Throws TooManyReplaysError.
    */
   start(accountId: string, destinationId: string, request: ReplayRequest): Promise<ReplayJob>;
   /** Newest first. */
   list(destinationId: string): Promise<ReplayJob[]>;
   find(destinationId: string, id: string): Promise<ReplayJob | undefined>;
-  /** Events that already reached the destination's retry log are sent. Undefined when there is no such replay. */
+  /**
+   * Cancels a replay. Events that already reached the destination's retry log are still sent. Undefined if there is no
+   * such replay.
+   */
   cancel(destinationId: string, id: string): Promise<ReplayJob | undefined>;
 };
 
-/** Replays of one destination that are not over, at most, and replays that are over and still listed. */
+/** Maximum number of replays of one destination that are not over, and of replays that are over and still listed. */
 export const replaysWaitingMax = 10;
 const replaysOverMax = 50;
 /** Maximum number of waiting replays of one account, since all accounts share the bucket. */
@@ -38,7 +41,7 @@ export class TooManyReplaysError extends Error {
   readonly code = 'too_many_replays';
 }
 
-/** Over the REPLAYS bucket. */
+/** Stores replays in the REPLAYS bucket. */
 export function createReplayStore(bucket: Bucket): ReplayStore {
   const find = async (destinationId: string, id: string): Promise<ReplayJob | undefined> =>
     decodeReplay((await bucket.get(replayKey(destinationId, id)))?.value);
@@ -48,7 +51,7 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
     return jobs.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   };
   /**
-   * Holds an account to its quota of the bucket: removes its oldest finished replays, and refuses too many waiting
+   * Enforces the account's quota of the bucket: removes its oldest replays that are over, and refuses too many waiting
    * ones.
    */
   const makeRoom = async (accountId: string): Promise<void> => {
@@ -109,7 +112,7 @@ export function createReplayStore(bucket: Bucket): ReplayStore {
   };
 }
 
-/** Every replay whose key matches, by one request: there may be many. */
+/** Every replay whose key matches, read with one watch: there may be many. */
 async function readAll(bucket: Bucket, filter: string): Promise<readonly ReplayJob[]> {
   const jobs: ReplayJob[] = [];
   let watch: BucketWatch | undefined;

@@ -20,14 +20,14 @@ export type QuarantineFilter = {
   readonly seqs?: ReadonlySet<number> | undefined;
 };
 
-/** Where a call continues: from one sequence to another. Events quarantined meanwhile are not included. */
+/** The sequences that a call reads, both ends included. Events quarantined since the first call are not included. */
 export type QuarantineRange = { readonly fromSeq: number; readonly endSeq: number };
 
 export type QuarantinedEvent = {
   readonly seq: number;
   readonly quarantinedAtMs: number;
   readonly partition: number;
-  /** The rules that hold the event, the deciding one first. */
+  /** The rules that quarantined the event, the deciding one first. */
   readonly rules: readonly string[];
   readonly line: Uint8Array;
 };
@@ -52,7 +52,7 @@ const silenceMaxMs = 5_000;
 const frameBytesMax = 256 * 1024;
 const publishTimeoutMs = 2_000;
 const publishAttemptsMax = 3;
-/** Concurrent requests. */
+/** Maximum number of concurrent deletions. */
 const deletesAtOnce = 32;
 
 /** Reads quarantined events of an account, oldest first, within the bounds of one call. */
@@ -94,8 +94,8 @@ export async function readQuarantine(
 }
 
 /**
- * Publishes events to INGEST, in their order for each partition. An event leaves the quarantine once the log has stored
- * it; one that is released twice, after a crash, passes deduplication once.
+ * Publishes events to INGEST, in order within each partition. An event leaves the quarantine once the log has stored
+ * it; an event that is released twice because of a crash passes deduplication once.
  */
 export async function releaseQuarantined(
   connection: LogConnection,
