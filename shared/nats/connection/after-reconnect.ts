@@ -26,7 +26,7 @@ export function afterReconnect(
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
-    // In the same step as the last check of what is wanted: a reconnect right after it starts a new run.
+    // Nothing is awaited since the last check of `isWanted`: a reconnect from now on starts a new run.
     state.isRunning = false;
   };
   const off = connection.onReconnect(() => {

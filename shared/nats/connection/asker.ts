@@ -10,7 +10,7 @@ export type AskOptions = { readonly headers?: MsgHdrs; readonly timeoutMs: numbe
 export type Asker = {
   /** One try; never rejects. An answer without data means that the subject has no subscriber. */
   ask(subject: string, payload: Uint8Array, options: AskOptions): Promise<Msg | Unanswered>;
-  /** The connection is lost, and with it every answer on its way. */
+  /** Call it when the connection is lost: every waiting request resolves with 'disconnected'. */
   disconnected(): void;
 };
 
@@ -20,7 +20,7 @@ type Waiting = { readonly resolve: (answer: Msg | Unanswered) => void; readonly 
 
 /**
  * The client's `request` subscribes and creates an error with a stack for each message. Here all answers arrive on one
- * subscription, and a counter in the answer's subject names the request: a third of the client's cost.
+ * subscription, and a number in the answer's subject identifies the request: that costs a third.
  */
 export function createAsker(nc: NatsConnection, createInbox: () => string): Asker {
   const waiting = new Map<string, Waiting>();

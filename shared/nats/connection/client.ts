@@ -12,7 +12,7 @@ export type LogClient = {
 };
 
 /**
- * The key of the library's objects in a LogConnection. Outside of shared/nats only tests use it, to change a log as no
- * service does: `npm run check:layers` refuses the import elsewhere.
+ * The key of the library's objects in a LogConnection. Outside of shared/nats only tests use it, to change a log in
+ * ways that no service does: `npm run check:layers` refuses the import elsewhere.
  */
 export const client: unique symbol = Symbol('client');

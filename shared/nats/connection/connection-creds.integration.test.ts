@@ -4,7 +4,7 @@ import { client } from './client.ts';
 import { connectLog } from './connection.ts';
 import { logAccess } from './log-access.ts';
 
-// An operator, a system account, an account with JetStream and a user of it, all made for this test alone.
+// An operator, a system account, an account with JetStream and a user of that account, all created for this test alone.
 const operatorJwt = [
   'eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.eyJqdGkiOiJvcGVyYXRvciIsImlhdCI6MTcwMDAwMDAwMCwiaXNzI',
   'joiT0NXUlIyNldKQ0tHMk5FNTVOUk1TNlJRTUJOQk1ITlA1M0tXRDU1V0ZGNzNCN1paQVhQSUJRWTMiLCJuYW1lIjoib3BlcmF0b',

@@ -48,7 +48,7 @@ async function startWith(furtherConfig: string): Promise<string> {
   return server.url;
 }
 
-/** Connects and asks JetStream something. */
+/** Connects and sends a request to JetStream; returns whether the connection is up. */
 async function reaches(access: LogAccess, connectTimeoutMs = 30_000): Promise<boolean> {
   const connection = await connectLog({ ...access, name: 'test', connectTimeoutMs });
   try {
@@ -64,7 +64,8 @@ test('tls: a server whose authority is known is connected to, by CA file and cer
   expect(await reaches({ url, tls: { ca: authority.ca, ...client } })).toBe(true);
   const stranger = await other.client('gateway');
   for (const own of [{}, stranger]) {
-    // Refused after the handshake: the first attempt ends by its deadline, so it is a short one.
+    // The server refuses the certificate after the handshake, so the first attempt ends at its deadline, which is short
+    // here.
     const attempt = reaches({ url, tls: { ca: authority.ca, ...own } }, 500);
     await expect(attempt).rejects.toThrow(/does not accept our certificate.*NATS_CERT/);
   }

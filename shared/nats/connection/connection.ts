@@ -9,7 +9,7 @@ import { accessOptions } from './log-access.ts';
 import { versionProblem } from './server-version.ts';
 import { tlsFailure } from '../../runtime/tls-failure.ts';
 
-/** The node that a connection leads to, or led to last. A field is undefined if the node did not report it. */
+/** The server that a connection uses, or used last. A field is undefined if the server did not report it. */
 export type ConnectedServer = {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -24,18 +24,21 @@ export type LogConnection = {
   readonly connected: boolean;
   readonly server: ConnectedServer;
   /**
-   * Bytes of the largest message that the server accepts, headers included; the default of nats-server until it reports
-   * its limit.
+   * Bytes of the largest message that the server accepts, headers included. Until the server reports its limit, the
+   * default of nats-server.
    */
   readonly messageBytesMax: number;
-  /** Why the log cannot be used over this connection now: there is no server, or one that is too old. */
+  /**
+   * Why the log cannot be used over this connection now: there is no server, or one that is too old. Undefined if it
+   * can.
+   */
   readonly problem: string | undefined;
-  /** Times the connection came back after a loss. */
+  /** Number of times the connection came back after a loss. */
   readonly reconnects: number;
   /** Calls `listener` after every reconnect. Returns a function that removes the listener. */
   onReconnect(listener: () => void): () => void;
   onDisconnect(listener: () => void): () => void;
-  /** Resolves when the connection is closed for good, with the error unless `close` did it. */
+  /** Resolves when the connection is closed for good; with an error if that is why. */
   readonly closed: Promise<Error | undefined>;
   /** Flushes written data and closes; stops waiting after `deadlineMs`. */
   close(deadlineMs?: number): Promise<void>;
@@ -62,8 +65,9 @@ export class LogConnectError extends Error {
 }
 
 /**
- * Connects to nats-server. Waits for a server that is still starting; throws for one that refuses us or is too old. In
- * a cluster only the node that answered is checked: doctor and metrics report other versions among the nodes.
+ * Connects to nats-server. Waits for a server that is still starting. Throws LogConnectError if the server refuses the
+ * client or is too old. In a cluster only the version of the server that answered is checked: doctor and metrics report
+ * other servers' versions.
  */
 export async function connectLog(options: ConnectLogOptions): Promise<LogConnection> {
   const nc = await dial(options);
@@ -151,7 +155,7 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
   const attempt = {
     ...accessOptions(options),
     name: options.name,
-    // By default the library stays closed after ten tries.
+    // By default the library closes the connection for good after ten tries.
     maxReconnectAttempts: -1,
     reconnectDelayHandler: redial.delayMs,
     timeout: Math.min(attemptTimeoutMs, connectTimeoutMs),
@@ -179,8 +183,8 @@ async function dial(options: ConnectLogOptions): Promise<NatsConnection> {
 }
 
 /**
- * With TLS 1.3 a server refuses our certificate only after the handshake, which the library reports as silence. TLS 1.2
- * reports the refusal at once.
+ * With TLS 1.3 a server refuses our certificate only after the handshake, which the library reports as silence. A
+ * second attempt with TLS 1.2 reports the refusal at once.
  */
 async function explained(error: unknown, attempt: ConnectionOptions): Promise<unknown> {
   if (!(error instanceof NatsError) || error.code !== silence || !attempt.tls) return error;
@@ -201,21 +205,21 @@ function subscribe(listeners: Set<() => void>, listener: () => void): () => void
 
 /** What a failed attempt to connect means for the operator. */
 type ConnectFailure = {
-  /** In words, with the variables to look at. */
+  /** For the operator, with the variables to check. */
   readonly reason: string;
   /** Whether another try may help. A server that refuses our login keeps refusing it. */
   readonly passes: boolean;
 };
 
 const withoutTls: string = ErrorCode.ServerOptionNotAvailable;
-/** The library reads these from the server's `-ERR`, which has text only. */
+/** Codes that the library derives from the text of the server's `-ERR`. */
 const notLetIn: ReadonlySet<string> = new Set([
   ErrorCode.AuthorizationViolation,
   ErrorCode.AuthenticationExpired,
   ErrorCode.AccountExpired,
 ]);
 
-/** Reads a failure of the client library, which passes on the errors of Node's TLS and of the server. */
+/** Interprets an error of the client library, which may be one of Node's TLS or of the server. */
 function connectFailure(error: unknown): ConnectFailure {
   const [message, code] = [messageOf(error), codeOf(error)];
   const refused = refusal(message, code);
@@ -247,20 +251,22 @@ function codeOf(error: unknown): string {
 const waitMinMs = 250;
 const waitJitterMs = 250;
 
-/** Internals of the client library: the servers it may dial, and when it last did. */
+/**
+ * Internals of the client library: the servers that it may dial, and when it last dialled each, in ms since the epoch.
+ */
 type Dialled = { lastConnect: number };
 type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(): readonly Dialled[] } } };
 
 type Redial = {
-  /** For the library's `reconnectDelayHandler`: it asks before each try. */
+  /** The library's `reconnectDelayHandler`, called before each try. Returns a wait in ms. */
   readonly delayMs: () => number;
-  /** The client whose tries are corrected; before it is attached there are none. */
+  /** Sets the client whose tries are corrected; there are none before. */
   attach(client: unknown): void;
 };
 
 /**
- * The library dials a server once the wall clock has passed its last try. After a clock was set back by an hour it
- * would not dial for an hour. A last try in the future means that the clock was set back, and is reset.
+ * The library dials a server only once the wall clock has passed its last try. If the clock was set back by an hour,
+ * the library would not dial for an hour: a last try in the future is reset.
  */
 function createRedial(): Redial {
   let client: ClientInternals | undefined;

@@ -6,7 +6,7 @@ import { optionalSecret, optionalText, text } from '../../runtime/variables.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** Ways to log in. */
+/** Variables of different ways to log in; one way is enough. */
 const alternatives = ['NATS_USER', 'NATS_TOKEN', 'NATS_NKEY_SEED', 'NATS_CREDS'];
 
 /** How a process reaches the log. Every variable may come from a file: `NATS_CA_FILE` for `NATS_CA`. */
@@ -59,7 +59,7 @@ export type LogAccess = {
   readonly url: string;
   readonly tls?: LogTls;
   readonly login?: LogLogin;
-  /** First token of reply subjects. Default `_INBOX`, followed by the user of a login that names one. */
+  /** Prefix of reply subjects. Default `_INBOX`, or `_INBOX.<user>` for a login with a password. */
   readonly inboxPrefix?: string;
 };
 
@@ -102,7 +102,7 @@ export function accessOptions(access: LogAccess): ConnectionOptions {
   };
 }
 
-/** Whether the access has a login, in the address or beside it. */
+/** Whether the access has a login, in an address or in `login`. */
 export function hasLogin(access: LogAccess): boolean {
   return (access.login ?? loginInAddress(addressesOf(access))) !== undefined;
 }
@@ -117,7 +117,7 @@ function addressesOf({ url }: LogAccess): readonly string[] {
 const usualInboxPrefix = '_INBOX';
 
 /**
- * Reply subjects contain the user's name, so that servers can hide them from other users. A name that cannot stand in a
+ * Reply subjects contain the user's name, so that servers can hide them from other users. A name that is not valid in a
  * subject is left out.
  */
 function inboxPrefixOf(login: LogLogin | undefined): string {

@@ -38,7 +38,7 @@ export function serverErrorCode(error: unknown): number | undefined {
 const { streamNotFound, consumerNotFound } = serverErrors;
 const { noMessageFound, sequenceNotFound, messageDeleteFailed, storeFailed } = serverErrors;
 
-/** Whether a JetStream answer says that the stream or consumer does not exist. */
+/** Whether JetStream answered that the stream or consumer does not exist. */
 export function isNotFound(error: unknown): boolean {
   const code = serverErrorCode(error);
   return code === streamNotFound || code === consumerNotFound;
@@ -48,7 +48,7 @@ export function isNotFound(error: unknown): boolean {
 export function isNoMessage(error: unknown): boolean {
   const code = serverErrorCode(error);
   if (code === noMessageFound || code === sequenceNotFound) return true;
-  // A failed deletion has its reason in the text only.
+  // Only the text of a failed deletion contains the reason.
   return code === messageDeleteFailed && error instanceof Error && /no message found/.test(error.message);
 }
 
@@ -63,7 +63,10 @@ export function unansweredError(reason: Unanswered): NatsError {
   return NatsError.errorForCode(codeOf[reason]);
 }
 
-/** A refusal as the error that the client library would throw. Without data the subject has no subscriber. */
+/**
+ * A refusal as the error that the client library would throw. An answer without data means that the subject has no
+ * subscriber.
+ */
 export function answeredError(answer: Msg): Error {
   if (answer.data.length === 0) return NatsError.errorForCode(ErrorCode.NoResponders);
   const { error } = (decodeJson(answer.data) ?? {}) as { readonly error?: ApiError };
@@ -114,7 +117,7 @@ export function isLogUnavailable(error: unknown): boolean {
 }
 
 /**
- * A failed JetStream request in words for the operator; for the commonest mistakes the client library has only a
+ * Describes a failed JetStream request for the operator. For the most common mistakes the client library has only a
  * number.
  */
 export function jetStreamFailure(error: unknown): string {

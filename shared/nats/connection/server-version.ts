@@ -1,7 +1,7 @@
 /**
- * The oldest nats-server that Sluice runs on. Releases before it may lose acknowledged messages when the power fails, although
- * every write is synced: the compaction of a block that is being written ignored `sync_interval: always`
- * (github.com/nats-io/nats-server/pull/8475). 2.14.0 to 2.14.5 are without the fix; whether later releases of 2.14 and 2.15.0
+ * The oldest nats-server that Sluice runs on. Earlier releases may lose acknowledged messages in a power failure,
+ * although every write is synced: the compaction of a block that is being written ignored `sync_interval: always`
+ * (github.com/nats-io/nats-server/pull/8475). 2.14.0 to 2.14.5 lack the fix; whether 2.15.0 and later releases of 2.14
  * have it is not known.
  */
 export const NATS_VERSION_MIN = '2.15.1';

@@ -5,7 +5,8 @@ import { isNotFound, serverErrorCode, serverErrors } from './server-error.ts';
 const formingDeadlineMs = 30_000;
 const pollMs = 200;
 const unanswered: string = ErrorCode.Timeout;
-// "no suitable peers for placement", before the leader knows every node; "temporarily unavailable", before there is one.
+// "no suitable peers for placement": the leader does not know every node yet. "temporarily unavailable": there is no
+// leader yet.
 const forming: ReadonlySet<number | undefined> = new Set([
   serverErrors.noSuitablePeers,
   serverErrors.temporarilyUnavailable,
@@ -13,7 +14,7 @@ const forming: ReadonlySet<number | undefined> = new Set([
 
 /**
  * Repeats `work` while it fails because a cluster is still creating a stream or bucket: its nodes learn of a stream one
- * after the other, and it has no leader yet. `work` must be safe to repeat.
+ * after the other, and it has no leader yet. Throws the last error after half a minute. `work` must be safe to repeat.
  */
 export async function whileForming<Result>(work: () => Promise<Result>): Promise<Result> {
   const deadline = performance.now() + formingDeadlineMs;

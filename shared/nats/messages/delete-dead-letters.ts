@@ -7,7 +7,7 @@ import { streams } from '../streams/topology.ts';
 import type { DeadLetterBounds } from './list-dead-letters.ts';
 import { deleteMessage, purgeSubject, readNext } from './subject-log.ts';
 
-/** Where a deletion continues: from one sequence to another. */
+/** The sequences that a deletion covers, both ends included. */
 export type DeletionRange = { readonly fromSeq: number; readonly endSeq: number };
 
 export type DeletedDeadLetters = {

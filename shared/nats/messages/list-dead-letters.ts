@@ -27,17 +27,17 @@ export type DeadLetterPageRequest = {
 
 /** The bounds of one page. A page that would exceed them is short. */
 export type DeadLetterBounds = {
-  /** Bytes read from the log for it; the letter that exceeds them is the last. */
+  /** Bytes read from the log for one page; the letter that reaches this number is the last. */
   readonly bytesMax: number;
   readonly timeMs: number;
 };
 
 export type ListOptions = DeadLetterBounds & {
-  /** Whether an event's visitor was erased after the event was received: its letter is deleted, and not listed. */
+  /** Whether an event's visitor was erased after the event was received: such a letter is deleted and not listed. */
   readonly isErased: (event: ResolvedEvent) => boolean;
 };
 
-/** Letters that a page with a filter reads, at most. */
+/** Maximum number of letters read for a page with a filter. */
 const scannedMax = 1_000;
 const placesPerPull = 256;
 const silenceMaxMs = 5_000;

@@ -8,24 +8,24 @@ export type LogMessage = {
   readonly data: Uint8Array;
   /** Sequence in the stream. */
   readonly seq: number;
-  /** 1 at the first delivery, more at later ones. */
+  /** Number of deliveries of this message, this one included. */
   readonly timesHandedOut: number;
   /** When the stream stored it, in ms since the epoch. */
   readonly storedAtMs: number;
-  /** Messages of this consumer after this one. */
+  /** Number of messages that the consumer has not delivered yet. */
   readonly pending: number;
   /** Deliveries of the consumer since its last reset, repeated ones included. */
   readonly consumerSeq: number;
   header(name: string): string | undefined;
-  /** Acknowledges it. Lost if the connection is down: then it is delivered again. */
+  /** Acknowledges the message. The ack is lost if the connection is down; then the message is delivered again. */
   ack(): void;
-  /** Acknowledges it and waits for the server's confirmation; false when that did not come within the deadline. */
+  /** Acknowledges the message and waits for the server's confirmation; false if none arrives within the deadline. */
   ackConfirmed(deadlineMs: number): Promise<boolean>;
-  /** Counts it as finished from now on; the ack follows. */
+  /** Counts the message as finished from now on; its ack follows. */
   finish(): void;
-  /** Returns it undone: it comes again, in order, before anything newer. */
+  /** Returns the message undone: it is delivered again, in order, before newer messages. */
   release(): void;
-  /** Restarts the wait for the ack while the work continues. */
+  /** Restarts the server's ack timeout while the work continues. */
   working(): void;
 };
 
@@ -33,9 +33,9 @@ const ackPrefix = '$JS.ACK.';
 const encode = (text: string): Uint8Array => Buffer.from(text);
 const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
 
-/** Keeps account of the messages that a reader received. */
+/** Records what becomes of the messages that a reader received. */
 export type MessageKeeper = {
-  /** False when another message has its sequence by now: the ack would count for that one. */
+  /** False if another message has this sequence by now: the ack would count for the other one. */
   acknowledged(message: LogMessage): boolean;
   finished(message: LogMessage): void;
   released(message: LogMessage): void;
@@ -56,8 +56,8 @@ export function readLogMessage(
   const reply = pulled.reply;
   if (reply === undefined || !reply.startsWith(ackPrefix)) return undefined;
   const tokens = reply.split('.');
-  // $JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>; newer servers
-  // put <domain>.<account hash> behind the prefix.
+  // $JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>; newer servers insert
+  // <domain>.<account hash> after the prefix.
   const base = tokens.length >= 11 ? 6 : 4;
   const number = (index: number): number => Number(tokens[base + index]);
   const headers: MsgHdrs | undefined = pulled.headers;

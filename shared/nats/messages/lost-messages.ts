@@ -17,14 +17,14 @@ const noteSchema = Type.Object({
 });
 const check = Compile(noteSchema);
 
-/** A loss that a reader noticed: kept for a month, so that the doctor can name it. */
+/** A loss that a reader detected, kept for a month so that the doctor can name it. */
 export type LossNote = Static<typeof noteSchema>;
 
 const prefix = 'loss';
-/** Loss entries read, at most. */
+/** Maximum number of loss entries read. */
 const listedMax = 1_000;
 
-/** Stores a loss for the doctor. Every reader that notices it writes the same entry. */
+/** Stores a loss for the doctor. Every reader that detects it writes the same entry. */
 export async function keepLoss(connection: LogConnection, { stream, subject, seq }: LostMessage): Promise<void> {
   const note: LossNote = { stream, subject, seq, noticedAtMs: Date.now() };
   const kv = await connection[client].js.views.kv(buckets.health, { bindOnly: true });
@@ -51,11 +51,14 @@ export async function listLosses(connection: LogConnection): Promise<readonly Lo
 type LossReporting = {
   readonly connection: LogConnection;
   readonly logger: Pick<Logger, 'error' | 'warn'>;
-  /** Log fields that say which reader noticed it. */
+  /** Log fields that identify the reader. */
   readonly fields: Readonly<Record<string, unknown>>;
 };
 
-/** Watches the messages that a reader of a stream receives, and reports which message the log has lost. */
+/**
+ * Watches the messages that a reader of a stream receives. For each message that the log lost, calls `onLost` and
+ * reports it.
+ */
 export function noticeLosses(reporting: LossReporting & { readonly stream: string }, onLost: () => void): LossWatch {
   return watchForLoss(reporting.connection, reporting.stream, (lost) => {
     onLost();

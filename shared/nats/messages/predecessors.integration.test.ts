@@ -24,14 +24,14 @@ const logger = pino({ level: 'silent' });
 type DamagedLog = {
   readonly connection: LogConnection;
   readonly publisher: FramePublisher;
-  /** Stores so many frames, one after the other, and returns what they say. */
+  /** Stores `count` frames, one after the other, and returns their texts. */
   store(count: number): Promise<readonly string[]>;
   reader(name: string): Promise<Reader>;
-  /** Ends the server, damages the newest block of the stream, and starts it again. */
+  /** Stops or kills the server, damages the newest block of the stream, and starts the server again. */
   restart(how: 'stop' | 'kill', damage: (file: string) => Promise<void>): Promise<void>;
 };
 
-/** Reads frames until one says `last`, and knows how many losses were noticed. */
+/** Reads frames until one has the text `last`, and counts the reported losses. */
 type Reader = { readUntil(last: string): Promise<readonly string[]>; readonly losses: () => number };
 
 async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> {
@@ -94,7 +94,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
         const newest = Math.max(...blocks.map((name) => Number.parseInt(name, 10)));
         await damage(join(folder, `${newest}.blk`));
         server = await startTestNats({ storeDir, port });
-        // A request that is made before our connection is back waits for its own deadline.
+        // A request sent before the connection is back waits until its own deadline.
         await vi.waitFor(() => expect(connection.reconnects).toBeGreaterThan(reconnects), {
           timeout: 45_000,
           interval: 20,
@@ -109,7 +109,7 @@ async function withLog(work: (log: DamagedLog) => Promise<void>): Promise<void> 
   }
 }
 
-/** Changes one byte in the middle of what the frame of that text says. */
+/** Changes one byte in the middle of the frame with this text. */
 const damageFrame =
   (text: string) =>
   async (file: string): Promise<void> => {

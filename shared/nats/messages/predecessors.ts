@@ -7,7 +7,7 @@ import type { LogMessage } from './log-message.ts';
 /**
  * Header of a frame: its writer, and the sequence of the newest frame that the log acknowledged to that writer on the
  * subject; 0 for the first. A server silently skips a message that it cannot read, and the sequences of a subject have
- * gaps anyway, so each frame names the one that its readers must have received before.
+ * gaps anyway, so each frame names the frame that its readers must have received before it.
  */
 export const predecessorHeader = 'Sluice-After';
 
@@ -21,13 +21,13 @@ export type Predecessors = {
 /** A message that was acknowledged to its writer, and that the log no longer has. */
 export type LostMessage = { readonly stream: string; readonly subject: string; readonly seq: number };
 
-/** Watches for frames that a reader should have been given. */
+/** Watches for frames that a reader should have received. */
 export type LossWatch = {
   /** Call it for every frame as it arrives. */
   note(frame: Pick<LogMessage, 'subject' | 'seq' | 'header'>): void;
 };
 
-/** Subjects, or writers, remembered at most; a loss of a forgotten one is not noticed. */
+/** Maximum number of remembered subjects or writers; losses of forgotten ones are not detected. */
 const rememberedMax = 10_000;
 const askAgainMs = 1_000;
 
@@ -42,7 +42,7 @@ export function createPredecessors(): Predecessors {
 
 /**
  * Reports messages that the log acknowledged to their writer and that this reader did not receive, although it received
- * earlier and later ones of that writer. The log is asked first: a message that it still has is only late.
+ * earlier and later messages of that writer. The log is asked first: a message that it still has is only late.
  */
 export function watchForLoss(
   connection: LogConnection,

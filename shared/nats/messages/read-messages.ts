@@ -9,17 +9,17 @@ export type ReadMessagesOptions = {
   readonly stream: string;
   readonly filterSubject: string;
   /**
-   * The first message to read: stored at this time, in ms since the epoch, or with this sequence, or the next one
-   * after. Or only the last message of each subject.
+   * Where to begin: at the first message stored at or after a time, in ms since the epoch, or at the first with this
+   * sequence or a later one. Or read only the last message of each subject.
    */
   readonly from: { readonly timeMs: number } | { readonly seq: number } | 'last-of-each-subject';
   /** What the server sends of each message. */
   readonly content: 'headers' | 'all';
-  /** Messages of one request; at most twice as many are on their way. */
+  /** Messages of one request; at most twice as many are in transit. */
   readonly messagesPerPull: number;
-  /** Called in the order of the stream, once a message. `false` ends the reading. */
+  /** Called once for each message, in the order of the stream. `false` ends the reading. */
   onMessage(message: LogMessage): boolean | void;
-  /** Gives up when messages wait and the server sends nothing for this long, in ms. */
+  /** Throws ReadMessagesError if messages are left and the server sends nothing for this long, in ms. */
   readonly silenceMaxMs: number;
   readonly signal?: AbortSignal;
 };
@@ -29,7 +29,7 @@ export class ReadMessagesError extends Error {
 }
 
 const pullExpiresMs = 5_000;
-/** A pull that brings nothing for this long is abandoned. */
+/** A pull that brings nothing for this long is abandoned, in ms. */
 const pullSilenceMs = pullExpiresMs + 2_000;
 
 /**
@@ -69,8 +69,8 @@ const sizesPerPull = 256;
 const sizesSilenceMs = 5_000;
 
 /**
- * The bytes of the messages of a subject (wildcards allowed) whose subject `counts` accepts, each with `headBytes`
- * more.
+ * The total bytes of the messages of a subject (wildcards allowed) whose own subject `counts` accepts; `headBytes` are
+ * added for each message.
  */
 export async function sumBytes(
   connection: LogConnection,
@@ -96,7 +96,7 @@ export async function sumBytes(
 
 type OnMessage = ReadMessagesOptions['onMessage'];
 
-/** Reads with one ephemeral consumer; true when it reached the end, false when it was cut off. */
+/** Reads with one ephemeral consumer; true once it has reached the end, false if it was cut off. */
 async function readOnce(
   connection: LogConnection,
   options: ReadMessagesOptions,
@@ -106,15 +106,15 @@ async function readOnce(
   try {
     return info.num_pending === 0 || (await pullAll(connection, info, options, onMessage));
   } finally {
-    // Without a connection the server removes it by itself.
+    // Without a connection the server removes the consumer by itself.
     if (connection.connected)
       await connection[client].jsm.consumers.delete(options.stream, info.name).catch(() => false);
   }
 }
 
 /**
- * Pulls until no message is pending, two requests ahead so that the server never waits. Messages go to the callback as
- * they are parsed, so none accumulate. Nothing is acknowledged: messages dropped by a broken connection are not sent
+ * Pulls until no message is pending, with two open requests so that the server never waits. Messages go to the callback
+ * as they are parsed, so none accumulate. Nothing is acknowledged: messages dropped by a broken connection are not sent
  * again, so a break ends the reading.
  */
 function pullAll(
