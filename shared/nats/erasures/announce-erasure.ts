@@ -6,7 +6,7 @@ import { publishWithRetry } from '../publish/publisher.ts';
 import { readErasuresState } from '../streams/topology.ts';
 
 export type AnnouncedErasure = {
-  /** Id of the erasure: a later announcement under it replaces the earlier one. */
+  /** Id of the erasure: a later announcement with the same id replaces the earlier one. */
   readonly id: string;
   readonly accountId: string;
   readonly visitorIds: readonly string[];
@@ -19,7 +19,7 @@ export type AnnouncedErasure = {
 const attemptsMax = 3;
 const timeoutMs = 2_000;
 
-/** Announces an erasure in the log: every sender applies it within a second. Throws where the log refuses it. */
+/** Announces an erasure in the log: every sender applies it within a second. Throws if the log refuses it. */
 export async function announceErasure(
   connection: LogConnection,
   { id, accountId, visitorIds, atMs, isAhead }: AnnouncedErasure,

@@ -18,12 +18,11 @@ export type ConsentChange = {
 
 const attemptsMax = 3;
 const timeoutMs = 2_000;
-/** Changes of one message. */
+/** Maximum number of changes in one message. */
 const changesMax = 500;
 
 /**
- * Announces withdrawn consents in the log: every sender applies them within a second. Throws where the log refuses
- * them.
+ * Announces withdrawn consents in the log: every sender applies them within a second. Throws if the log refuses them.
  */
 export async function announceWithdrawals(connection: LogConnection, changes: readonly ConsentChange[]): Promise<void> {
   const { key } = await readWithdrawalsState(connection);

@@ -17,30 +17,36 @@ import type { LastWords } from './known-withdrawals.ts';
 /** Erased visitors and withdrawn consents, checked before each attempt to send an event. */
 export type Erasures = {
   /**
-   * Whether all erasures and withdrawals are known that were announced until a second ago, or longer with a slow log
-   * (`currentUntil`). Nothing is sent while this is false: neither at the start nor while the log does not answer,
-   * which could not store the outcome either.
+   * Whether all erasures and withdrawals announced up to a second ago are known; with a slow log, up to longer ago
+   * (`currentUntil`). While this is false, nothing is sent: at the start, and while the log does not answer, because
+   * then the log could not store the outcome either.
    */
   readonly isCurrent: boolean;
   /** Whether an event's visitor was erased after the event was received. */
   isErased(accountId: string, event: ReceivedEvent): boolean;
-  /** The visitor's last consent; undefined if the visitor has withdrawn nothing. */
+  /** The visitor's last consents; undefined if the visitor has withdrawn nothing. */
   lastWords(accountId: string, event: ReceivedEvent): LastWords | undefined;
 };
 
 export type FollowedErasures = Erasures & {
   /** `isErased` for a parsed event. */
   isEventErased(event: ResolvedEvent): boolean;
-  /** Settles once it is current; rejects with the signal's reason. */
+  /** Resolves once `isCurrent` is true; rejects with the signal's reason. */
   untilCurrent(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type FollowErasuresOptions = {
   readonly connection: LogConnection;
-  /** Called for every failed try, unless the connection is lost. The try is repeated. */
+  /**
+   * Called for the third failed try in a row and every 60th, unless the connection is lost, and for an answer that took
+   * too long. Failed tries are repeated.
+   */
   onError(error: unknown): void;
-  /** Polls the log only while `untilCurrent` is called: for a process that rarely needs it. Default false. */
+  /**
+   * Polls the log only during calls of `untilCurrent` and for some seconds afterwards: for a process that rarely needs
+   * it. Default false.
+   */
   readonly isOnDemand?: boolean;
 };
 
@@ -54,9 +60,9 @@ type Known = {
   readonly withdrawalsRead: Position;
 };
 
-/** An erasure or a withdrawal stops every event that is not on the wire within this time, in ms. */
+/** Within this time, in ms, an erasure or a withdrawal stops every event that is not on the wire. */
 export const erasureHoldsWithinMs = 1_000;
-/** A log that takes longer to answer stops sending, in ms. */
+/** If the log takes longer to answer, in ms, sending waits for it. */
 const answerMaxMs = 5_000;
 /** The ticks of the thread: two tries a second. */
 const everyMs = tickMs;
@@ -68,9 +74,9 @@ const messagesPerPull = 256;
 const silenceMaxMs = 10_000;
 
 /**
- * Follows the streams of erasures and withdrawn consents. Their leaders are asked for the last message several times a
- * second: an answer proves that every message stored before the question is known. Waiting for messages would prove
- * nothing while none arrive.
+ * Follows the streams of erasures and withdrawn consents. Their leaders are asked for the last sequence twice a second:
+ * an answer proves that every message stored before the request is known. Waiting for messages would prove nothing
+ * while none arrive.
  */
 export function followErasures({ connection, onError, isOnDemand = false }: FollowErasuresOptions): FollowedErasures {
   let known: Known | undefined;
@@ -123,7 +129,7 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
   const readErasures = ({ erasures, erasuresRead }: Known, lastSeq: number): Promise<void> => {
     const take = ({ subject, data }: LogMessage): void => {
       const notice = decodeErasureNotice(data);
-      // Without the hashed identifiers it would send events of erased visitors.
+      // Without this notice the process would send events of erased visitors.
       if (notice === undefined) throw new Error('a notice of an erasure is of a version this build does not know');
       erasures.take(accountOfErasures(subject), notice);
     };
@@ -192,10 +198,10 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
 }
 
 /**
- * Until when an answer of the log is trusted, in ms: a second after the question, and twice as long as the answer took,
- * so that the next answer arrives before. Otherwise a log that takes over a second for each answer would stop every
- * dispatcher for good. An erasure is announced before it is done and again before it is confirmed, which takes as long
- * on such a log: it still holds within a second of its confirmation.
+ * Until when an answer of the log is trusted, in ms: a second after the request, and twice the time that the answer
+ * took, so that the next answer arrives before. Otherwise a log that takes over a second for each answer would stop
+ * every dispatcher for good. An erasure is announced before it is done and again before it is confirmed. On a slow log
+ * these announcements take as long, so the erasure still holds within a second of its confirmation.
  */
 export const currentUntil = (askedAtMs: number, answeredAtMs: number): number =>
   askedAtMs + erasureHoldsWithinMs + 2 * Math.min(answeredAtMs - askedAtMs, answerMaxMs);
@@ -206,7 +212,10 @@ type FollowedStream = {
   take(message: LogMessage): void;
 };
 
-/** A stream that was created again, or restored from a copy that lacks its end, is read from its beginning. */
+/**
+ * Whether reading continues at a position. A stream that was created again, or restored from a copy that lacks its end,
+ * is read from its beginning.
+ */
 const isSame = (position: Position, state: { readonly createdAt: string; readonly lastSeq: number }): boolean =>
   position.createdAt === state.createdAt && state.lastSeq >= position.readTo;
 

@@ -51,7 +51,7 @@ test('known erasures: property: an event is erased where some erasure of its vis
       for (const [n, { visitor, atMs, ahead }] of erasures.entries()) {
         if (ahead) known.take(account, notice(`${n}`, atMs + 1_000, [visitor], true));
         known.take(account, notice(`${n}`, atMs, [visitor]));
-        // What was recorded later for an earlier time does not shorten what holds; one that was announced ahead replaced it.
+        // A later notice with an earlier time does not replace the visitor's erasure, but one announced ahead does.
         last.set(visitor, ahead ? atMs : Math.max(atMs, last.get(visitor) ?? -1));
       }
       for (const visitorId of ['a', 'b', 'c']) {

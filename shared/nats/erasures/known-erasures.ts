@@ -1,13 +1,13 @@
 import { hashedVisitor } from '../../contracts/erasure-notice.ts';
 import type { ErasureNotice } from '../../contracts/erasure-notice.ts';
 
-/** Which event of which visitor. */
+/** The visitor of an event, and when the event was received, in ms since the epoch. */
 export type ReceivedEvent = { readonly visitorId: string; readonly receivedAtMs: number };
 
 type AccountErasures = {
-  /** Time of the account's last finished erasure. */
+  /** Time of the account's last finished erasure, in ms since the epoch. */
   newestAtMs: number;
-  /** Times of unfinished erasures, by erasure. */
+  /** Times of unfinished erasures, by the id of the erasure. */
   readonly ahead: Map<string, number>;
   readonly visitors: Map<string, Pick<ErasureNotice, 'id' | 'atMs'>>;
 };

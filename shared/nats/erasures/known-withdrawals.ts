@@ -1,14 +1,14 @@
 import { hashedVisitor } from '../../contracts/erasure-notice.ts';
 import type { WithdrawalNotice } from '../../contracts/withdrawal-notice.ts';
 
-/** The last consent of a visitor for a name, and when, in ms since the epoch. */
+/** A visitor's last consent for a name, and when it was given, in ms since the epoch. */
 export type LastWord = { readonly isDenial: boolean; readonly atMs: number };
 
 /** By lower-case name. */
 export type LastWords = { get(name: string): LastWord | undefined };
 
 type AccountWithdrawals = {
-  /** Visitors who denied anything, in the order of their first notices. */
+  /** Visitors who denied a consent, by hash, in the order of their first denials. */
   readonly visitors: Map<string, Map<string, LastWord>>;
   /** Denials up to this time may have been forgotten, in ms since the epoch. */
   forgottenUntilMs: number;
@@ -17,7 +17,7 @@ type AccountWithdrawals = {
 /** Maximum number of visitors whose latest consents a thread keeps; each takes some 300 bytes. */
 const visitorsMax = 200_000;
 
-/** The consents that visitors withdrew, by visitor, as notices announced them. A visitor who denied nothing takes no memory. */
+/** The withdrawn consents by visitor, from the announced notices. A visitor who denied nothing takes no memory. */
 export class KnownWithdrawals {
   readonly #key: Buffer;
   readonly #visitorsMax: number;
@@ -41,8 +41,8 @@ export class KnownWithdrawals {
   }
 
   /**
-   * The last consents of an event's visitor; undefined if the visitor denied nothing. Where they may be forgotten,
-   * the event counts as withdrawn.
+   * The last consents of an event's visitor; undefined if the visitor denied nothing. If they may be forgotten, every
+   * consent counts as denied.
    */
   lastWords(
     accountId: string,
@@ -64,7 +64,7 @@ export class KnownWithdrawals {
   #takeWord(accountId: string, hash: string, name: string, word: boolean, atMs: number): void {
     const known = this.#accounts.get(accountId)?.visitors.get(hash);
     const before = known?.get(name);
-    // A grant takes back a denial; of two at one time the denial holds.
+    // A grant ends a denial; if both have the same time, the denial holds.
     if (word && before === undefined) return;
     if (before !== undefined && (atMs < before.atMs || (atMs === before.atMs && word))) return;
     if (known !== undefined) known.set(name, { isDenial: !word, atMs });
@@ -74,7 +74,7 @@ export class KnownWithdrawals {
     }
   }
 
-  /** Removes the oldest visitor of the account with most. */
+  /** Removes the oldest visitor of the account with the most visitors. */
   #forgetOldest(): void {
     let most: AccountWithdrawals | undefined;
     for (const account of this.#accounts.values()) {

@@ -9,7 +9,7 @@ import { streamOf } from '../streams/topology.ts';
 
 /** Publishes frames to the log, each with its predecessor on the subject. */
 export type FramePublisher = {
-  /** One try. Resolves with undefined once JetStream has stored it, else with the reason; never rejects. */
+  /** Tries once. Resolves with undefined once JetStream has stored the frame, else with the reason; never rejects. */
   publish(subject: string, payload: Uint8Array, msgId: string, timeoutMs: number): Promise<PublishFailure | undefined>;
 };
 

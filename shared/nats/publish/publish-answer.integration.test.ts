@@ -16,7 +16,7 @@ let ids: string[] = [];
 beforeAll(async () => {
   server = await startTestNats();
   connection = await connectLog({ url: server.url, name: 'test' });
-  // Stands in for a stream, and answers what a test wants.
+  // Stands in for a stream, with the answers of the test.
   connection[client].nc.subscribe('ingest.*', {
     callback: (_error, message) => {
       ids.push(message.headers?.get('Nats-Msg-Id') ?? '');

@@ -15,7 +15,7 @@ test.each([
 });
 
 test.each([
-  // What a server before 2.12 answers to a repeated id it has not stored.
+  // The answer of a server before 2.12 to a repeated id that it has not stored.
   ['{"stream":"INGEST","seq":0,"duplicate":true}', 'busy'],
   ['{"stream":"INGEST","seq":0}', 'busy'],
   ['{"stream":"INGEST"}', 'busy'],

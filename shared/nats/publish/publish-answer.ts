@@ -1,9 +1,9 @@
 import { serverErrors } from '../connection/server-error.ts';
 
 /**
- * Why the log did not store a message. `full`: the stream, or the server, is at its limit. `busy`: not now, as while an
- * earlier try under the same id is undecided; it may be repeated under that id. `not_last`: the expected message is not
- * the last one of the subject.
+ * Why the log did not store a message. `full`: the stream, or the server, is at its limit. `busy`: the log cannot store
+ * it now, for example because an earlier try with the same id is undecided; the try may be repeated with that id.
+ * `not_last`: the expected message is not the last one of the subject.
  */
 export type PublishFailure = 'disconnected' | 'timeout' | 'busy' | 'full' | 'too_large' | 'not_last' | 'refused';
 
@@ -13,9 +13,9 @@ export type PublishAnswer =
   | { readonly kind: 'failed'; readonly reason: PublishFailure };
 
 /**
- * Reads JetStream's answer to a publish. Only an answer of `stream` with the sequence of a stored message is a promise:
- * servers before 2.12 answer a repeated id with `"duplicate": true` and sequence 0 when they have merely seen it, and
- * may never store it.
+ * Reads JetStream's answer to a publish. A message is stored only if the answer names `stream` and a sequence: servers
+ * before 2.12 answer a repeated id with `"duplicate": true` and sequence 0 if they have only seen the id, and may never
+ * store the message.
  */
 export function readPublishAnswer(data: Uint8Array, stream: string | undefined): PublishAnswer {
   // The subject has no subscriber: the stream does not exist, or has no leader.
@@ -28,7 +28,10 @@ export function readPublishAnswer(data: Uint8Array, stream: string | undefined):
   return { kind: 'stored', seq: answer.seq, duplicate: answer.duplicate === true };
 }
 
-/** The same for the last message of an atomic batch: stored only if the answer counts this many messages. */
+/**
+ * As `readPublishAnswer`, for the last message of an atomic batch: stored only if the answer names batch `id` and
+ * counts `count` messages.
+ */
 export function readBatchAnswer(
   data: Uint8Array,
   stream: string | undefined,

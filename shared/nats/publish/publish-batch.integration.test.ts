@@ -41,7 +41,7 @@ const messages = (name: string, count: number, bytes = 100): BatchMessage[] =>
     headers: { Ids: `ids-${index}` },
   }));
 
-/** The ids stored, in order. */
+/** The stored ids, in order. */
 async function stored(connection: LogConnection): Promise<string[]> {
   const ids: string[] = [];
   for (let seq = 1; ;) {
@@ -52,7 +52,10 @@ async function stored(connection: LogConnection): Promise<string[]> {
   }
 }
 
-/** Of several servers one may still have to lead the stream, or to forget what it refused. */
+/**
+ * Repeats `work` until it succeeds: in a cluster the stream may have no leader yet, or a server may still remember a
+ * refused batch.
+ */
 async function untilTaken(work: () => Promise<unknown>): Promise<void> {
   const isTaken = (): Promise<boolean> =>
     work().then(
@@ -100,7 +103,7 @@ describe.each([1, 3])('publish batch, %i servers', (servers) => {
     await expect(publishBatch(connection, [...rest, one], timeoutMs)).rejects.toBeInstanceOf(PublishError);
     await expect(publishBatch(connection, [...rest, ...rest], timeoutMs)).rejects.toBeInstanceOf(PublishError);
     expect(await stored(connection)).toEqual(['a-0']);
-    // None of it is taken for known.
+    // The ids of the refused batches are not known.
     await untilTaken(() => publishBatch(connection, rest, timeoutMs));
     expect(await stored(connection)).toEqual(['a-0', 'a-1', 'a-2', 'a-3', 'a-4']);
   });
@@ -124,7 +127,7 @@ test('publish batch: too many messages in one batch, or too many open batches, a
   await expect(publishBatch(connection, tooMany, timeoutMs)).rejects.toBeInstanceOf(PublishError);
   expect(await stored(connection)).toEqual([]);
   await publishBatch(connection, messages('b', batchMessagesMax, 1), timeoutMs);
-  // Begun and not ended, they count until the server forgets them.
+  // Batches that were begun and not ended count until the server forgets them.
   for (let begun = 0; begun < 50; begun += 1) {
     const headers = { 'Nats-Batch-Id': `begun-${begun}`, 'Nats-Batch-Sequence': '1' };
     connection[client].nc.publish(eventsSubject('account-0', 0), new Uint8Array(), {

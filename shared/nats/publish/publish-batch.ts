@@ -12,20 +12,21 @@ export type BatchMessage = Pick<PublishOptions, 'msgId' | 'headers'> & {
 };
 
 /**
- * Messages that nats-server accepts in one batch (its `max_batch_size`); it accepts 50 batches of a stream at a time.
+ * Maximum number of messages in one batch (`max_batch_size` of nats-server, which accepts 50 open batches of a stream).
  */
 export const batchMessagesMax = 1_000;
 
 /**
- * A batch pays off from this many messages on. A single server creates files for every batch first: two messages take
- * five times as long as single publishes, sixteen as long, 64 a third (`bench/micro/publish-batch-main.ts`).
+ * A batch pays off from this many messages on. A single server first creates files for every batch: two messages take
+ * five times as long as single publishes, 16 messages as long, 64 a third of the time
+ * (`bench/micro/publish-batch-main.ts`).
  */
 export const batchMessagesMin = 16;
 
 /**
- * Stores messages of one stream as an atomic batch, consecutively, or none of them; one try. Returns their sequences.
- * Throws PublishError, also where the stream knows any of the ids. After a failure that is not a refusal they may be
- * stored all the same: then publish them one by one under the same ids, which settles each.
+ * Stores messages of one stream as an atomic batch, consecutively, or none of them, in one try. Returns their
+ * sequences. Throws PublishError, also if the stream knows one of the ids. After a failure that is not a refusal the
+ * messages may be stored all the same: publish them one by one with the same ids, which settles each.
  */
 export async function publishBatch(
   connection: LogConnection,
@@ -39,7 +40,7 @@ export async function publishBatch(
   const { nc } = connection[client];
   const id = randomBytes(12).toString('base64url');
   try {
-    // The server answers the last one for all of them. Where it lacks an earlier one, it refuses the batch.
+    // The server answers only the last message. If an earlier one is missing, it refuses the batch.
     for (const [index, message] of messages.slice(0, -1).entries()) {
       nc.publish(message.subject, message.payload, { headers: batchHeaders(message, id, index + 1) });
     }

@@ -14,11 +14,11 @@ export type PublishOptions = {
   /** `Nats-Msg-Id`: the same id within the stream's duplicate window is stored once, so a publish may be repeated. */
   readonly msgId: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long it may take, in ms. */
+  /** How long one try may take, in ms. */
   readonly timeoutMs: number;
 };
 
-/** Header with the sequence of the message that must be the last one on the subject, 0 for none: the log refuses any other. */
+/** Header with the sequence of the subject's last message, 0 for none: if it differs, the log refuses the publish. */
 export const expectedLastHeader = 'Nats-Expected-Last-Subject-Sequence';
 
 export type Published = { readonly seq: number; readonly duplicate: boolean };
@@ -54,7 +54,7 @@ export type OutgoingMessage = Omit<PublishOptions, 'timeoutMs'> & {
   readonly payload: Uint8Array;
 };
 
-/** How a publish is repeated, always under the same id. By default without end, whatever the log answers. */
+/** How a publish is repeated, always with the same id. By default without limit, whatever the log answers. */
 export type PublishRetry = {
   /** Ends the tries; the promise then rejects with its reason. */
   readonly signal?: AbortSignal;
@@ -62,8 +62,8 @@ export type PublishRetry = {
   readonly timeoutMs?: number;
   readonly backoff?: Backoff;
   /**
-   * Number of tries. Where it is given, only failures are repeated after which the message may be stored, or may be
-   * soon.
+   * Maximum number of tries. If it is given, only failures are repeated after which the message may have been stored,
+   * or may be stored soon.
    */
   readonly attemptsMax?: number;
   /** Called with each failure; returns whether to try again. Decides in place of `attemptsMax`. */
@@ -94,15 +94,15 @@ export function publishWithRetry(
 }
 
 export type TryLimits = {
-  /** Tries that the log answered as full. */
+  /** Maximum number of tries that the log answered as full. */
   readonly fullMax: number;
-  /** Tries that failed for another reason, as while a stream has no leader. */
+  /** Maximum number of tries that failed for another reason, for example because a stream has no leader. */
   readonly othersMax: number;
 };
 
 /**
- * For a message that is stored elsewhere, or recorded as skipped, where the log refuses it. While the log is
- * unreachable tries do not count: nothing else could be stored or acknowledged either.
+ * A `mayTry` for a message that is stored elsewhere, or recorded as skipped, if the log refuses it. Tries while the log
+ * is unreachable do not count: nothing else could be stored or acknowledged either.
  */
 export function limitTries({ fullMax, othersMax }: TryLimits): (reason: PublishFailure) => boolean {
   let [full, others] = [0, 0];
