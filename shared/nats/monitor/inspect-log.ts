@@ -36,7 +36,7 @@ export type ConsumerReport = {
 export type LogReport = {
   readonly streams: readonly StreamReport[];
   readonly consumers: readonly ConsumerReport[];
-  /** Bytes all streams may take together, where the account has a limit. */
+  /** Bytes that all streams may take together; undefined if the account has no limit. */
   readonly storageBytesMax: number | undefined;
 };
 
@@ -127,7 +127,7 @@ function differences(wanted: object, found: object): readonly SettingDifference[
   });
 }
 
-/** The wanted entries of metadata: a server adds others. */
+/** Only the wanted entries of metadata: a server adds others. */
 function onlyWanted(wanted: unknown, found: unknown): unknown {
   if (!isJsonObject(wanted) || !isJsonObject(found)) return found;
   return Object.fromEntries(Object.keys(wanted).map((key) => [key, found[key]]));

@@ -15,9 +15,9 @@ const defaultFlushEveryMs = 120_000;
 const readTimeoutMs = 2_000;
 
 /**
- * Asks the nats-servers whether they sync every write. Only their monitor port reports it, so this takes
- * NATS_MONITOR_URL: one address for each server of a cluster, comma separated. The weakest server decides. Never
- * throws: a server that does not answer makes it `unknown`.
+ * Asks the nats-servers whether they sync every write. Only their monitor ports report it, so `monitorUrlList` is the
+ * value of NATS_MONITOR_URL: one address for each server of a cluster, comma separated. The weakest server decides.
+ * Never throws: a server that does not answer counts as `unknown`.
  */
 export async function readDurability(
   monitorUrlList: string | undefined,

@@ -12,7 +12,7 @@ export type LogExposure = {
 
 export type ClusterPort =
   | { readonly isReachable: false; readonly address: string }
-  /** What its greeting requires of other servers. */
+  /** What the server's greeting requires of other servers. */
   | {
       readonly isReachable: true;
       readonly address: string;
@@ -39,7 +39,7 @@ export async function readExposure(monitorUrl: string, timeoutMs: number): Promi
 
 const greetingBytesMax = 64 * 1024;
 
-/** The first line of a port, `INFO {...}`; undefined if none arrives in time. */
+/** The greeting that a server sends on a port, `INFO {...}`; undefined if none arrives in time. */
 function readGreeting(
   host: string,
   port: number,

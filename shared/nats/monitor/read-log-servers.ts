@@ -19,7 +19,7 @@ export type LogServerStorage = {
   /** Bytes that all streams may take together: `max_file_store`, or the server's choice without it. */
   readonly limitBytes: number;
   readonly isLimitGiven: boolean;
-  /** Bytes that its streams may take by their own limits. */
+  /** Bytes that the server's streams may take by their own limits. */
   readonly reservedBytes: number;
   readonly usedBytes: number;
 };
@@ -72,8 +72,8 @@ function storageOf({ jetstream: { config, stats } }: MonitorPage): LogServerStor
 const wholeUnits = [1024 ** 2, 1000 ** 2];
 
 /**
- * No page shows whether the limit was configured. A server that chooses takes three quarters, rounded down, of the
- * bytes free at its start or its own already; operators write whole megabytes.
+ * Whether a storage limit was probably configured; no page shows it. A server without a configured limit takes three
+ * quarters, rounded down, of the bytes that are free at its start or already its own. Operators write whole megabytes.
  */
 export function looksGiven(limitBytes: number): boolean {
   if (limitBytes <= 0) return false;

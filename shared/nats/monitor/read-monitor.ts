@@ -17,7 +17,7 @@ const monitorPage = Type.Object({
       tls_required: Type.Optional(Type.Boolean()),
     }),
   ),
-  /** GOMEMLIMIT, in bytes; left out where it was not set. */
+  /** GOMEMLIMIT, in bytes; missing if it is not set. */
   gomemlimit: Type.Optional(Type.Number()),
   jetstream: Type.Object({
     config: Type.Optional(

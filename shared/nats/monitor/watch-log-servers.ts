@@ -15,7 +15,7 @@ export type LogServersWatch = {
 const everyMs = 10_000;
 const answerMs = 2_000;
 
-/** Reads the servers now and periodically. Nothing is known before the first read. */
+/** Reads the servers now and periodically. Until the first read `mode` is unknown and `servers` is empty. */
 export function watchLogServers(monitorUrls: string | undefined): LogServersWatch {
   let mode: Durability['mode'] = 'unknown';
   let servers: readonly LogServer[] = [];

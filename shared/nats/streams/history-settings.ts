@@ -3,7 +3,7 @@ import { count } from '../../runtime/variables.ts';
 
 const dayMs = 86_400_000;
 
-/** Shared by the pipeline, which removes events, and the control plane, which shows until when they are kept. */
+/** Shared by the pipeline, which removes events, and the control plane, which shows how long they are kept. */
 export const history = {
   historyMs: fromEnv({
     RETENTION_HISTORY_MS: count('How long resolved events are kept for replay, while there is room', 7 * dayMs, {

@@ -24,7 +24,7 @@ export async function readStreamState(connection: LogConnection, stream: string)
 function stateOf({ config, state, created: createdAt, ts }: StreamInfo & { readonly ts?: unknown }): StreamState {
   return {
     createdAt,
-    // The client library types it as a number: the server sends a text.
+    // The client library types `ts` as a number: the server sends a text.
     serverMs: Date.parse(String(ts)),
     bytes: state.bytes,
     bytesMax: config.max_bytes > 0 ? config.max_bytes : undefined,
@@ -47,14 +47,14 @@ export async function readSubjects(
 /** Messages of a stream that a server found damaged or missing since it started. */
 export type StreamLoss = {
   readonly bytes: number;
-  /** The known sequences; none after the server read a file that ended too early. */
+  /** Sequences of the lost messages as far as known; empty if the server found a file that ends too early. */
   readonly seqs: readonly number[];
 };
 
 /** With more gaps than this the request costs the server too much. */
 const gapsMax = 1_000_000;
 
-/** The losses of a stream; undefined when the stream has too many gaps to ask. */
+/** The losses of a stream; undefined if it has too many gaps for the request. */
 export async function readStreamLoss(
   { [client]: { jsm } }: LogConnection,
   stream: string,
@@ -88,7 +88,7 @@ export async function listConsumerProgress(connection: LogConnection, stream: st
   return found;
 }
 
-/** The progress of a consumer; undefined when there is none of that name. */
+/** The progress of a consumer; undefined if there is none of that name. */
 export async function readConsumerProgress(
   connection: LogConnection,
   stream: string,
@@ -111,9 +111,12 @@ const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
   unacknowledgedMax: info.config.max_ack_pending ?? 0,
 });
 
-/** The sequence of the first message stored at or after a time; one past the end when there is none. */
+/**
+ * The sequence of the first message stored at or after a time, in ms since the epoch; one past the end if there is
+ * none.
+ */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
-  // The server computes where a consumer that starts at a time begins, in every version.
+  // In every version the server computes where a consumer that starts at a time begins.
   const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartTime,

@@ -18,7 +18,7 @@ const partitions = {
 /** How the log is stored: the same for every service. Bytes are bytes on disk before replication. */
 export const { variables: topologyEnv, read: readTopologySettings } = defineSettings({
   partitions: fromEnv(partitions, (env) => env.LOG_PARTITIONS ?? fitToMachine(readMachine()).partitions),
-  /** Whether the number is a default: then an existing log may have another. */
+  /** Whether the number of partitions is a default: then an existing log may have another number. */
   arePartitionsFitted: fromEnv(partitions, (env) => env.LOG_PARTITIONS === undefined),
   replicas: fromEnv({
     LOG_REPLICAS: count('Copies of each stream. 3 survives the loss of a server', 1, { maximum: 5 }),
@@ -60,8 +60,8 @@ export const { variables: topologyEnv, read: readTopologySettings } = defineSett
     ),
   }),
   /**
-   * Consumers of one stream: in EVENTS and in RETRY one for each destination, and a few more. nats-server 2.15 allows
-   * 1,000 where a stream names no limit.
+   * Maximum number of consumers of one stream: EVENTS and RETRY have one for each destination, and a few more.
+   * nats-server 2.15 allows 1,000 if a stream has no limit of its own.
    */
   consumersMax: 100_000,
 });

@@ -41,7 +41,7 @@ describe('one server', () => {
   test('topology: a log bears the id of its deployment, and is refused by another one before anything is changed', async () => {
     await ensureTopology(connection, settings, 'deployment-a');
     await ensureTopology(connection, settings, 'deployment-a');
-    // A gateway knows no database.
+    // A gateway has no database, and passes no deployment id.
     await ensureTopology(connection, settings);
     const other = ensureTopology(connection, { ...settings, ingestBytesMax: 2 * bytesMax }, 'deployment-b');
     await expect(other).rejects.toBeInstanceOf(ForeignLogError);
@@ -127,7 +127,7 @@ describe('three servers', () => {
     const bucket = { name: 'TEST', bytesMax };
     await openBucket(connection, { ...bucket, replicas: 3 });
     await expect(refuseFewerCopies(connection, 1)).rejects.toThrow(/INGEST has 3 copies.*LOG_REPLICAS asks for 1/);
-    // What reconnects with the settings of its start leaves them as well.
+    // A process that reconnects with the settings of its start leaves the copies as well.
     await ensureTopology(connection, settings);
     await openBucket(connection, { ...bucket, replicas: 1 });
     expect((await configOf(streams.events)).num_replicas).toBe(3);

@@ -30,7 +30,7 @@ export const streams = {
   canary: 'CANARY',
 } as const;
 
-/** By the first token of their subjects. */
+/** Streams by the first token of their subjects. */
 const streamOfHead: Readonly<Record<string, string>> = {
   ingest: streams.ingest,
   events: streams.events,
@@ -44,7 +44,7 @@ const streamOfHead: Readonly<Record<string, string>> = {
   canary: streams.canary,
 };
 
-/** The stream that keeps a subject. */
+/** The stream that stores a subject; undefined if there is none. */
 export function streamOf(subject: string): string | undefined {
   return streamOfHead[subject.slice(0, subject.indexOf('.'))];
 }
@@ -75,22 +75,22 @@ const erasuresBytesMax = 32 * 1024 ** 2;
 /** About 400,000 withdrawn consents. */
 const withdrawalsBytesMax = 64 * 1024 ** 2;
 
-/** With fields that the client library does not know. `allow_atomic`: batches that are stored as a whole. */
+/** With a field that the client library's types lack. `allow_atomic`: the stream accepts atomic batches. */
 type WantedConfig = Partial<StreamConfig> & { readonly allow_atomic?: boolean };
 type FoundConfig = StreamConfig & { readonly allow_atomic?: boolean };
 
-/** The streams as the code wants them. */
+/** The configuration of every stream, as this build wants it. */
 export function streamConfigs(settings: TopologySettings, deploymentId?: string): readonly WantedConfig[] {
   const kept = (name: string, subjects: readonly string[], bytesMax: number): Partial<StreamConfig> => ({
     name,
     subjects: [...subjects],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    // A full stream refuses; retention decides what is discarded.
+    // A full stream refuses writes; retention decides which messages are removed.
     discard: DiscardPolicy.New,
     max_bytes: bytesMax,
     max_age: 0,
-    // nats-server 2.15 reads -1 as 1,000, and every destination is a consumer.
+    // nats-server 2.15 reads -1 as 1,000, and every destination has a consumer.
     max_consumers: settings.consumersMax,
     duplicate_window: nanos(duplicateWindowMs),
     num_replicas: settings.replicas,
@@ -113,27 +113,27 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.ingestDeadLetters, ['dead-ingest.*'], settings.ingestDeadLetterBytesMax),
-      // Accepted events never wait for dead letters.
+      // Accepted events never wait for room here.
       discard: DiscardPolicy.Old,
       max_age: nanos(settings.deadLetterAgeMs),
     },
     {
       ...kept(streams.quarantine, ['quarantine.*.*.*'], settings.ingestDeadLetterBytesMax),
-      // Accepted events never wait for held ones.
+      // Accepted events never wait for room here.
       discard: DiscardPolicy.Old,
       max_age: nanos(settings.deadLetterAgeMs),
     },
     {
       ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
-      // EVENTS has all of it as well: a missing checkpoint costs a resolver a longer start and no event.
+      // EVENTS contains all of it as well: a missing checkpoint costs a resolver a longer start and no event.
       discard: DiscardPolicy.Old,
     },
     {
       ...kept(streams.erasures, ['erasures.*'], erasuresBytesMax),
-      // An erasure is never refused. Events of the longest erased visitors have left the log.
+      // An erasure is never refused. When its notice is removed, the events of its visitors have left the log.
       discard: DiscardPolicy.Old,
       max_age: nanos(erasuresAgeMs),
-      // Only the leader answers: a replica that lags may not have the last one yet.
+      // Only the leader answers: a replica that lags may not have the last notice yet.
       allow_direct: false,
     },
     {
@@ -163,7 +163,7 @@ function refuseNewerFormat({ metadata }: FoundConfig): void {
   );
 }
 
-/** A log of a build without format numbers has the first format. */
+/** The format in a stream's metadata; 1 for a log from a build without format numbers. */
 const formatOf = (metadata: StreamConfig['metadata']): number => Number(metadata?.[formatEntry] ?? 1);
 
 /** The format of a log, from its stream INGEST; undefined if there is none yet. Changes nothing. */
@@ -183,10 +183,10 @@ export class ForeignLogError extends TopologyError {}
 
 /**
  * Creates missing streams and applies `settings` to the limits of the others; the number of copies only rises. A user
- * without the right (a gateway's) leaves limits alone and waits for the streams it `needs`. The number of partitions is
- * fixed at the creation of INGEST; the number in force is returned. Throws ForeignLogError for a log with another
- * deployment's id, before anything is changed; a log without an id gets this deployment's. Throws CannotStartError for
- * a newer format.
+ * without the right to do so, such as a gateway's, leaves limits alone and waits for the streams in `needs`. The number
+ * of partitions is fixed at the creation of INGEST; the number in force is returned, and the streams created. Throws
+ * ForeignLogError for a log with another deployment's id, before anything is changed; a log without an id gets this
+ * deployment's. Throws CannotStartError for a newer format.
  */
 export async function ensureTopology(
   connection: LogConnection,
@@ -233,13 +233,13 @@ async function makeOrAdjust(connection: LogConnection, config: WantedConfig, isN
     if (isNeeded) await awaitStream(connection, name);
     return false;
   } catch (error) {
-    // Of two processes that start together the second one finds the stream created.
+    // Another process started at the same time and created the stream first.
     if (serverErrorCode(error) === serverErrors.streamNameInUse) return false;
     throw error;
   }
 }
 
-/** Changes the log where the user may; returns whether it did. Otherwise another process does it. */
+/** Changes the log if the user has the right; returns whether it did. If not, another process makes the change. */
 export async function ifPermitted(change: () => Promise<unknown>): Promise<boolean> {
   try {
     await change();
@@ -285,7 +285,7 @@ export type ErasuresState = {
   readonly key: Buffer;
 };
 
-/** Asked of the stream's leader. Throws TopologyError if another deployment created the stream. */
+/** Read from the stream's leader. Throws TopologyError if the stream's metadata has no key. */
 export async function readErasuresState(connection: LogConnection): Promise<ErasuresState> {
   const { created, state, key } = await readHashed(connection, streams.erasures);
   return { createdAt: created, lastSeq: state.last_seq, key };
@@ -349,8 +349,8 @@ function foreignLog(foundId: string, wantedId: string): ForeignLogError {
 }
 
 /**
- * Throws TopologyError, before anything is changed, where the log cannot have `replicas` copies or has more: a start
- * never reduces them.
+ * Throws TopologyError if the log cannot have `replicas` copies, or if it has more: a start never reduces them. Changes
+ * nothing.
  */
 export async function refuseFewerCopies(connection: LogConnection, replicas: number): Promise<void> {
   if (replicas > 1 && connection[client].nc.info?.cluster === undefined) {
@@ -369,7 +369,7 @@ export async function refuseFewerCopies(connection: LogConnection, replicas: num
   }
 }
 
-/** 0 for a stream that is missing. */
+/** The number of copies of a stream; 0 if it is missing. */
 function copiesOf({ [client]: { jsm } }: LogConnection, stream: string): Promise<number> {
   return whileForming(async () => {
     try {

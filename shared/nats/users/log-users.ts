@@ -10,8 +10,8 @@ export type LogUser = {
   /** The environment variable of the server that holds its password. */
   readonly passwordVariable: string;
   /**
-   * Its account. The log's answer arrives in the account of the client that asked: only in the log's own account could
-   * an answer be stored in a stream.
+   * The user's account. The log's answer arrives in the account of the client that sent the request: only in the log's
+   * own account could an answer be stored in a stream.
    */
   readonly account: string;
   /** The service that uses it, in a sentence for readers of the servers' configuration. */
@@ -29,7 +29,7 @@ type Bucket = (typeof buckets)[keyof typeof buckets];
 const api = (...names: readonly string[]): string[] => names.map((name) => `$JS.API.${name}`);
 const bucketStream = (bucket: Bucket): string => `KV_${bucket}`;
 
-/** Limits and sizes of every stream; of their content only the names of subjects. */
+/** Rights to read limits and sizes of every stream, and of their content only the names of subjects. */
 const looks = api('INFO', 'STREAM.INFO.*');
 
 const consumersOf = (stream: string): string[] => [
@@ -41,11 +41,14 @@ const consumersOf = (stream: string): string[] => [
 
 const lists = (stream: string): string[] => api(`CONSUMER.LIST.${stream}`, `CONSUMER.INFO.${stream}.*`);
 
-/** Single messages, by sequence or subject. */
+/** Rights to read single messages, by sequence or subject. */
 const gets = (stream: string): string[] =>
   api(`STREAM.MSG.GET.${stream}`, `DIRECT.GET.${stream}`, `DIRECT.GET.${stream}.>`);
 
-/** Its own consumers and their messages. Between the two forms of an ack stand domain and account. */
+/**
+ * Rights to create consumers and to read their messages. The second form of an ack has domain and account before the
+ * stream.
+ */
 const reads = (stream: Stream): string[] => [
   ...consumersOf(stream),
   ...gets(stream),
@@ -65,7 +68,7 @@ const deletes = (stream: Stream): string[] => api(`STREAM.MSG.DELETE.${stream}`)
 const unpurged: ReadonlySet<Stream> = new Set([streams.canary, streams.erasures, streams.withdrawals]);
 const everyStream: readonly Stream[] = Object.values(streams);
 const everyBucket: readonly Bucket[] = Object.values(buckets);
-/** Written by the control plane alone: no other service may create or change it. */
+/** Buckets written by the control plane alone: no other service may create or change them. */
 const ofControlPlanes: ReadonlySet<Bucket> = new Set([buckets.config, buckets.gatewayConfig]);
 const bucketsOfPipelines = everyBucket.filter((bucket) => !ofControlPlanes.has(bucket));
 
@@ -82,26 +85,27 @@ function serviceUser(service: string, whose: string, publish: readonly string[])
 }
 
 /**
- * In the account of the streams. Across accounts a pull outlives its reader until it expires: in a cluster each
- * hand-over of a consumer would take three seconds.
+ * Puts a user into the account of the streams. From another account a pull outlives its reader until it expires: in a
+ * cluster each handover of a consumer would take three seconds.
  */
 const ofLogAccount = (user: LogUser): LogUser => ({ ...user, account: logAccount });
 
 /**
  * The rights of each service on the log. The gateway faces the internet: it can add events and read the configuration
- * of sources, and neither read, change nor remove stored events. Only the operator deletes a stream.
+ * of sources, but it can neither read, change nor remove stored events. Only the operator can delete a stream.
  */
 export const logUsers = {
   gateway: serviceUser('gateway', 'Gateways: they add events, and follow the configuration', [
     'ingest.*',
     'canary.*',
-    // The configuration of gateways: sources, and nothing of destinations.
+    // The configuration of gateways: sources, and no destinations.
     ...follows(buckets.gatewayConfig),
-    // Its lease and the outcomes of its sources' events, which it reads after a restart.
+    // Its lease.
     writes(buckets.leases, 'gateway.*'),
     // The progress of the resolvers of partitions.
     ...api(`CONSUMER.INFO.${streams.ingest}.*`),
-    // The accounts that pipelines want held back, and the bytes in queues of accounts.
+    // From LEASES, the accounts that pipelines want held back, and the bytes in queues of accounts. In HEALTH, the
+    // outcomes of its sources' events, which it reads after a restart.
     ...follows(buckets.leases),
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),
@@ -142,13 +146,13 @@ export const logUsers = {
       ...consumersOf(streams.deadLetters),
       ...consumersOf(streams.quarantine),
       ...consumersOf(streams.erasures),
-      // Listed dead letters and quarantined events are checked against both.
+      // Listed dead letters and quarantined events are checked against erasures and withdrawals.
       ...consumersOf(streams.withdrawals),
       ...[streams.deadLetters, streams.quarantine, streams.erasures, streams.withdrawals].flatMap((stream) =>
         api(`CONSUMER.MSG.NEXT.${stream}.*`),
       ),
       ...everyStream.flatMap(lists),
-      // The age of the oldest event.
+      // For the age of the oldest event.
       ...gets(streams.ingest),
       ...gets(streams.events),
       ...gets(streams.retry),

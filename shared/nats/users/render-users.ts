@@ -1,7 +1,7 @@
 import { logAccount, logUsers } from './log-users.ts';
 import type { LogUser, LogUserName } from './log-users.ts';
 
-/** The text of a user's password in a configuration. */
+/** Returns the text of a user's password in a configuration. */
 type PasswordOf = (user: LogUserName) => string;
 
 const users = Object.entries(logUsers) as readonly (readonly [LogUserName, LogUser])[];
@@ -37,7 +37,7 @@ function renderExports(): string[] {
     '    jetstream: enabled',
     '    exports: [',
     ...services.map((subject) => `      { service: ${quote(subject)}${severalAnswers(subject)} }`),
-    // Messages delivered to their consumers.
+    // Inboxes to which messages of the other accounts' consumers are delivered.
     ...guests.flatMap(subscribedBy).map((subject) => `      { stream: ${quote(subject)} }`),
     '    ]',
   ];
@@ -46,7 +46,7 @@ function renderExports(): string[] {
 /** Longer than any pull waits at the server. */
 const pullThreshold = '20s';
 
-/** A pull has an answer for every message. */
+/** Export options for a subject with several answers: a pull has one for every message. */
 const severalAnswers = (subject: string): string =>
   subject.startsWith('$JS.API.CONSUMER.MSG.NEXT.') ? `, response: stream, threshold: ${quote(pullThreshold)}` : '';
 
@@ -62,8 +62,8 @@ function renderImports(members: readonly LogUser[]): string[] {
 }
 
 /**
- * All users in one account, for logs that began without accounts: a service can make the log store an answer in any
- * stream.
+ * All users in one account, for logs that began without accounts: there a service can make the log store an answer in
+ * any stream.
  */
 export function renderUsers(passwordOf: PasswordOf): string {
   const lines = users.flatMap(([name, user]) => renderUser(user, passwordOf(name)));
@@ -87,7 +87,7 @@ function renderUser({ name, whose, rights }: LogUser, password: string): string[
   ];
 }
 
-/** Quotes a known password, so that its first character does not matter. */
+/** Quotes a text. A quoted password may begin with any character. */
 export const quote = (text: string): string => JSON.stringify(text);
 
 const passwordVariable: PasswordOf = (user) => `$${logUsers[user].passwordVariable}`;
