@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const put = (account: string, from: number, to: number): Promise<void> => putNumbers(connection, account, from, to);
 
-/** What was in memory alone is gone. */
+/** Kills and restarts the server: what was only in memory is lost. */
 async function restartServer(): Promise<void> {
   const { port } = server;
   const back = new Promise<void>((resolve) => {
@@ -44,11 +44,14 @@ async function restartServer(): Promise<void> {
   await back;
 }
 
-/** The next reader, which knows what the one before had finished. */
+/** Opens the next reader, which knows what the previous one finished. */
 const openAt = (consumer: DurableConsumer, finished: FinishedMessages): Promise<PullConsumer> =>
   openPullConsumer(connection, { consumer, bufferedMax: 10, finishedBefore: () => Promise.resolve(finished) });
 
-/** What a reader had finished that took `takes` messages, acknowledged the first `acks` of them and is gone. */
+/**
+ * Opens a reader that takes `takes` messages, acknowledges the first `acks` of them and closes. Returns what it
+ * finished.
+ */
 async function leaveFinished(consumer: DurableConsumer, takes: number, acks: number): Promise<FinishedMessages> {
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   for (const message of (await takeAll(reader, takes)).slice(0, acks)) await message.ackConfirmed(2_000);
@@ -80,7 +83,7 @@ test('kept in memory: after a restart of the server a reader gets released messa
   had[2]?.release();
   await restartServer();
   await put('alive', 8, 9);
-  // The fifth is in flight.
+  // Message 4 is in flight.
   expect(textsOf(await takeAll(reader, 4))).toEqual(['2', '6', '7', '8']);
   expect(troubles).toContainEqual({ kind: 'recreated' });
   await reader.close();
@@ -119,7 +122,7 @@ test('kept in memory: a consumer that is gone is made where its reader is known 
   const finished = await leaveFinished(consumer, 2, 2);
   await restartServer();
   const next = await openAt({ ...consumer, startFrom: 'next' }, finished);
-  // Retention reads this.
+  // Retention reads this floor.
   const { ack_floor: acked } = await connection[client].jsm.consumers.info(consumer.stream, consumer.name);
   expect(acked.stream_seq).toBe(finished.upTo);
   expect(textsOf(await takeAll(next, 2))).toEqual(['2', '3']);

@@ -31,15 +31,15 @@ afterAll(async () => {
 
 const put = (account: string, from: number, to: number): Promise<void> => putNumbers(connection, account, from, to);
 
-/** The next reader, which knows what the one before had finished. */
+/** Opens the next reader, which knows what the previous one finished. */
 const openAt = (consumer: DurableConsumer, finished: FinishedMessages): Promise<PullConsumer> =>
   openPullConsumer(connection, { consumer, bufferedMax: 10, finishedBefore: () => Promise.resolve(finished) });
 
-/** Tries until the log is there again. */
+/** Repeats `work` until the log is available again. */
 const untilBack = <Result>(work: () => Promise<Result>): Promise<Result> =>
   retry(work, { signal: AbortSignal.timeout(60_000), isPassing: () => true });
 
-/** All three at once: what they had in memory alone is gone. */
+/** Kills and restarts all three servers at once: what was only in memory is lost. */
 async function restartAll(): Promise<void> {
   await Promise.all(cluster.nodes.map((node) => node.kill()));
   await Promise.all(cluster.nodes.map((node) => node.start()));
@@ -56,7 +56,7 @@ test('kept place: a reader goes on where it was after all nodes were killed at o
   had[5]?.finish();
   await restartAll();
   await untilBack(() => put('alive', 8, 10));
-  // The fifth is in flight, and the sixth is done.
+  // Message 4 is in flight, and message 5 is finished.
   expect(textsOf(await takeAll(reader, 4))).toEqual(['6', '7', '8', '9']);
   await reader.close();
 });
@@ -64,7 +64,7 @@ test('kept place: a reader goes on where it was after all nodes were killed at o
 test('kept place: the next reader begins after what was finished', async () => {
   await untilBack(() => put('handed-on', 0, 8));
   const consumer = consumerOfNumbers('handed-on', 'by-reader');
-  // A stream may have its leader before the cluster has one, and consumers are made by the cluster's.
+  // A stream may have a leader before the cluster has one, and the cluster's leader creates consumers.
   const reader = await untilBack(() => openPullConsumer(connection, { consumer, bufferedMax: 10 }));
   const had = await takeAll(reader, 6);
   for (const message of had.slice(0, 4)) await message.ackConfirmed(2_000);
@@ -87,7 +87,7 @@ test('kept place: a sequence the log has given to another message since is not s
   const had = await takeAll(reader, 3);
   await reader.close();
   const upTo = had.at(-1)?.seq ?? 0;
-  // Stored before the message that has the sequence now.
+  // The finished message was stored before the message that has its sequence now.
   await connection[client].jsm.consumers.delete(consumer.stream, consumer.name);
   const storedUntilMs = (had.at(-1)?.storedAtMs ?? 0) - 60_000;
   const next = await openAt(consumer, { upTo, above: [], storedUntilMs });

@@ -58,7 +58,7 @@ async function connect({ url }: NatsServer, acceptsOldServer = false): Promise<L
   return connection;
 }
 
-/** Puts something into every stream and bucket. */
+/** Writes messages, and entries in every bucket. */
 async function fill(connection: LogConnection, buckets: Buckets): Promise<void> {
   for (let i = 0; i < events; i += 1) {
     const body = Buffer.from(`${i} ${'x'.repeat(i * 20)}`);
@@ -68,7 +68,7 @@ async function fill(connection: LogConnection, buckets: Buckets): Promise<void> 
   }
   await publish(connection, retrySubject('one', 1), Buffer.from('retry'), { msgId: 'retry', timeoutMs });
   await publish(connection, deadLetterSubject('one'), Buffer.from('dead'), { msgId: 'dead', timeoutMs });
-  // What was worked off and purged, as retention does.
+  // Purges finished messages, as retention does.
   await connection[client].jsm.streams.purge(streams.ingest, { seq: 31 });
   for (const bucket of Object.values(buckets)) {
     for (let i = 0; i < 5; i += 1) await bucket.put('changed', Buffer.from(`value ${i}`));
@@ -77,7 +77,7 @@ async function fill(connection: LogConnection, buckets: Buckets): Promise<void> 
   }
 }
 
-/** The consumer as a build of that time made it: without an owner. */
+/** Creates the consumer as a build of that time did: without an owner. */
 async function makeAsBefore({ [client]: { jsm } }: LogConnection): Promise<void> {
   await jsm.consumers.add(consumer.stream, {
     durable_name: consumer.name,
@@ -89,14 +89,14 @@ async function makeAsBefore({ [client]: { jsm } }: LogConnection): Promise<void>
   });
 }
 
-/** Servers of that time wrote down a moment later what a consumer had got to, whatever they had answered. */
+/** Waits until the consumer's position is on disk: servers of that time wrote it a moment after they had answered. */
 async function untilStored(storeDir: string, sinceMs: number): Promise<void> {
   const file = join(storeDir, 'jetstream/$G/streams', consumer.stream, 'obs', consumer.name, 'o.dat');
   const writtenAtMs = (): Promise<number> =>
     stat(file)
       .then(({ mtimeMs }) => mtimeMs)
       .catch(() => 0);
-  // Where it was written in the middle of the last acknowledgements it is written again, half a second later at most.
+  // If the file was written during the last acknowledgements, it is written again within half a second.
   for (let lastMs = 0, stableMs = 0; stableMs < 1_000; stableMs += 100) {
     await wait(100);
     const atMs = await writtenAtMs();
@@ -114,7 +114,7 @@ async function take(connection: LogConnection, count: number): Promise<JsMsg[]> 
 
 const leases = 'KV_LEASES';
 
-/** Everything a log holds, so that two looks at it can be compared. */
+/** Reads everything that a log contains, so that two reads can be compared. */
 async function look(connection: LogConnection): Promise<unknown> {
   const found = new Map<string, unknown>();
   for await (const info of connection[client].jsm.streams.list()) {
@@ -177,7 +177,7 @@ test.skipIf(older === undefined).each([
     await fill(old, await openBuckets(old, 1));
     await makeAsBefore(old);
     const given = await take(old, 40);
-    // 0 to 19 are finished, and every second one above; the others are being worked on.
+    // Messages 0 to 19 are acknowledged, and every second one above; the others are in flight.
     let lastAckAtMs = 0;
     for (const [at, message] of given.entries()) {
       if (at >= 20 && at % 2 === 0) continue;
@@ -188,32 +188,32 @@ test.skipIf(older === undefined).each([
     const wanted = await look(old);
     await old.close();
     await end(before);
-    // The streams of a server without accounts belong to an account from now on.
+    // The streams of a server without accounts are moved to an account.
     expect(await moveToAccount(storeDir, logAccount)).toBe(true);
     expect(await moveToAccount(storeDir, logAccount)).toBe(false);
 
     const connection = await connect(await start({ storeDir }));
     expect(await look(connection)).toEqual(wanted);
-    // Nothing is to be made or changed, and all settings are what the code wants.
+    // Nothing has to be created or changed, and all settings are as the code wants them.
     expect((await ensureTopology(connection, settings)).created).toEqual([]);
     const buckets = await openBuckets(connection, 1);
     const report = await inspectLog(connection, settings);
     expect(report.streams.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
     expect(report.streams).toHaveLength(Object.keys(streams).length + Object.keys(bucketSettings(1)).length);
     for (const [name, bucket] of Object.entries(buckets)) {
-      // Its entries have expired.
+      // The leases have expired.
       if (name === 'leases') continue;
       expect(Buffer.from((await bucket.get('changed'))?.value ?? []).toString()).toBe('value 4');
       expect((await bucket.get('gone'))?.value).toBeUndefined();
       expect(await bucket.putIfUnchanged('changed', Buffer.from('next'), 0)).toBeUndefined();
     }
 
-    // Ids of messages before the upgrade are known, and one sent again is known by it.
+    // The server knows the ids of messages from before the upgrade: a message sent again is a duplicate.
     const again = { msgId: `out-${events - 1}`, timeoutMs };
     expect(await publish(connection, eventsSubject('a', 0), Buffer.from('again'), again)).toMatchObject({
       duplicate: true,
     });
-    // Who takes the consumer over is given all that follows what is finished without a gap, in order.
+    // The reader that takes the consumer over receives all messages after the acknowledged floor, in order.
     const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 50 });
     ended.push(() => pullConsumer.close());
     const came: number[] = [];

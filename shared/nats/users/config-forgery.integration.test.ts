@@ -26,8 +26,8 @@ import { buckets } from '../streams/topology.ts';
 import { logUsers } from './log-users.ts';
 import type { LogUserName } from './log-users.ts';
 
-// A pipeline is in the account of the streams: JetStream writes its answers to any subject that a pipeline names. So it can
-// write any bytes into CONFIG, and what keeps configuration what control planes published is their signature.
+// A pipeline is in the account of the streams, so JetStream sends its answers to any subject that a pipeline names. A
+// pipeline can therefore write any bytes into CONFIG; only the signature proves that a control plane published them.
 
 const accountId = 'account-1';
 const streamOf = (bucket: ConfigBucket): string => `KV_${buckets[bucket]}`;
@@ -35,7 +35,7 @@ const subjectOf = (bucket: ConfigBucket): string => `$KV.${buckets[bucket]}.${ac
 type ConfigBucket = 'config' | 'gatewayConfig';
 const bucketOf = { gateway: 'gatewayConfig', pipeline: 'config' } as const;
 type Reader = keyof typeof bucketOf;
-/** For whom a document is signed in the bucket of a reader. */
+/** The name for which a document in the bucket is signed. */
 const signee = (bucket: ConfigBucket, id = accountId): string => (bucket === 'config' ? id : gatewaySignee(id));
 const newSigner = (): ConfigSigner => {
   const signer = createConfigSigner({ CONFIG_SIGNING_KEY: newConfigSigningKey() });
@@ -81,7 +81,7 @@ afterAll(async () => {
   await Promise.all([operator, controlPlane, pipeline].map((connection) => connection.close()));
   await server.stop();
 });
-/** What a control plane publishes. */
+/** Publishes a signed configuration, as a control plane does. */
 async function publish(bucket: ConfigBucket, atMs = signedAtMs, id = accountId): Promise<void> {
   const opened = await openBuckets(controlPlane, 1);
   await opened[bucket].put(accountKey(id), ours.sign(signee(bucket, id), document(bucket, live, id), atMs));
@@ -91,7 +91,7 @@ beforeEach(async () => {
   await publish('gatewayConfig');
 });
 
-/** The version that a gateway or a pipeline has in force, as it reads its bucket. */
+/** Follows a bucket as a gateway or a pipeline does; `version` returns the version in force. */
 async function follow(as: Reader, trusted: ConfigTrust) {
   const connection = await connectAs(as);
   const bucket = bucketOf[as];
@@ -108,7 +108,7 @@ async function follow(as: Reader, trusted: ConfigTrust) {
   await expect.poll(() => feed.ready).toBe(true);
   return {
     version: () => versions.get(accountId),
-    /** Once it has read all that its bucket has: the entry of another account comes after it. */
+    /** Resolves once everything in the bucket has been read: the entry of another account, written now, has arrived. */
     async caughtUp() {
       marks += 1;
       await publish(bucket, signedAtMs, `mark-${marks}`);
@@ -122,7 +122,7 @@ async function follow(as: Reader, trusted: ConfigTrust) {
 }
 let marks = 0;
 
-/** Has the server answer a read of a stored message, whose bytes the reader has chosen, to a subject that it has chosen. */
+/** Stores a message with these bytes, and has the server answer a read of it to the subject `reply`. */
 async function storeByReply(bytes: Uint8Array, reply: string, kvOperation?: string): Promise<void> {
   const { nc, js } = pipeline[client];
   const head = headers();
@@ -133,7 +133,7 @@ async function storeByReply(bytes: Uint8Array, reply: string, kvOperation?: stri
   await nc.request('$JS.API.STREAM.INFO.EVENTS', undefined, { timeout: 5_000 });
 }
 
-/** Has the server publish again what a stream stores, to a subject of the configuration. */
+/** Has the server republish a message of a stream to a subject of the configuration. */
 async function storeByRepublish(bytes: Uint8Array, subject: string): Promise<void> {
   const { jsm } = pipeline[client];
   const { config } = await jsm.streams.info('CANARY');
@@ -178,7 +178,7 @@ test.each(cases)('forged configuration: $what is stored, and no $reader uses it'
   await reader.caughtUp();
   expect(reader.version()).toBe(live);
   await reader.stop();
-  // One that starts then has no configuration, rather than the forged one.
+  // A reader that starts now has no configuration, rather than the forged one.
   const started = await follow(name, trust());
   expect(started.version()).toBeUndefined();
   await started.stop();
@@ -201,7 +201,8 @@ test.each(readers)(
     await storeByReply(older, subjectOf(bucket));
     await reader.caughtUp();
     expect(reader.version()).toBe(live);
-    // One that starts now has never seen a newer one: a control plane replaces it within half a minute.
+    // A reader that starts now has never seen the newer one: a control plane replaces the older one within half a
+    // minute.
     const started = await follow(name, trust());
     expect(started.version()).toBe(live - 1);
     await publish(bucket, signedAtMs + 1);
@@ -255,7 +256,7 @@ test('forged tokens: without SECRETS_KEY nothing in TOKENS is a token, nor is on
     await expect.poll(async () => (await store.read('aa')).revision).toBeGreaterThan(revision);
     expect((await store.read('aa')).entry).toBeUndefined();
   }
-  // What is sealed with the key counts: pipelines have it, as they ask for tokens themselves.
+  // An entry sealed with the key is accepted: pipelines have the key, as they request tokens themselves.
   const { revision } = await store.read('aa');
   expect(await store.write('aa', entry, revision)).toBeGreaterThan(revision);
   expect((await store.read('aa')).entry).toEqual(entry);
@@ -273,7 +274,7 @@ test.each(signedBuckets)(
     await expect(jsm.streams.update(stream, { ...config, max_bytes: 1 })).rejects.toThrow(refused);
     await expect(jsm.streams.delete(stream)).rejects.toThrow(refused);
     await expect(jsm.streams.deleteMessage(stream, 1)).rejects.toThrow(refused);
-    // Subjects of one stream are no other's.
+    // Two streams cannot have a subject in common.
     const { config: health } = await jsm.streams.info(`KV_${buckets.health}`);
     const wider = { ...health, subjects: [...health.subjects, `$KV.${buckets[bucket]}.>`] };
     await expect(jsm.streams.update(health.name, wider)).rejects.toThrow(/overlap/);

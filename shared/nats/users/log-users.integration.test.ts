@@ -54,7 +54,7 @@ beforeAll(async () => {
   server = await startTestNats({ syncAlways: false, furtherConfig });
   const connected = await Promise.all(names.map(async (name) => [name, await connectAs(name)] as const));
   as = Object.fromEntries(connected) as Record<LogUserName, LogConnection>;
-  // A gateway that comes first waits for those that may make what it needs.
+  // A gateway that starts first waits for the services that may create its streams.
   await Promise.all([as.gateway, as.controlPlane].map((connection) => ensureTopology(connection, topology)));
   await Promise.all([as.gateway, as.pipeline, as.controlPlane].map((connection) => openBuckets(connection, 1)));
   const publisher = createFramePublisher(as.pipeline);
@@ -159,7 +159,7 @@ test('users: a gateway adds events, has its lease, and follows the configuration
   await (await openBuckets(as.controlPlane, 1)).gatewayConfig.put(accountKey('account-1'), Buffer.from('{}'));
   await expect.poll(() => seen).toContain(accountKey('account-1'));
   watch.stop();
-  // Before it starts it compares how many accounts both buckets have.
+  // Before a gateway starts, it compares the numbers of accounts in both buckets.
   expect(await countKeys(as.gateway, buckets.config, 'account.*')).toBe(0);
 });
 

@@ -14,8 +14,8 @@ import { buckets, streams } from '../streams/topology.ts';
 import { logAccount, logUsers } from './log-users.ts';
 import type { LogUserName } from './log-users.ts';
 
-// JetStream answers to whatever subject the request names, with rights of its own: an answer that lands on the subject
-// of a stream is stored there, and one on a subject of the API is a request of the server's own.
+// JetStream answers to any subject that a request names, with rights of its own: an answer on a stream's subject is
+// stored there, and an answer on a subject of the API is a request with the server's rights.
 
 let server: NatsServer;
 let operator: LogConnection;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A subject of each stream, as a taken-over service would have it written. */
+/** A subject of each stream, to which a compromised service would have answers sent. */
 const targets: readonly (readonly [stream: string, subject: string])[] = [
   [streams.ingest, 'ingest.evil'],
   [streams.events, 'events.evil.0'],
@@ -46,7 +46,7 @@ const targets: readonly (readonly [stream: string, subject: string])[] = [
   [`KV_${buckets.leases}`, `$KV.${buckets.leases}.evil`],
 ];
 
-/** Whether a user's right is for a subject: that far it may write by itself. */
+/** Whether a user's right covers a subject: the user may publish there without any reply. */
 function covers(right: string, subject: string): boolean {
   const [wanted, found] = [right.split('.'), subject.split('.')];
   const end = wanted.indexOf('>');
@@ -72,7 +72,7 @@ test.each(guests)('reply subjects: no answer to %s is stored, whatever it asks f
     for (const [, reply] of foreign) nc.publish(subject, '{"seq":1}', { reply });
   }
   await nc.flush();
-  // Answered behind all of those.
+  // The server answers this request after all the others.
   await nc.request('$JS.API.STREAM.INFO.INGEST', undefined, { timeout: 5_000 });
   for (const [stream, subject] of foreign) {
     expect({ subject, stored: await readLast(operator, stream, subject) }).toEqual({ subject, stored: undefined });
@@ -117,7 +117,7 @@ test.each(guests)('reply subjects: no consumer of %s is sent to a stream', async
     );
   for (const stream of created) {
     for (const [, subject] of targets) await create(stream, subject);
-    // One that is listened to is sent at once.
+    // A consumer with a subscriber delivers at once.
     const inbox = createInbox();
     const subscription = nc.subscribe(inbox, { max: 1 });
     await create(stream, inbox);
