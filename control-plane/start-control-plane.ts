@@ -28,7 +28,7 @@ export type ControlPlane = {
   readonly page: MetricsPage;
 };
 
-/** Starts the control plane. `scope` ends its parts: answers first, then publishing, then the connections. */
+/** Starts the control plane. `scope` stops its parts in this order: HTTP interface, publishing, connections. */
 export async function startControlPlane(env: ControlPlaneEnv, logger: Logger, scope: Scope): Promise<ControlPlane> {
   const now = (): Date => new Date();
   const secretKeys = readSecretKeys(env);

@@ -98,7 +98,7 @@ export async function startJobs(
   return { retention, deadLetterQuota, quarantineQuota };
 }
 
-/** Dispatchers record what they skip; other readers of EVENTS only count. */
+/** The readers of EVENTS, for retention. Dispatchers record what they skip; the others only gather statistics. */
 function waitingReaders(
   supervisor: Pick<Supervisor, 'passOver'>,
   accounts: Pick<FollowedAccounts, 'ready' | 'destinationsOf'>,

@@ -234,7 +234,7 @@ test('access: lists of an account without anything are empty, whatever others ha
 test('access: exactly the scope that a route names opens it, and what is asked for is there', async () => {
   const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const rank = ({ method, path }: TableRoute): number =>
-    // Of deletions, what is a part comes before what it is a part of.
+    // Parts (variants, dead letters, sessions) come first: a part is deleted before its whole.
     order.indexOf(method) - (/Variants|variants|dead-letters|sessions/.test(path) ? 0.5 : 0);
   const routes = routeTable.toSorted((a, b) => rank(a) - rank(b));
   const opened: string[] = [];

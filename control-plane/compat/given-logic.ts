@@ -6,7 +6,7 @@ import { logicSchema } from '../../shared/routing/predicate/logic-schema.ts';
 /** A logic as the platform library sends it: Sluice's shape, or an empty object for a logic that always applies. */
 export const logicField = Type.Optional(nullable(logicSchema));
 
-/** A logic in a reply. */
+/** A rule's conditions in a reply: any JSON object, not validated. */
 export const anyLogic = Type.Record(Type.String(), Type.Unknown());
 
 /** The logic to store; null for an empty one. */

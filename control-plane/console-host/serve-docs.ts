@@ -9,8 +9,8 @@ import { consolePolicy } from './serve-console.ts';
 const docsFolder = new URL('dist/docs/', topFolder);
 
 /**
- * Serves the documentation at `/docs/`, for everyone. `ingestUrl` is where its page of the ingest interface sends the
- * requests that a reader tries. A build without documentation answers 404 with the command that makes it.
+ * Serves the documentation at `/docs/`, to everyone. Requests that a reader tries on the page of the ingest API go to
+ * `ingestUrl`. If the documentation was not built, answers 404 with the command that builds it.
  */
 export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Promise<(app: FastifyInstance) => void> {
   const isBuilt = await access(new URL('index.html', folder)).then(

@@ -6,14 +6,14 @@ const dayMs = 86_400_000;
 export const { variables: erasuresEnv, read: readErasureSettings } = defineSettings({
   deadlineMs: fromEnv({
     ERASURE_DEADLINE_MS: count(
-      'How long after its request an erasure must be done at all destinations. Law allows one month; before it ends, an alert names the erasures that are not done',
+      'Time from its request in which an erasure must be done at all destinations. The law allows one month. An alert counts the destinations that are not done, from a week before the end (or the last quarter)',
       30 * dayMs,
       { unit: 'ms', minimum: 60_000 },
     ),
   }),
   forwardAfterMs: fromEnv({
     ERASURE_FORWARD_AFTER_MS: count(
-      'How long after its request an erasure is first forwarded to destinations: longer than a request that was in flight then may take (DISPATCH_TOTAL_TIMEOUT_MS)',
+      'Time from its request to the first forwarding of an erasure: longer than a request in flight may take (DISPATCH_TOTAL_TIMEOUT_MS)',
       60_000,
       { unit: 'ms', minimum: 0 },
     ),

@@ -68,7 +68,7 @@ type Work = {
   readonly protects?: boolean;
 };
 
-/** Derived from all scopes, so that each role that works with a new collection gets its scopes. */
+/** Derived from the list of all scopes: those of a new collection go to every role whose work covers it. */
 function scopesOf({ edits = false, publishes = false, protects = false }: Work): readonly string[] {
   return scopeNames.filter((scope) => {
     const [noun = '', action = ''] = scope.split(':');

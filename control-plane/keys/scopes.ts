@@ -91,8 +91,8 @@ const variantScopes: Readonly<Record<EntityAction, string>> = {
 };
 
 /**
- * Scopes for data that all accounts of an installation share. `all` means all of one account and does not include them:
- * a key needs them by name, as the first key of an installation and keys from the command line have them.
+ * Scopes for data that all accounts of an installation share. `all` covers one account and does not include them: they
+ * are granted by name, unless SYSTEM_FIND_WITH_ALL is set. The first key of an installation has them.
  */
 const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 

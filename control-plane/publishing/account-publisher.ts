@@ -20,7 +20,7 @@ export type PublishedAccount = {
   readonly revision: number;
   /** False if both buckets already had it. */
   readonly written: boolean;
-  /** The documents to write, in both buckets. */
+  /** Size of the account's documents in both buckets, written or not. */
   readonly bytes: number;
 };
 

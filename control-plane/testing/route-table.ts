@@ -259,7 +259,7 @@ export const routeTable: readonly TableRoute[] = [written, ...collections.map(of
 
 const actions = ['list', 'find', 'create', 'update', 'delete'];
 
-/** Scopes that open what another scope opens, beside `all`. */
+/** For each scope, the other scopes that also grant it; `all` is not listed. */
 export const widerScopes: Readonly<Record<string, readonly string[]>> = {
   'source:find': ['source:view'],
   'source:tokens': ['source:view', 'source:update'],

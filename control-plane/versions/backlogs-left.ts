@@ -29,8 +29,8 @@ export const backlogLeft = Type.Object({
     Type.String({
       format: 'date-time',
       description:
-        'About when the oldest waiting event was resolved: a replay of the log from this time, once the destination is ' +
-        'live again, sends the unsent events that the log still keeps. Null if no event waits.',
+        'Approximate time at which the oldest waiting event was resolved. Once the destination is live again, a replay ' +
+        'of the log from this time sends the unsent events that the log still has. Null if no event waits.',
     }),
   ),
 });

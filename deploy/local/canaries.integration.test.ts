@@ -59,7 +59,7 @@ afterAll(async () => {
 type Places = ReadonlyMap<string, string>;
 
 async function readPlaces(): Promise<Places> {
-  // Until it is ready it shows the operator of this machine how to begin, with keys.
+  // What the launcher prints before it is ready is left out: it tells the operator how to begin, with keys.
   const [, sinceReady = ''] = stack.output().split('Ctrl-C stops everything');
   const places = new Map<string, string>([['output of the launcher', sinceReady]]);
   const logs = join(folder, 'logs');

@@ -28,8 +28,8 @@ const malformedForm = failure(400, 'the body is not a valid form');
 const facts = new JsonFacts();
 
 /**
- * Converts a body to UTF-8, since its sender cannot correct it: by the charset of its content type if that is another
- * one. Invalid bytes are replaced (U+FFFD).
+ * Returns the body as UTF-8. A body that is not valid UTF-8 is decoded by the charset of its content type and not
+ * refused, since its sender cannot correct it. Bytes that cannot be decoded become U+FFFD.
  */
 export function asUtf8(body: Buffer, contentType: string): Buffer {
   if (isUtf8(body)) return body;

@@ -42,7 +42,7 @@ export type FollowedAccounts = ConfigFeed & {
   destinationsOf(accountId: string): readonly string[];
   /** The account whose live version has this destination or source; undefined if no account has it. */
   accountOf(destinationId: string): string | undefined;
-  /** Whether one of them is. */
+  /** Whether the account's live version has a dispatcher for this destination or followed source. */
   delivers(accountId: string, destinationId: string): boolean;
 };
 

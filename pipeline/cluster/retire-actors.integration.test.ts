@@ -34,7 +34,7 @@ import { testTopology } from '../../shared/testing/test-topology.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
-/** The control plane's, which alone writes configuration. */
+/** Connected as the control plane: no other user may write configuration. */
 let publisher: LogConnection;
 
 beforeAll(async () => {

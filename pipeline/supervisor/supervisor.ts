@@ -33,7 +33,7 @@ export type PlacedActor = Readonly<Pick<ActorRecord, 'thread' | 'state' | 'failu
 
 /** Actors move back to a restarted thread once it has run for this long, in ms. */
 const rebalanceAfterMs = 5_000;
-/** The death of a thread counts as this many failures of the actor alone. */
+/** The death of a thread counts as this many failures in a row of the actor whose turn it was. */
 const failuresPerThread = 4;
 
 /**

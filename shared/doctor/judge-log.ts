@@ -35,7 +35,7 @@ function judgeStream({ name, differences, bytes, bytesMax, copies, copiesCurrent
     const detail = `${Math.round((bytes / bytesMax) * 100)} % of its ${bytesMax} bytes are used`;
     const advice =
       name === streams.deduplication
-        ? 'when full it forgets the oldest, and a start reads EVENTS instead: raise LOG_DEDUPLICATION_BYTES_MAX'
+        ? 'when full it drops the oldest checkpoints, and a resolver reads EVENTS at its start: raise LOG_DEDUPLICATION_BYTES_MAX'
         : 'it refuses when full: look for a destination that lags, or raise LOG_*_BYTES_MAX';
     findings.push(warn(about, detail, advice));
   }

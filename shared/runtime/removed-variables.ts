@@ -1,5 +1,5 @@
 /**
- * Variables that earlier versions read, with their successors. An installation that still sets one starts, and logs a
+ * Variables that earlier versions read, with what applies instead. A process that has one still starts, and logs a
  * warning for each. An entry stays for two minor versions.
  */
 export const removedVariables: Readonly<Record<string, string>> = {
@@ -79,7 +79,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
   LOG_SHARES_PERCENT: 'accounts fill a stream to 70 %',
   METRICS_DESTINATIONS_MAX: '1,000 destinations have metrics of their own',
   PIPELINE_ACCOUNT_WORK_PER_S:
-    'an account has 30 million units of work a second of a thread while others have work there',
+    'an account gets 30 million units of work per second of a thread while other accounts have work there',
   PIPELINE_LEASE_RENEW_MS: 'a lease is renewed four times in PIPELINE_LEASE_SILENT_MS',
   PIPELINE_THREAD_HEAP_FLOOR_MIB: 'the heap of a thread is not marked below 128 MiB',
   PIPELINE_THREAD_SILENT_MS: 'a thread that is silent for 8 seconds is ended',

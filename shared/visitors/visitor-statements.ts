@@ -13,7 +13,7 @@ export type Queryable = Pick<Pool | ClientBase, 'query'>;
 export type VisitorAsked = {
   readonly accountId: string;
   readonly id: string;
-  /** The known row: the row is read only if it differs. */
+  /** The row that the caller already has: the stored one is read only if it differs. */
   readonly known: KnownRow | undefined;
 };
 

@@ -636,7 +636,7 @@ test('visitor store: changes are deleted once every live reader has read them, a
 
 const plansMade = [
   { when: 'the tables are empty', first: 0 },
-  // As after the server's own analysis of growing tables: it then assumes one visitor per account.
+  // As if the tables had been analyzed while they were small: the planner then expects one visitor per account.
   { when: 'each account has one visitor', first: 50 },
 ];
 

@@ -16,7 +16,7 @@ export type Arrival = {
   readonly person: string;
 };
 
-/** A destination that was stopped for every event, with all requests it received. */
+/** A destination whose mapping stops every event, live since `liveMs`, with all requests that it received. */
 export type Stop = { readonly liveMs: number; readonly arrivals: readonly Arrival[] };
 
 /** An erased visitor that sent no event afterwards. */

@@ -238,5 +238,5 @@ async function post({ url }: FaultStack, path: string, body: object): Promise<vo
   });
   await answer.body.dump();
   if (answer.statusCode !== 200)
-    throw new Error(`${path} of a visitor whose events must not leave: ${answer.statusCode}`);
+    throw new Error(`${path} for a visitor whose events must be withheld: ${answer.statusCode}`);
 }

@@ -1,7 +1,7 @@
 import { useRead } from './queries.ts';
 import type { DestinationType, SourceType } from './types.ts';
 
-/** The part of a destination or source that has its name. */
+/** The fields of a destination or source from which its displayed name is made. */
 export type Named = { readonly id: string; readonly name: string | null; readonly type: string };
 
 /** Names of destinations or sources; an unnamed one has the name of its kind. */

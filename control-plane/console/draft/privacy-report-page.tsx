@@ -33,7 +33,7 @@ export function PrivacyReportPage(): ReactElement {
       <Waiting query={query} />
       {report === undefined ? null : (
         <>
-          <Rows title={`New since version ${report.against ?? 'none'}`} rows={report.added} />
+          <Rows title={report.against === null ? 'New' : `New since version ${report.against}`} rows={report.added} />
           <Rows title="No longer sent" rows={report.removed} />
           <Rows title={`All of version ${report.versionNumber}`} rows={report.rows} />
         </>

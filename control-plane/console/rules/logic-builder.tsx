@@ -13,7 +13,7 @@ export type LogicBuilderProps = {
   readonly operators: readonly Operator[];
   /** Paths to propose, and to check against. */
   readonly known: KnownPaths;
-  /** Text without conditions: `Every event.` */
+  /** Shown if there are no conditions: `Every event.` */
   readonly without: string;
   readonly onChange: (logic: JsonObject | null) => void;
 };

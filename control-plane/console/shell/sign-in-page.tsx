@@ -12,7 +12,7 @@ export type SignInProps = {
   readonly onDone?: () => void;
 };
 
-/** Signs in with an API key. */
+/** Signs in by single sign-on, if it is set up, or with an API key. */
 export function SignInPage({ failed }: SignInProps): ReactElement {
   useEffect(() => {
     document.title = 'Sign in · Sluice';

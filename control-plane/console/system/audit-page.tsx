@@ -16,7 +16,7 @@ import { At } from '../design/time.tsx';
 const filterNames = ['action', 'actorId', 'visitorId', 'from', 'to'] as const;
 type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
 
-/** Entries from before users have no kind, and are nearly all of API keys. */
+/** Entries older than user accounts have no kind; nearly all of them are by API keys. */
 const kinds: Readonly<Record<string, string>> = { user: 'User', key: 'API key', tool: 'Command line' };
 
 /** Who changed, published or read what, with filters and export. */

@@ -70,7 +70,7 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
 
 const assignments = {
   EXPERIMENT_ASSIGNMENTS_PER_S: count(
-    'First assignments of one account a second. The account may look up five times as many visitors (those not asked for in the last half minute, and every personalization), send 20 times as many impressions, and have its pages evaluated for 20,000 units of work each. More get a 429',
+    'First assignments of one account per second. Its other limits follow: five times as many visitors looked up (visitors not asked for in the last half minute, and every personalization), 20 times as many impressions, and 20,000 times as many units of work for its pages. Requests above a limit get a 429',
     1_000,
   ),
 };

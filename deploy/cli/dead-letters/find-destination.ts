@@ -48,7 +48,7 @@ const idsOf = (named: readonly LiveDestination[]): string =>
     .map(({ id }) => id)
     .join(', ');
 
-/** Names of all accounts. They are shown to the operator only, so no signature is verified. */
+/** The live destinations of all accounts. Only the operator sees their names, so no signature is verified. */
 async function liveDestinations(connection: LogConnection): Promise<readonly LiveDestination[]> {
   const configs = await readBucket(connection, buckets.config);
   return [...(configs?.values() ?? [])].flatMap((bytes) => {

@@ -170,7 +170,7 @@ test.each([
   });
   await press(page, 'track');
   const turned = async (): Promise<number> => {
-    // It waits for seconds between its tries: they pass at once.
+    // The library waits for seconds between two tries: the page's fake clock skips them.
     if (seen.length <= answers.length) await page.clock.runFor(500);
     return seen.length;
   };

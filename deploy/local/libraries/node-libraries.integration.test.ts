@@ -264,7 +264,7 @@ const senders: readonly (readonly [library: string, rounds: number, Sender])[] =
   ],
   [
     'RudderStack',
-    // Each one makes it wait longer.
+    // One round of faults: with each round the library waits longer before its next try.
     1,
     async (ids, userId) => {
       const options = {

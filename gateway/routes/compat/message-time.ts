@@ -3,7 +3,7 @@ import type { Arrival } from './translation.ts';
 /** The original time of an event that was moved into the accepted window, in ms since the epoch. */
 const clampedFromKey = 'time_clamped_from';
 
-/** The text of a time that cannot be read, in the context of its event. */
+/** The key in an event's context of the text of a time that could not be read. */
 const originalTimeKey = 'original_time';
 const originalTimeCharactersMax = 100;
 

@@ -3,7 +3,7 @@ import { count } from '../../../shared/runtime/variables.ts';
 
 const age = {
   BACKPRESSURE_AGE_MAX_MS: count(
-    "How long the oldest undelivered event of an account may wait: past it gateways answer that account's sources 429 until it waits less. The wait for the resolver counts, and the wait for destinations that accept requests and have kept up since they did. 0: sources are never held back",
+    "How long the oldest undelivered event of an account may wait. While it waits longer, gateways answer the account's sources with 429. The wait for the resolver counts, and the wait for destinations that accept requests; one that still catches up after an outage does not count. 0: sources are never held back",
     0,
     { unit: 'ms', minimum: 0 },
   ),

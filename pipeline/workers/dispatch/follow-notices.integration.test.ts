@@ -139,7 +139,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
     const id = path.split('/').at(-1) ?? '';
     asked.set(id, (asked.get(id) ?? 0) + 1);
     if (headers.authorization !== 'Bearer new-token') return graphError(400, 190);
-    // Asked too often, and then no more.
+    // Rate-limited at the first request only.
     if (id === '1002' && asked.get(id) === 1) return graphError(400, 80_005);
     if (id === '1003') return graphError(400, 100, 33);
     if (id === '1004') return { status: 200, body: '{"id":"1004"}' };

@@ -96,9 +96,10 @@ class CheckpointsNotRemovedError extends Error {
 }
 
 /**
- * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has their events. With
- * an id whose event is not in the log, a later event would count as a duplicate and be lost. So checkpoints count only
- * up to the newest one whose witness exists, and only while each follows its predecessor. The others are removed.
+ * Fills an empty deduplication table from the checkpoints of a partition, as far as EVENTS still has their events. An id
+ * whose event is not in the log must not get in: a later event with that id would count as a duplicate and be lost. So
+ * checkpoints are used only up to the newest one whose witness exists, and only while each follows its predecessor. The
+ * others are removed.
  */
 async function readCheckpoints(context: ResolverContext, events: StreamState): Promise<ReadCheckpoints> {
   try {

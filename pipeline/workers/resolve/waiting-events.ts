@@ -58,8 +58,8 @@ export type PartLimits = {
 };
 
 /**
- * Events cut out of their frames that wait to be resolved. Accounts take turns: the next batch has at most this many of
- * each, in order, so a flood does not go before the other accounts of its partition.
+ * Events cut out of their frames that wait to be resolved. Accounts take turns: a batch has at most `accountEventsMax`
+ * events of each, in order, so that the flood of one account does not delay the others of its partition.
  */
 export class WaitingEvents {
   readonly #limits: PartLimits;

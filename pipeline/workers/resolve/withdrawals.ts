@@ -38,7 +38,7 @@ export type WithdrawalsOptions = {
   readonly logger: Logger;
 };
 
-/** Maximum number of visitors whose announced denials may not have arrived in the stream yet. */
+/** Visitors whose announced denials are remembered, at most: the stream might not have delivered them yet. */
 const announcedMax = 10_000;
 
 /**

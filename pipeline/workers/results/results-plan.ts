@@ -11,7 +11,7 @@ export function runsExperiments({ collections, unreadable }: LiveConfig): boolea
 
 /** Which of an account's events count for the results of experiments. */
 export type ResultsPlan = {
-  /** Ids of the experiments an event is a conversion of, by its name. */
+  /** By event name: ids of the experiments for which the event is a conversion. */
   readonly metrics: ReadonlyMap<string, readonly string[]>;
   /** Experiments by their keys, which are the names of PostHog's flags, with the ids of their variants by name. */
   readonly flags: ReadonlyMap<string, FlagExperiment>;

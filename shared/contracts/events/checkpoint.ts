@@ -22,7 +22,7 @@ const CheckpointHeadSchema = Type.Object({
   idsMax: Type.Number(),
 });
 
-/** The head of a checkpoint. */
+/** What a checkpoint covers, and what must hold for it to be used. */
 export type CheckpointHead = Static<typeof CheckpointHeadSchema>;
 
 /** Packed hashes of events that share a time. */

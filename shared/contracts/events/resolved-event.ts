@@ -393,7 +393,7 @@ export function resolvedEvents(bytes: Uint8Array): ResolvedEvent[] {
   return [...readResolvedEvents(bytes)].map(({ event }) => event);
 }
 
-/** The events one by one, each with its line and the line's characters; parsed only when requested. */
+/** The readable events, each with the index and length of its line. An event is parsed when it is requested. */
 export function* readResolvedEvents(
   bytes: Uint8Array,
 ): Generator<{ readonly event: ResolvedEvent; readonly line: number; readonly characters: number }, void, undefined> {

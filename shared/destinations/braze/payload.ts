@@ -273,7 +273,7 @@ function brazeProduct({
   };
 }
 
-/** Properties of a cart event that have their own field: a single product goes into `products`. */
+/** Properties of a cart event that go into fields of their own and not into metadata. */
 const ofCarts: ReadonlySet<string> = new Set([...ownPlaces, ...ofOneItem]);
 
 /** Fields that a product has in a cart or an order, but not in a product view. */

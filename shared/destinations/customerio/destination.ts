@@ -130,7 +130,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Given = SettingsOf<typeof settings>;
 
-/** The operations for one event. */
+/** Entries of the batch request for one event: its own, and one that adds the device of an identified person. */
 function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   const sent = sentEvent(event);
   const { id, name, timeMs } = sent;

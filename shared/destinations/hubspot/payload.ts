@@ -52,8 +52,8 @@ export function contactInputs(
 }
 
 /**
- * The property that identifies contacts, which holds the external id (default: e-mail address), and the properties to
- * set.
+ * How contacts are identified, and the properties to set. `idProperty`: the HubSpot property that holds the external
+ * id; undefined if contacts are identified by e-mail address.
  */
 export type ContactKey = { readonly idProperty: string | undefined; readonly properties: readonly string[] };
 

@@ -10,7 +10,7 @@ import { templateSetting, templateSubject } from '../sdk/templates.ts';
 
 const standardUrl = 'https://slack.com';
 const standardText = '*{{event.event}}* {{visitor.email}}\n{{event.event_properties}}';
-/** Slack cuts longer texts itself. */
+/** Slack cuts longer texts anywhere; they are cut before, never within a character. */
 const textCharactersMax = 40_000;
 
 const settings = {

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 /** Problems of a page during its use that a person cannot see. */
 export type Complaints = {
-  /** Errors of its scripts, of its console, of its policy, and requests to anywhere else. */
+  /** Script errors, console errors, violations of the content security policy, and requests to other servers. */
   readonly found: readonly string[];
 };
 

@@ -22,7 +22,7 @@ const [namesCellsMax, sourcesCellsMax, answersCellsMax] = [4_096, 2_048, 2_048];
 export class DeliveryTables {
   readonly #tables: Readonly<Record<(typeof tableNames)[number], StepTable>>;
 
-  /** Begins with the stored counts: all of them, and those that had changed since. */
+  /** Starts from the stored counts: `stored` is the last full set, `changed` has what changed after it. */
   constructor(hoursKept: number, nowMs: number, stored?: DeliveryCounts, changed?: DeliveryCounts) {
     const open = (name: (typeof tableNames)[number], rowsMax: number, cellsMax: number): StepTable =>
       new StepTable({ hoursKept, rowsMax, cellsMax, spareOf }, nowMs, stored?.[name], changed?.[name]);

@@ -41,7 +41,7 @@ export class StepTable {
   #tidyAtMs = 0;
   #isMoved = false;
 
-  /** Begins with the stored counts: all of them, and those that had changed since. */
+  /** Starts from the stored counts: `stored` is the last full set, `changed` has what changed after it. */
   constructor(options: StepTableOptions, nowMs: number, stored?: StepCounts, changed?: StepCounts) {
     const joined = joinStepCounts([stored, changed]);
     this.#options = options;

@@ -11,7 +11,7 @@ const warn = (error: unknown): never => {
   throw error;
 };
 
-/** A visitor whose second event waits for its first, which is checked every few ms; nothing of it reads the log. */
+/** A visitor whose second event waits for its first. Every few ms the watch checks whether the first is lost. */
 function open(isFinished: () => boolean = () => false) {
   const waiting = new WaitingVisitors();
   const counts = createDispatcherCounts();
