@@ -24,7 +24,7 @@ const priorities: readonly Priority[] = [
   ['email', 'externalId', 'userId'],
 ];
 
-/** How many identifiers of a kind a visitor may have. */
+/** A maximum number of identifiers of one kind per visitor. */
 type Limit = {
   readonly name: 'externalIdsMax' | 'emailsMax' | 'userIdsMax';
   readonly label: string;

@@ -19,7 +19,7 @@ export function readAccounts(): Accounts {
   return accounts;
 }
 
-/** The signed-in key or user, and the account shown. */
+/** The accounts that this browser is signed in to, and the account shown. Follows changes. */
 export function useAccounts(): Accounts {
   return useSyncExternalStore((listener) => {
     listeners.add(listener);
@@ -27,10 +27,10 @@ export function useAccounts(): Accounts {
   }, readAccounts);
 }
 
-/** Scopes that `all` does not include, since it covers one account. */
+/** Scopes for the whole installation. `all` covers one account and does not include them. */
 const ofInstallation: ReadonlySet<string> = new Set(['system:find']);
 
-/** Whether these scopes allow what needs `scope`. */
+/** Whether `scopes` grant `scope`. */
 export function hasScope(scopes: readonly string[], scope: string): boolean {
   return scopes.includes(scope) || (scopes.includes('all') && !ofInstallation.has(scope));
 }
@@ -41,7 +41,7 @@ export function useScope(scope: string): boolean {
   return current !== undefined && hasScope(current.scopes, scope);
 }
 
-/** Shows an account; the next visit shows it, too. */
+/** Switches the console to an account, also for later visits. */
 export function chooseAccount(accountId: string): void {
   localStorage.setItem(chosenKey, accountId);
   set(accounts.all ?? []);

@@ -15,7 +15,7 @@ export type ListOptions = ReadOptions & {
   readonly keepsPrevious?: boolean;
 };
 
-/** The reply to a GET; undefined while it loads. */
+/** Reads `path`. `data` of the result is the reply, undefined while it loads. */
 export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOptions = {}): UseQueryResult<Reply> {
   const { current } = useAccounts();
   return useQuery<Reply>({
@@ -27,8 +27,8 @@ export function useRead<Reply>(path: string, { everyMs, enabled = true }: ReadOp
 }
 
 /**
- * A list, page by page. `path` has no cursor and may have a query. All pages shown are read again, one page every
- * `everyMs`.
+ * Reads a list page by page. `path` has no cursor and may have a query. With `everyMs` all pages read so far are read
+ * again after `everyMs` per page.
  */
 export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   path: string,
@@ -51,7 +51,7 @@ export function useList<Entity, Reply extends Page<Entity> = Page<Entity>>(
   return { ...query, entities: query.data?.pages.flatMap(({ entities }) => entities) ?? [] };
 }
 
-/** A request that changes data. Afterwards the data shown is read again. */
+/** A request that changes data. If it succeeds, the data shown is read again. */
 export function useChange<Input, Reply>(
   change: (input: Input) => Promise<Reply>,
 ): UseMutationResult<Reply, Error, Input> {

@@ -1,7 +1,7 @@
 import { request } from './request.ts';
 import type { Page } from './types.ts';
 
-/** Entities of one export. */
+/** Maximum number of entities in one export. */
 const readMax = 10_000;
 
 /** The entities of all pages of a list, at most 10,000. `path` is without limit and cursor. */

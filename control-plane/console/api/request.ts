@@ -15,7 +15,7 @@ export class RequestError extends Error {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** Calls the API for the account shown. `path` goes after `/rest/v1`. Throws RequestError for all but a 2xx. */
+/** Calls the API for the account shown. `path` starts after `/rest/v1`. Throws RequestError for any status but 2xx. */
 export async function request<Reply>(method: Method, path: string, body?: unknown): Promise<Reply> {
   const answer = await open(method, path, body === undefined ? {} : { body: JSON.stringify(body) });
   return (await answer.json()) as Reply;

@@ -11,7 +11,7 @@ export type Live<Value> = {
 
 const retryMs = { first: 500, most: 10_000 } as const;
 
-/** Follows server-sent events of the API while the page is shown; reconnects after a break. */
+/** The newest of the server-sent events of `path`. Reconnects when the stream ends, until the component is removed. */
 export function useLive<Value>(path: string): Live<Value> {
   const { current } = useAccounts();
   const accountId = current?.accountId;

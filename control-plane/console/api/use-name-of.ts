@@ -4,7 +4,7 @@ import type { DestinationType, SourceType } from './types.ts';
 /** The fields of a destination or source from which its displayed name is made. */
 export type Named = { readonly id: string; readonly name: string | null; readonly type: string };
 
-/** Names of destinations or sources; an unnamed one has the name of its kind. */
+/** Returns a function for the displayed names of destinations or sources: the name, else the label of the kind. */
 export function useNameOf(of: 'destinations' | 'sources', entities: readonly Named[]): (one: Named) => string {
   const kinds = useRead<{ readonly entities: readonly (DestinationType | SourceType)[] }>(`/${of}/types`, {
     enabled: entities.some(isNameless),

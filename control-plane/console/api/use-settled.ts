@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 const settledMs = 300;
 
-/** A value once it has not changed for a moment. */
+/** `value` as it was when it last stayed unchanged for `settledMs`. */
 export function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -20,7 +20,7 @@ export function ComparedRequests({
   readonly before: ComparedSide;
   readonly after: ComparedSide;
 }): ReactElement {
-  // Equal headers would push the bodies out of sight.
+  // Headers are shown only if they differ: equal ones would push the bodies out of sight.
   const withHeaders = headersOf(before.request) !== headersOf(after.request);
   const [one, other] = [textOf(before.request, withHeaders), textOf(after.request, withHeaders)];
   // If one side sends nothing, marks on every line of the other add nothing.

@@ -8,7 +8,7 @@ export function State({ tone, children }: { readonly tone: Tone; readonly childr
   return <span className={`state ${tone}`}>{children}</span>;
 }
 
-/** The message of an error; nothing without one. */
+/** The message of an error; renders nothing if `error` is null or undefined. */
 export function ErrorNote({ error }: { readonly error: unknown }): ReactElement | null {
   if (error === null || error === undefined) return null;
   const text = error instanceof Error ? error.message : 'Something went wrong';
@@ -36,7 +36,7 @@ export function Loading(): ReactElement {
 
 export type QueryState = { readonly isPending: boolean; readonly error: unknown };
 
-/** Shown while data loads, and if it cannot be loaded. */
+/** A loading note while a query is pending, or its error. */
 export function Waiting({ query }: { readonly query: QueryState }): ReactElement | null {
   if (query.error !== null && query.error !== undefined) return <ErrorNote error={query.error} />;
   return query.isPending ? <Loading /> : null;

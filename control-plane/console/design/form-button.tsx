@@ -6,7 +6,7 @@ export type FormButtonProps = {
   readonly children: ReactNode;
 };
 
-/** Shows and hides the form of a page that adds an entry. */
+/** Shows or hides a page's form for a new entry. */
 export function FormButton({ isOpen, onChange, children }: FormButtonProps): ReactElement {
   return (
     <button type="button" className="primary" aria-expanded={isOpen} onClick={() => onChange(!isOpen)}>

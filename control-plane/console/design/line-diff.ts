@@ -1,6 +1,6 @@
 export type DiffLine = { readonly text: string; readonly isOwn: boolean };
 
-/** Longer texts are shown without marks: the comparison costs the product of their lines. */
+/** Texts of more lines are shown without marks: a comparison takes time in proportion to the product of the lines. */
 const linesMax = 600;
 
 /** The lines of two texts; `isOwn` marks those that the other one lacks. Pure. */
@@ -33,7 +33,7 @@ function plain(lines: readonly string[]): DiffLine[] {
   return lines.map((text) => ({ text, isOwn: false }));
 }
 
-/** Lengths of the longest common subsequence of both ends, by their starts. */
+/** `[i][j]` of the result: length of the longest common subsequence of `a` from line i and `b` from line j. */
 function longestCommon(a: readonly string[], b: readonly string[]): readonly Uint16Array[] {
   const table = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i -= 1) {

@@ -41,7 +41,7 @@ export function LongTable<Row>({ label, columns, rows, keyOf, onEnd }: LongTable
   const isAtEnd = rows.length > 0 && lastDrawn >= rows.length - drawnBeyond;
   useEffect(() => {
     if (isAtEnd) onEnd?.();
-    // Once each time the end comes near.
+    // `onEnd` is called once each time the end comes near.
   }, [isAtEnd, rows.length]);
   const before = Math.max(0, (items[0]?.start ?? scrollMargin) - scrollMargin);
   const after = Math.max(0, virtual.getTotalSize() - ((items.at(-1)?.end ?? scrollMargin) - scrollMargin));

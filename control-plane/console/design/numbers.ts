@@ -2,7 +2,7 @@ const whole = new Intl.NumberFormat();
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 
-/** A count, in full while it is short. */
+/** A count: all digits below 100,000, otherwise abbreviated. */
 export function showCount(count: number): string {
   return count < 100_000 ? whole.format(count) : compact.format(count);
 }
@@ -17,7 +17,7 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
   return `${showCount(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** A length of time in ms, in the unit in which it is easily read. */
+/** A duration in ms as text, in a unit that keeps the number short. */
 export function showMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;

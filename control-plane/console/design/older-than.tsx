@@ -13,7 +13,7 @@ export type OlderThanFieldProps = {
   readonly onChange: (days: string) => void;
 };
 
-/** The choice of entries that are older than some days. */
+/** Chooses entries that are older than a number of days. */
 export function OlderThanField({ label, days, onChange }: OlderThanFieldProps): ReactElement {
   return (
     <Field label={label}>
@@ -31,7 +31,7 @@ export function OlderThanField({ label, days, onChange }: OlderThanFieldProps): 
   );
 }
 
-/** The time so many days ago, to the minute: to the millisecond, each render would read another list. */
+/** The time `days` ago, rounded down to a minute, because with milliseconds each render would read another list. */
 export function timeBefore(days: string): string | undefined {
   if (!(Number(days) > 0)) return undefined;
   const nowMinute = Math.floor(Date.now() / minuteMs) * minuteMs;

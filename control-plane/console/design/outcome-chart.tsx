@@ -33,7 +33,7 @@ export function OutcomeChart({ series }: { readonly series: HealthSeries }): Rea
   );
 }
 
-/** Stacked from the top down, so that the highest is drawn first. */
+/** Running sums, the largest first: each series is drawn over the one before it, so the bars look stacked. */
 function dataOf({ steps }: HealthSeries): uPlot.AlignedData {
   return [
     steps.map(({ at }) => at / 1_000),

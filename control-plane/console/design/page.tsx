@@ -38,7 +38,7 @@ export function Page({ title, lead, actions, back, children }: PageProps): React
 export type CardProps = {
   readonly title?: string;
   readonly aside?: ReactNode;
-  /** For tables, which have their own space. */
+  /** Without padding, for tables, which have their own. */
   readonly isFlush?: boolean;
   readonly children: ReactNode;
 };

@@ -1,6 +1,6 @@
 const types = { json: 'application/json', csv: 'text/csv' } as const;
 
-/** Downloads a text as a file; its ending says its type. */
+/** Downloads a text as a file of the type that the name's extension denotes. */
 export function saveFile(name: `${string}.${keyof typeof types}`, text: string): void {
   const type = name.endsWith('.csv') ? types.csv : types.json;
   const url = URL.createObjectURL(new Blob([text], { type }));

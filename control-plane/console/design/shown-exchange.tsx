@@ -15,7 +15,7 @@ export function ErrorLine({ error }: { readonly error: PlatformError }): ReactEl
   );
 }
 
-/** Whether a reason says no more than the line of its error does: `status 400`. */
+/** Whether the reason is only the status (`status 400`), which ErrorLine shows anyway. */
 export function isStatusOnly({
   reason,
   error,

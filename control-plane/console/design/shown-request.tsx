@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import type { ShownRequest } from '../api/types.ts';
 import { Code, showJson } from './code.tsx';
 
-/** A request as it went out, or would: secrets are masked. */
+/** A request that was sent or would be sent, with masked secrets. */
 export function RequestView({
   request,
   bodyLabel = 'Body',

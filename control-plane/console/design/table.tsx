@@ -56,7 +56,7 @@ export function Cells<Row>({ row, columns }: Pick<TableProps<Row>, 'columns'> & 
   ));
 }
 
-/** Brings the next page of a list. */
+/** A button that loads the next page of a list. */
 export function More({
   query,
 }: {

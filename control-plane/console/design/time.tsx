@@ -10,7 +10,7 @@ const units = [
   ['minute', 60_000],
 ] as const;
 
-/** A time as text, as all pages write it: to the second, in the viewer's zone. */
+/** A time as text in the format of all pages: with seconds, in the viewer's zone. */
 export const showTime = (at: string | number): string => exact.format(new Date(at));
 
 /** How long ago a time is, with the time itself in the viewer's zone as its title. */

@@ -7,15 +7,15 @@ import 'uplot/dist/uPlot.min.css';
 export type ChartWanted = {
   readonly data: uPlot.AlignedData;
   readonly heightPx: number;
-  /** How long a step is, in s: the last one needs room as well. */
+  /** Duration of a step in s: the time axis extends past the start of the last step by it. */
   readonly stepS: number;
-  /** A value as the axis shows it; empty: not at all. */
+  /** A value's label on the axis; '' for no label. */
   readonly showValue: (value: number) => string;
-  /** From back to front; `colour` is a variable of the design. */
+  /** From back to front; `colour` is the name of a CSS variable. */
   readonly series: readonly { readonly label: string; readonly colour: string }[];
 };
 
-/** Draws bars over time into the element that gets the reference, as wide as that is. */
+/** Draws bars over time into the element to which the returned ref is attached, at that element's width. */
 export function useChart(wanted: ChartWanted): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
   const { data, heightPx } = wanted;
@@ -29,18 +29,18 @@ export function useChart(wanted: ChartWanted): RefObject<HTMLDivElement | null> 
       observer.disconnect();
       chart.destroy();
     };
-    // The data decides what is drawn.
+    // Drawn again only for other data: the rest of `wanted` never changes alone.
   }, [data]);
   return place;
 }
 
-/** For a time of day with AM or PM, and a gap to the next. */
+/** Width of one label of the time axis: a time of day with AM or PM, and a gap. */
 const timeWidthPx = 72;
 
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-/** The time of day and, where a day begins, which; in the viewer's zone. */
+/** Labels of the time axis, in the viewer's zone: the time of day, and the date where a day begins. */
 function showTimes(timesS: readonly number[]): string[] {
   return timesS.map((timeS, index) => {
     const date = new Date(timeS * 1_000);
@@ -63,7 +63,7 @@ function optionsFor(element: HTMLElement, { heightPx, stepS, showValue, series }
   return {
     width: element.clientWidth,
     height: heightPx,
-    // Half of the last time of day is right of its line.
+    // Half of the last label stands to the right of its line.
     padding: [null, timeWidthPx / 2, null, null],
     legend: { show: false },
     cursor: { show: false },

@@ -6,7 +6,7 @@ import { countOf, showMs } from '../design/numbers.ts';
 import { Empty } from '../design/page.tsx';
 import { useChart } from '../design/use-chart.ts';
 
-/** How fast requests were answered, and how many attempts were throttled, over time. */
+/** Response times of requests (p50 and p95), and the number of throttled attempts, over time. */
 export function AnswersChart({ delivery: { steps, stepMs } }: { readonly delivery: Delivery }): ReactElement {
   const key = JSON.stringify(steps.map(({ at, answerMs, throttled }) => [at, answerMs, throttled]));
   const [times, throttling] = useMemo((): [uPlot.AlignedData, uPlot.AlignedData] => {
@@ -52,7 +52,7 @@ export function AnswersChart({ delivery: { steps, stepMs } }: { readonly deliver
 
 type DrawnProps = Omit<Parameters<typeof useChart>[0], 'heightPx'>;
 
-/** The caption has the numbers for screen readers. */
+/** A chart, hidden from screen readers: the figure's caption has the numbers. */
 function Drawn(props: DrawnProps): ReactElement {
   const place = useChart({ ...props, heightPx: 150 });
   return <div ref={place} className="chart" aria-hidden="true" />;

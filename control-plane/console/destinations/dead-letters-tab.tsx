@@ -17,7 +17,7 @@ import { ChosenLetters } from './chosen-letters.tsx';
 import type { LetterFilter, LettersProps } from './letter-filter.ts';
 import { Replays } from './replays-card.tsx';
 
-/** The dead letters of a destination, and how to send them again. */
+/** The dead letters of a destination, with actions to replay or delete them. */
 export function DeadLettersTab({ destination }: { readonly destination: Destination }): ReactElement {
   const [search, setSearch] = useSearchParams();
   const reason = search.get('reason') ?? '';
@@ -150,7 +150,7 @@ function Delete({ destination, filter, hasLetters }: LettersProps): ReactElement
   const mayDelete = useScope('destination:update');
   const [isAsking, setIsAsking] = useState(false);
   const remove = useChange(async () => {
-    // A call deletes as much as it has time for.
+    // One request deletes as many as its time limit allows; the cursor leads to the rest.
     for (let cursor: string | null = ''; cursor !== null;) {
       const query: string = new URLSearchParams({ ...filter, ...(cursor === '' ? {} : { cursor }) }).toString();
       const path = `/destinations/${destination.id}/dead-letters${query === '' ? '' : `?${query}`}`;

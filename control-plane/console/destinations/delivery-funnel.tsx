@@ -21,7 +21,7 @@ const stages = [
 
 type FunnelProps = { readonly total: Funnel; readonly link: LinkOf; readonly event: string };
 
-/** The stages in their order, each a bar in proportion to the events received. */
+/** The stages of delivery in order, each as a bar in proportion to the number of events received. */
 export function DeliveryFunnel({ total, link, event }: FunnelProps): ReactElement {
   const all = total.received + total.replayed;
   const name = event === '' ? {} : { name: event };
@@ -60,7 +60,7 @@ function Hint({ stage, total }: { readonly stage: string; readonly total: Funnel
   return text === '' ? null : <span className="hint">{text}</span>;
 }
 
-/** This page with a name chosen, in the same range. */
+/** Returns the query of this page for an event name, in the same range. */
 function useSearchOf(): (event: string) => string {
   const [search] = useSearchParams();
   return (event) => {
@@ -73,7 +73,7 @@ function useSearchOf(): (event: string) => string {
 
 const otherNames = 'All other names';
 
-/** The stages by the name of the event. */
+/** The counts of the stages by event name. */
 export function NamesTable({
   names,
   link,

@@ -14,8 +14,9 @@ export const usualRange = '24h';
 export type RangeMs = { readonly fromMs: number; readonly toMs: number };
 
 /**
- * The range that the address of the page names, in the viewer's zone. Of one of their own, a missing begin is a day before
- * the end and a missing end is now; undefined while it is not one. To the minute: it would be another one with each render.
+ * The range in the page's query; undefined if it is invalid. A custom range has times in the viewer's zone; a missing
+ * start means a day before the end, a missing end means now. Now is rounded up to a minute: otherwise each render would
+ * have another range.
  */
 export function readRange(search: URLSearchParams, nowMs: number): RangeMs | undefined {
   const endMs = Math.ceil(nowMs / minuteMs) * minuteMs;
@@ -30,7 +31,7 @@ export function readRange(search: URLSearchParams, nowMs: number): RangeMs | und
   return fromMs < toMs ? { fromMs, toMs } : undefined;
 }
 
-/** A time as a field for local times has it. */
+/** A time as the value of a `datetime-local` field: in the viewer's zone, to the minute. */
 export function localTime(atMs: number): string {
   const date = new Date(atMs);
   const two = (number: number): string => String(number).padStart(2, '0');
@@ -44,7 +45,7 @@ export type EventsOf = RangeMs & {
   readonly name?: string | undefined;
 };
 
-/** The page that lists the events of a number. */
+/** Address of the list of the events that a count covers. */
 export function eventsLink({ destinationId, outcome, name, fromMs, toMs }: EventsOf): string {
   const query = new URLSearchParams({ view: 'before', destinationId });
   if (outcome !== undefined) query.set('outcome', outcome);

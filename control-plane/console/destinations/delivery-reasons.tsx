@@ -43,7 +43,7 @@ export function DeliveryReasons({
               {
                 title: 'Events',
                 isNumber: true,
-                // A skipped event has no outcome to look for.
+                // Skipped events have no outcome, so no list of events can show them.
                 cell: ({ kind, events }) =>
                   kind === 'skipped' ? (
                     showCount(events)

@@ -24,7 +24,7 @@ const parts = [
   ['off', 'stopped or skipped', ({ filtered }: Step) => filtered],
 ] as const;
 
-/** A bar for each step of time, which leads to its events. */
+/** A bar for each time step, with a link to the step's events. */
 export function DeliverySteps({ steps, stepMs, destinationId, event }: StepsProps): ReactElement {
   const most = Math.max(1, ...steps.map((step) => parts.reduce((sum, [, , of]) => sum + of(step), 0)));
   const name = event === '' ? {} : { name: event };

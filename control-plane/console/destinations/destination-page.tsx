@@ -13,9 +13,9 @@ import { DeadLettersTab } from './dead-letters-tab.tsx';
 import { HealthTab } from './health-tab.tsx';
 import { TestTab } from './test-tab.tsx';
 
-// Its charts are needed on this tab only.
+// Loaded on demand: only this tab needs the chart library.
 const DeliveryTab = lazy(async () => ({ default: (await import('./delivery-tab.tsx')).DeliveryTab }));
-// The library for forms is larger than all the rest of this page.
+// Loaded on demand: the form library is larger than the rest of this page.
 const SettingsTab = lazy(async () => ({ default: (await import('./settings-tab.tsx')).SettingsTab }));
 
 const tabs = [
@@ -70,7 +70,7 @@ export function DestinationPage(): ReactElement {
 
 type ActionsProps = { readonly destination: Destination; readonly summary: DestinationSummary | undefined };
 
-/** Whether it is live, and whether a publish would change that. */
+/** Whether the destination is live, and whether publishing the draft would change that. */
 function LiveState({ destination: { status }, summary }: ActionsProps): ReactElement {
   const isOn = status === 'Enabled';
   if (summary === undefined) return <State tone="off">{isOn ? 'Enabled in the draft' : 'Disabled in the draft'}</State>;

@@ -14,8 +14,8 @@ const spoken: Readonly<Record<string, string>> = {
 };
 
 /**
- * The kinds in which every word of a search begins a word: of their id, label, and the names that people and other tools
- * use. Spaces do not count, so that `big query` finds BigQuery, and `s3` finds nothing in Google Ads 360.
+ * The kinds for which every word of `search` begins a word of the id, the label or another name. A search word may
+ * continue across the next words (`googleads` finds Google Ads), but begins none within (`s3` does not find Ads 360).
  */
 export function findKinds<Kind extends NamedKind>(kinds: readonly Kind[], search: string): readonly Kind[] {
   const words = search

@@ -16,7 +16,7 @@ const OutcomeChart = lazy(async () => ({ default: (await import('../design/outco
 const everyMs = 5_000;
 const steps = { 60: 'by hour', 15: 'by quarter of an hour', 1: 'by minute' } as const;
 
-/** A day of a destination: its attempts, waiting events, and why events did not arrive. */
+/** The last 24 hours of a destination: attempts, waiting events, and why events were not delivered. */
 export function HealthTab({ destination: { id } }: { readonly destination: Destination }): ReactElement {
   const [search] = useSearchParams();
   const chosen = Number(search.get('step'));
@@ -99,7 +99,7 @@ function Missed({ id, missed }: { readonly id: string; readonly missed: Health['
   );
 }
 
-/** Fields for times go by the second, and the last one belongs to it. */
+/** The end of a replay up to and including `to`: time fields have whole seconds and a range excludes its end. */
 const endOf = (to: string): string => new Date(Date.parse(to) + 1_000).toISOString();
 
 function Figures({

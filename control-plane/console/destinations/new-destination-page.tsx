@@ -10,7 +10,7 @@ import { Card, Empty, Page } from '../design/page.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 import { findKinds } from './find-kinds.ts';
 
-/** Adds a destination to the draft: kind and name. Its settings follow on its own page. */
+/** Adds a destination to the draft by kind and name. The settings follow on the destination's own page. */
 export function NewDestinationPage(): ReactElement {
   const query = useRead<{ readonly entities: readonly DestinationType[] }>('/destinations/types');
   const [search, setSearch] = useSearchParams();

@@ -42,7 +42,7 @@ export function SettingsTab({ destination }: { readonly destination: Destination
         {kind === undefined || form === undefined ? null : (
           <Card title={kind.label} aside={<a href={guideOf(kind.id)}>Guide to its settings and events</a>}>
             <JsonForm
-              // The form starts again with the stored values.
+              // After a change of the destination the form restarts with the stored values.
               key={destination.updatedAt ?? destination.createdAt}
               {...form}
               action="Save in the draft"
@@ -59,7 +59,7 @@ export function SettingsTab({ destination }: { readonly destination: Destination
   );
 }
 
-/** The page of a kind in the documentation. */
+/** Address of a kind's page in the documentation. */
 const guideOf = (kindId: string): string => `/docs/destinations/${kindId.toLowerCase()}.html`;
 
 function General({ destination }: { readonly destination: Destination }): ReactElement {
