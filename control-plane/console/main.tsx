@@ -10,10 +10,10 @@ import './design/design.css';
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // Also without a network: the control plane may run on this machine.
+      // Requests are sent even if the browser is offline, because the control plane may run on the same machine.
       networkMode: 'always',
       staleTime: 5_000,
-      // An error reply would repeat; only requests without a reply are retried.
+      // Twice, if there was no reply or a 5xx. A request that was refused (4xx) would be refused again.
       retry: (failures, error) => failures < 2 && (!(error instanceof RequestError) || error.status >= 500),
     },
     mutations: { networkMode: 'always' },

@@ -15,7 +15,7 @@ const spoken: Readonly<Record<string, string>> = {
 
 /**
  * The kinds for which every word of `search` begins a word of the id, the label or another name. A search word may
- * continue across the next words (`googleads` finds Google Ads), but begins none within (`s3` does not find Ads 360).
+ * continue across the next words (`googleads` finds Google Ads) but not begin inside one (`s3` does not find Ads 360).
  */
 export function findKinds<Kind extends NamedKind>(kinds: readonly Kind[], search: string): readonly Kind[] {
   const words = search

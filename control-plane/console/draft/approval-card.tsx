@@ -11,7 +11,7 @@ import { Card } from '../design/page.tsx';
 import { At } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 
-/** Whether only approved versions go live; false if the key cannot read it: the server checks in any case. */
+/** Whether only approved versions go live. False if this key cannot read the account; the server checks in any case. */
 export function useRequiresApproval(): boolean {
   const account = useRead<Account>('/account', { enabled: useScope('account:find') });
   return account.data?.requiresApproval === true;
@@ -91,7 +91,7 @@ export function ApprovalCard({ version, approval }: ApprovalCardProps): ReactEle
 
 type ActorProps = { readonly name: string; readonly user: string | null };
 
-/** The user, or the API key with the user who created it, that requested or decided. */
+/** Who requested or decided: a user, or an API key with the user who created it. */
 export function Actor({ name, user }: ActorProps): ReactElement {
   const whose = user === null ? ', an API key with an unknown creator' : `, an API key created by ${user}`;
   return (
@@ -102,7 +102,7 @@ export function Actor({ name, user }: ActorProps): ReactElement {
   );
 }
 
-/** Whether an approval may be by the person that requested it. */
+/** Whether the requester might have approved it: one of the two is an API key whose creator is unknown. */
 const isUnsure = ({ status, decidedByUser, requestedByUser }: Approval): boolean =>
   (status === 'approved' || status === 'published') && (decidedByUser === null || requestedByUser === null);
 

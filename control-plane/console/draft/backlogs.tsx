@@ -12,7 +12,7 @@ export type BacklogsProps = {
   readonly onForced: (isForced: boolean) => void;
 };
 
-/** Destinations that a publish removes or disables, their waiting events, and the confirmation needed. */
+/** Destinations that a publish removes or disables, with their waiting events and, if needed, a confirmation. */
 export function Backlogs({ left, isForced, onForced }: BacklogsProps): ReactElement | null {
   if (left.length === 0) return null;
   const isSafe = !left.some(({ needsForce }) => needsForce);

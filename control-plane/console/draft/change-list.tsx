@@ -37,7 +37,7 @@ export type ChangeListProps = {
   readonly action?: (change: Change) => ReactNode;
 };
 
-/** The changes, field by field. */
+/** Changed entities, each with its changed fields. */
 export function ChangeList({ changes, names, action }: ChangeListProps): ReactElement {
   return (
     <div className="stack">
@@ -75,7 +75,7 @@ export function ChangeList({ changes, names, action }: ChangeListProps): ReactEl
 type FieldsProps = { readonly change: Change; readonly names: ChangeListProps['names'] };
 
 function Fields({ change, names }: FieldsProps): ReactElement | null {
-  // A removed entity shows its name only.
+  // For a removed entity only its name is shown.
   if (change.change === 'removed') return null;
   const fields = change.fields.filter((field) =>
     change.change === 'modified' ? true : !isEmpty(field.new) && !(field.path === 'type' && change.label !== null),

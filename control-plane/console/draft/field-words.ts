@@ -1,4 +1,4 @@
-/** Words of fields whose forms call them otherwise than the API. */
+/** Labels of fields that have another name in forms than in the API. */
 const formWords: Readonly<Record<string, string>> = {
   isEnabled: 'On',
   isRequired: 'Required',
@@ -25,8 +25,8 @@ const acronyms: Readonly<Record<string, string>> = {
 };
 
 /**
- * A changed field in the words of the forms: `settings.pixelId` is “Pixel id”, `mappings[total].map` is “Property total:
- * value”. Pure.
+ * The label of a changed field, as forms name it: “Pixel id” for `settings.pixelId`, “Property total: value” for
+ * `mappings[total].map`. Pure.
  */
 export function fieldWords(path: string): string {
   const parts = [...path.matchAll(/([^.[\]]+)(?:\[([^\]]*)\])?/g)].map(([, name = '', item]) => {
@@ -37,7 +37,7 @@ export function fieldWords(path: string): string {
   return shown.map((part, index) => (index === 0 ? part : lowered(part))).join(': ');
 }
 
-/** `accessToken` → “Access token”; a list or reference goes by what it names: `destinationIds` → “Destinations”. */
+/** `accessToken` → “Access token”; for references, the entity: `destinationIds` → “Destinations”. */
 function spaced(name: string): string {
   const named = /^(.+)Id(s?)$/.exec(name);
   const words = (named !== null && references.has(named[1] ?? '') ? `${named[1]}${named[2]}` : name)
@@ -50,6 +50,6 @@ function spaced(name: string): string {
 
 const references: ReadonlySet<string> = new Set(['destination', 'source', 'experiment']);
 
-/** The words within a phrase; those in capitals stay. */
+/** The text with a small initial, for use within a phrase; an acronym stays in capitals. */
 const lowered = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;

@@ -14,7 +14,7 @@ import { At } from '../design/time.tsx';
 type DestinationImpact = VersionImpact['destinations'][number];
 type Sample = DestinationImpact['samples'][number];
 
-/** How a version, or the draft, would change the requests of recent events. */
+/** How a version, or the draft, would change the requests for recent events. */
 export function ImpactCard({ versionId }: { readonly versionId: string }): ReactElement | null {
   const maySee = useScope('version:find') && useScope('event:list');
   const [isAsked, setAsked] = useState(false);

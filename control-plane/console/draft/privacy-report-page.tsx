@@ -16,7 +16,7 @@ const tones = {
   stopped: 'off',
 } as const satisfies Record<PrivacyReport['rows'][number]['treatment'], string>;
 
-/** Rows that a page shows; all of them are in the JSON and the CSV of the API. */
+/** Maximum number of rows shown in a table; the API returns all of them as JSON and CSV. */
 const shownMax = 1_000;
 
 /** The data that a version sends to destinations, and the difference to the previous version. */

@@ -13,7 +13,7 @@ import type { EditFormProps } from '../forms/edit-form.tsx';
 import { useRequiresApproval } from './approval-card.tsx';
 import { Backlogs } from './backlogs.tsx';
 
-/** Rules that one publish can release. */
+/** Maximum number of rules whose quarantined events one publish can release. */
 const rulesMax = 20;
 const commentCharactersMax = 2_000;
 
@@ -31,7 +31,7 @@ export type PublishCardProps = {
   };
 };
 
-/** Explains the effect of a publish, and publishes. */
+/** Explains the effect of publishing the draft, and publishes it or requests an approval. */
 export function PublishCard({ changes, publish, request: ask }: PublishCardProps): ReactElement {
   const isApprovalRequired = useRequiresApproval();
   const navigate = useNavigate();

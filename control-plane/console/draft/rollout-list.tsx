@@ -6,7 +6,7 @@ import { At } from '../design/time.tsx';
 
 const names: Readonly<Record<string, string>> = { gateway: 'Gateways', pipeline: 'Pipelines' };
 
-/** How many processes run the live version, and since when. */
+/** How many processes of each kind run the live version, and since when. */
 export function RolloutList({ versionId }: { readonly versionId: string }): ReactElement {
   const query = useRead<Rollout>(`/versions/${versionId}/rollout`, { everyMs: 2_000 });
   return (

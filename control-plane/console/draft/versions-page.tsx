@@ -55,7 +55,7 @@ function Versions(): ReactElement {
   );
 }
 
-/** Requests that are pending, or approved and not published yet. */
+/** Approval requests that are pending, or approved but not published yet. */
 function Approvals(): ReactElement | null {
   const query = useList<Approval>('/approvals?limit=25');
   const open = query.entities.filter(({ status }) => status === 'pending' || status === 'approved');

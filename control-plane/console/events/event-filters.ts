@@ -13,7 +13,7 @@ export const filterNames = [
   'to',
 ] as const;
 
-/** Filters of the event list in the address of the page; empty: none. */
+/** Filters of the event list, from the query of the page's address; '' if not set. */
 export type EventFilters = Readonly<Record<(typeof filterNames)[number], string>>;
 
 export const ranges: Readonly<Record<string, readonly [label: string, ms: number]>> = {
@@ -27,11 +27,11 @@ export function readFilters(search: URLSearchParams): EventFilters {
   return Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ''])) as EventFilters;
 }
 
-/** Filters that the newest events cannot be judged by in the browser. */
+/** Whether a filter is set that the browser cannot apply to the newest events itself. */
 export const needsPast = ({ range, from, to, property }: EventFilters): boolean =>
   [range, from, to, property].some((text) => text !== '');
 
-/** The query of the API. A range that moves with the clock ends at `nowMs`. */
+/** The filters as a query of the API. A range such as the last hour ends at `nowMs`. */
 export function queryOf(filters: EventFilters, nowMs: number): string {
   const { range, from, to, ...rest } = filters;
   const query = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== ''));
@@ -43,7 +43,7 @@ export function queryOf(filters: EventFilters, nowMs: number): string {
   return query.toString();
 }
 
-/** Whether one of the newest events passes, as the API would decide. */
+/** Whether one of the newest events passes the filters, by the rules of the API. */
 export function fits(event: RecentEvent, { sourceId, name, visitorId, outcome, destinationId }: EventFilters): boolean {
   const isWanted = (one: RecentEvent['outcomes'][number]): boolean =>
     (outcome === '' || one.outcome === (outcome as OutcomeName)) &&

@@ -16,7 +16,7 @@ import { PlanState } from './outcomes.tsx';
 import { useSourceNames } from './use-source-names.ts';
 import { WayState } from './way-state.tsx';
 
-/** One event and its delivery: received, resolved, decided, attempted. */
+/** One event and its delivery: receipt, resolution, decisions and attempts. */
 export function EventPage(): ReactElement {
   const { id = '' } = useParams();
   const path = `/events/${encodeURIComponent(id)}`;
@@ -120,7 +120,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   );
 }
 
-/** Decisions of the live rules for each destination; none if it is sent nowhere. */
+/** The live rules' decision for each destination. Not read for a test, quarantined or dropped event: none is sent. */
 function useLiveWays({ id, test, visitorId }: RecentEvent) {
   return useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(id)}/ways?rules=live`, {
     everyMs: 5_000,
@@ -132,7 +132,7 @@ function whyUnsent({ test }: RecentEvent): string {
   return test ? 'Not sent: received with a test key.' : 'Not sent: the tracking plan quarantined or dropped it.';
 }
 
-/** The other destinations of the live version: where the event waits, with the reason, and where it is not sent. */
+/** The live version's destinations without an outcome yet: whether the event waits or is not sent there, and why. */
 function WithoutOutcome({ event, ways }: { readonly event: RecentEvent; readonly ways: readonly Way[] }): ReactElement {
   const known = new Set(event.outcomes.map(({ destinationId }) => destinationId));
   const others = ways.filter(({ destinationId }) => !known.has(destinationId));

@@ -74,7 +74,7 @@ export function EventTable({
         },
         {
           title: 'Visitor',
-          // The tracking plan quarantined or dropped it before its visitor was known.
+          // No visitor if the tracking plan quarantined or dropped the event before its visitor was known.
           cell: ({ visitorId, visitor }) =>
             visitorId === '' ? null : (
               <Link className="clip short" dir="auto" to={`/visitors/${encodeURIComponent(visitorId)}`}>
@@ -87,7 +87,7 @@ export function EventTable({
   );
 }
 
-/** The customer's name for the person: e-mail address, else external id; undefined for an anonymous visitor. */
+/** What a visitor is shown as: e-mail address, else external id; undefined for an anonymous visitor. */
 export function visitorName({ email, external_id: externalId }: RecentEvent['visitor']): string | undefined {
   if (typeof email === 'string' && email !== '') return email;
   return typeof externalId === 'string' && externalId !== '' ? externalId : undefined;

@@ -1,10 +1,10 @@
 import { open } from '../api/request.ts';
 import { saveFile } from '../design/save-file.ts';
 
-/** Events of one export, at most: a page of them is in the browser's memory. */
+/** Maximum number of events in one export, which is assembled in the browser's memory. */
 export const exportedMax = 10_000;
 
-/** Downloads the events that a query selects as CSV or JSON, newest first, page by page. */
+/** Reads the events that a query selects, newest first, page by page, and downloads them as one CSV or JSON file. */
 export async function exportEvents(
   query: string,
   format: 'csv' | 'json',
@@ -22,7 +22,7 @@ export async function exportEvents(
     );
     if (format === 'csv') {
       const text = await answer.text();
-      // One head for all pages.
+      // The first page's header line serves all pages.
       parts.push(parts.length === 0 ? text : text.slice(text.indexOf('\r\n') + 2));
       cursor = answer.headers.get('x-next-cursor');
     } else {

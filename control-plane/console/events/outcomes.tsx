@@ -39,7 +39,7 @@ type OutcomesProps = {
   readonly filteredId?: string | undefined;
 };
 
-/** The outcomes of an event at its destinations, the worst first. */
+/** The outcomes of an event by destination, the worst first. */
 export function Outcomes({ event, destinationName, filteredId }: OutcomesProps): ReactElement {
   if (event.test) return <State tone="off">Test: never sent</State>;
   const { plan } = event;

@@ -19,12 +19,12 @@ import { outcomeWords } from './outcomes.tsx';
 type PastEventsProps = { readonly filters: EventFilters; readonly nameOf: (sourceId: string) => string };
 
 const minuteMs = 60_000;
-/** As many events as one replay names. */
+/** Maximum number of event ids in one replay. */
 const retriedMax = 100;
 
-/** Kept events that the filters select, with their number, export, and a retry of those that became dead letters. */
+/** Stored events that the filters select, with their number, an export, and a retry of chosen dead letters. */
 export function PastEvents({ filters, nameOf }: PastEventsProps): ReactElement {
-  // To the minute: a range that moves with the clock would be another list with each render.
+  // Rounded up to a minute: otherwise a range such as the last hour would be another list with each render.
   const nowMs = Math.ceil(Date.now() / minuteMs) * minuteMs;
   const query = queryOf(filters, nowMs);
   const join = query === '' ? '' : `&${query}`;

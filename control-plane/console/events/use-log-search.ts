@@ -11,7 +11,7 @@ export type RunningSearch = {
   cancel(): void;
 };
 
-/** Runs one search of the log at a time. It ends when the page is left. */
+/** Runs one search of the log at a time. A running search is cancelled when the page is left. */
 export function useLogSearch(): RunningSearch {
   const [report, setReport] = useState<LogSearch>();
   const [error, setError] = useState<unknown>();
@@ -54,7 +54,7 @@ async function readReports(query: string, signal: AbortSignal, take: (report: Lo
     const report = JSON.parse(next.value.data) as LogSearch;
     take(report);
     if (report.status === 'running') continue;
-    // Otherwise the stream would stay open, as a live view does.
+    // The server keeps the stream open after the last report.
     await reader.cancel();
     return;
   }

@@ -3,7 +3,7 @@ import { useList } from '../api/queries.ts';
 import { useNameOf } from '../api/use-name-of.ts';
 import type { Named } from '../api/use-name-of.ts';
 
-/** The name of a source by its id; the id if the name is unknown. */
+/** Returns a function for the name of a source by id; the id itself if the name is unknown. */
 export function useSourceNames(): (sourceId: string) => string {
   const mayList = useScope('source:list');
   const sources = useList<Named>('/sources?limit=100', { enabled: mayList });

@@ -14,7 +14,7 @@ export type Experiment = {
   readonly description: string | null;
   readonly type: ExperimentType;
   readonly status: ExperimentStatus;
-  /** Percent of the visitors that take part. */
+  /** Percentage of visitors who take part. */
   readonly trafficAllocation: number;
   readonly urlPatterns: readonly string[];
   readonly queryRules: readonly QueryRule[];
@@ -24,7 +24,7 @@ export type Experiment = {
   readonly updatedAt: string | null;
 };
 
-/** An experiment after a step of its life. */
+/** The reply to starting, pausing, resuming or ending an experiment. */
 export type StepTaken = Experiment & { readonly takesEffect: 'now' | 'nextVersion' };
 
 export type Variant = {
@@ -33,7 +33,7 @@ export type Variant = {
   readonly name: string;
   readonly description: string | null;
   readonly isControl: boolean;
-  /** Percent of the visitors that take part; the control gets the remainder. */
+  /** Percentage of the participating visitors. Null for the control, which gets the remainder. */
   readonly weight: number | null;
   readonly redirect: string | null;
   readonly properties: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export type VariantResults = {
   readonly id: string;
   readonly name: string;
   readonly isControl: boolean;
-  /** Percent. */
+  /** Percentage of visitors by the weights. */
   readonly expectedShare: number;
   readonly visitors: number;
   readonly conversions: number;
@@ -83,11 +83,11 @@ export const typeWords: Readonly<Record<ExperimentType, string>> = {
 /** Percent left for the control; negative while the weights exceed 100. */
 export function shareOfControl(variants: readonly Pick<Variant, 'isControl' | 'weight'>[]): number {
   const given = variants.reduce((sum, { isControl, weight }) => sum + (isControl ? 0 : (weight ?? 0)), 0);
-  // In hundredths, as the service counts: sums of fractions are exact so.
+  // Rounded to hundredths, in which the server counts, to remove the error of adding fractions.
   return Math.round((100 - given) * 100) / 100;
 }
 
-/** How a variant's rate compares with the control's: different only if their intervals do not overlap. */
+/** Compares a variant's rate with the control's. They differ only if the two confidence intervals do not overlap. */
 export function compareWithControl(
   variant: Pick<VariantResults, 'isControl' | 'confidenceInterval'>,
   all: readonly Pick<VariantResults, 'isControl' | 'confidenceInterval'>[],

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { showShare } from '../design/numbers.ts';
 import type { Results } from './experiment.ts';
 
-/** About how many steps the axis has. */
+/** Approximate number of steps on the axis. */
 const stepsWanted = 5;
 
 /** The rate of each variant with its interval, on one axis. The table below has the numbers. */

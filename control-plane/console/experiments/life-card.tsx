@@ -37,7 +37,7 @@ const meanings: Readonly<Record<ExperimentStatus, string>> = {
 
 export type LifeCardProps = { readonly experiment: Experiment; readonly variants: readonly Variant[] };
 
-/** The status of an experiment, and its next steps. */
+/** The status of an experiment, with buttons for the next steps: start, pause, resume, end. */
 export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement {
   const mayChange = useScope('experiments:update');
   const [ending, setEnding] = useState<'stop' | 'rollout'>();

@@ -8,7 +8,7 @@ export type PercentFieldProps = {
   readonly onChange: (value: number) => void;
 };
 
-/** A number from 0 to 100, in hundredths. An empty field is 0. */
+/** A field for a percentage in steps of 0.01. An empty field counts as 0. */
 export function PercentField({ label, hint, value, onChange }: PercentFieldProps): ReactElement {
   return (
     <Field label={label} {...(hint !== undefined && { hint })}>

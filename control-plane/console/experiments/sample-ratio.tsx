@@ -3,7 +3,7 @@ import { State } from '../design/feedback.tsx';
 import { showCount, showShare } from '../design/numbers.ts';
 import type { Results } from './experiment.ts';
 
-/** Whether the split of visitors matches the weights. If not, no result can be trusted. */
+/** Says whether the split of visitors matches the weights. If it does not, no result can be trusted. */
 export function SampleRatio({
   results: { variants, visitors, sampleRatio },
 }: {

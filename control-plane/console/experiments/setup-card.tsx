@@ -21,7 +21,7 @@ const operators: Readonly<Record<QueryRule['operator'], string>> = {
 
 const takesNone = new Set<string>(['exists', 'not_exists']);
 
-/** The audience, pages and conversion event of an experiment. */
+/** A form for the audience, pages and conversion event of an experiment. */
 export function SetupCard({ experiment }: { readonly experiment: Experiment }): ReactElement {
   const mayChange = useScope('experiments:update');
   const [name, setName] = useState(experiment.name);

@@ -47,7 +47,7 @@ export function VariantsCard({ experiment, variants }: VariantsCardProps): React
         </Empty>
       ) : (
         <Weights
-          // The form starts again when the variants change.
+          // The form restarts when a variant is added or removed.
           key={variants.map(({ id }) => id).join()}
           variants={variants}
           isEnded={isEnded}
@@ -141,7 +141,7 @@ function Weights({ variants, isEnded, onEdit }: WeightsProps): ReactElement {
   );
 }
 
-/** The split of visitors as a bar. The numbers beside it say the same. */
+/** The split of visitors as a bar; hidden from screen readers, because the numbers are beside it. */
 function Shares({ shares }: { readonly shares: readonly number[] }): ReactElement {
   return (
     <div className="shares" aria-hidden="true">

@@ -15,7 +15,7 @@ test('edit form: what differs from what was saved is unsaved, until it is being 
 
 const sources = import.meta.glob<string>('../**/*.tsx', { query: '?raw', import: 'default', eager: true });
 
-/** Forms that hold no work of anybody: a dialog's, the sign-in, and what sends a made-up event. */
+/** Files whose forms have nothing to save: dialogs, the sign-in, the test event. `EditForm` itself is the guard. */
 const exceptions = [
   '../design/confirm.tsx',
   '../shell/sign-in-page.tsx',

@@ -3,12 +3,12 @@ import type { ReactElement, ReactNode } from 'react';
 import { useUnsaved } from './unsaved.ts';
 
 export type EditFormProps = {
-  /** The form's current values; unsaved if they differ from those loaded or saved last. */
+  /** The form's current values; unsaved if they differ from the values loaded or saved last. */
   readonly values: unknown;
-  /** The request that saves it. */
+  /** The state of the request that saves the form. */
   readonly save: { readonly status: 'idle' | 'pending' | 'success' | 'error'; readonly submittedAt: number };
   readonly onSubmit: () => void;
-  /** For a form that is cleared after saving. */
+  /** True for a form that is cleared after saving. Default false. */
   readonly startsAgain?: boolean;
   readonly className?: string;
   readonly children: ReactNode;

@@ -4,8 +4,8 @@ import { toErrorSchema } from '@rjsf/utils';
 import type { RJSFSchema, RJSFValidationError, ValidationData, ValidatorType } from '@rjsf/utils';
 
 /**
- * Checks forms without making functions of text, which the page's policy (CSP) forbids: ajv, which forms of this kind
- * are usually checked with, does so.
+ * Validates forms without generating code, which the page's content security policy forbids. Ajv, the form library's
+ * usual validator, generates code.
  */
 export const formValidator: ValidatorType = {
   validateFormData(formData, schema, _custom, transformErrors): ValidationData<unknown> {
@@ -33,7 +33,7 @@ function check(schema: RJSFSchema, formData: unknown): RJSFValidationError[] {
   });
 }
 
-/** As it would be sent: fields that were emptied are not there. */
+/** The values as they would be sent in JSON: without emptied fields, which are undefined. */
 function plain(formData: unknown): unknown {
   return JSON.parse(JSON.stringify(formData ?? null)) as unknown;
 }

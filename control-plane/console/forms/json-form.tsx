@@ -1,4 +1,4 @@
-// The package's index also imports its test code.
+// Not from the package's index, which also imports its test code.
 import Form from '@rjsf/core/lib/components/Form.js';
 import type { FieldTemplateProps, ObjectFieldTemplateProps, RJSFSchema, UiSchema } from '@rjsf/utils';
 import { useState } from 'react';
@@ -16,7 +16,7 @@ export type JsonFormProps = {
   readonly initial: JsonObject;
   readonly action: string;
   readonly error: unknown;
-  /** The request that saves it. */
+  /** The state of the request that saves the form. */
   readonly save: EditFormProps['save'];
   readonly isBusy: boolean;
   readonly onSubmit: (values: JsonObject) => void;

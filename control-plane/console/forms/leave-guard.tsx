@@ -4,7 +4,7 @@ import { useBlocker } from 'react-router';
 import { Confirm } from '../design/confirm.tsx';
 import { discardUnsavedWork, hasUnsavedWork, useWaitingToLeave } from './unsaved.ts';
 
-/** Asks before unsaved work is left: by a link, the browser's back button, closing the page, signing out or another account. */
+/** Asks before unsaved changes are lost: by a link, Back, closing the page, signing out or switching accounts. */
 export function LeaveGuard(): ReactElement | null {
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) => hasUnsavedWork() && currentLocation.pathname !== nextLocation.pathname,

@@ -19,10 +19,10 @@ export type NamedChecksProps = {
   readonly onChange: (ids: readonly string[]) => void;
 };
 
-/** Fewer need no search. */
+/** Minimum number of entries from which a search field is shown. */
 const searchedFrom = 12;
 
-/** Chooses some of the destinations or sources, which are searched by name. */
+/** Checkboxes that choose several destinations or sources, with a search by name. */
 export function NamedChecks({ legend, of, none, ids, onChange }: NamedChecksProps): ReactElement {
   const [text, setText] = useState('');
   const wanted = useSettled(text.trim());

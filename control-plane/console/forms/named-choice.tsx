@@ -22,7 +22,7 @@ export type NamedChoiceProps = {
 const scopes = { destinations: 'destination', sources: 'source' } as const;
 const listedMax = 100;
 
-/** Chooses a destination or a source. If there are more than the list shows, they are searched by name. */
+/** Chooses one destination or source. If there are more than the list shows, a field searches them by name. */
 export function NamedChoice({ label, of, value, none, isRequired = false, onChange }: NamedChoiceProps): ReactElement {
   const [text, setText] = useState('');
   const wanted = useSettled(text.trim());
@@ -70,5 +70,5 @@ export function NamedChoice({ label, of, value, none, isRequired = false, onChan
   );
 }
 
-/** Shown for the choice until it is read, and if this key cannot read it. */
+/** Stands for the chosen entity until its name is read, and if this key cannot read it. */
 const unread = (id: string): Named => ({ id, name: id, type: '' });

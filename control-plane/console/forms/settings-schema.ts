@@ -1,7 +1,7 @@
 import type { RJSFSchema, UiSchema } from '@rjsf/utils';
 import type { DestinationType, JsonObject, SettingDescriptor } from '../api/types.ts';
 
-/** The value that stands for a stored secret. */
+/** The value that the API returns in place of a stored secret. */
 const secretMask = '********';
 
 export type SettingsForm = { readonly schema: RJSFSchema; readonly uiSchema: UiSchema; readonly initial: JsonObject };
@@ -23,7 +23,7 @@ export function settingsForm({ settings }: Pick<DestinationType, 'settings'>, st
   };
 }
 
-/** The changes that bring the stored settings to the form's: emptied fields are cleared, secrets are sent only when entered. */
+/** The settings to send: changed values, null for emptied fields, and secrets only if one was entered. */
 export function changedSettings(
   { settings }: Pick<DestinationType, 'settings'>,
   stored: JsonObject,

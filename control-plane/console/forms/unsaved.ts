@@ -1,9 +1,9 @@
 import { useEffect, useId, useSyncExternalStore } from 'react';
 
-/** Forms with unsaved changes, by id. */
+/** Ids of the forms with unsaved changes. */
 const unsaved = new Set<string>();
 
-/** While `isUnsaved`, the page is not left without a question. */
+/** While `isUnsaved` is true, leaving the page needs a confirmation. */
 export function useUnsaved(isUnsaved: boolean): void {
   const id = useId();
   useEffect(() => {
@@ -24,7 +24,7 @@ export function leaveThen(action: () => void): void {
   setWaiting(action);
 }
 
-/** The action that waits for confirmation. */
+/** The action that `leaveThen` holds until it is confirmed, and a function that drops it. */
 export function useWaitingToLeave(): readonly [action: (() => void) | undefined, clear: () => void] {
   const action = useSyncExternalStore(
     (listener) => {
@@ -47,7 +47,7 @@ export function hasUnsavedWork(): boolean {
   return unsaved.size > 0;
 }
 
-/** For a page that is left because its entity was removed. */
+/** Forgets all unsaved changes: the user confirmed leaving, or the entity was removed. */
 export function discardUnsavedWork(): void {
   unsaved.clear();
 }

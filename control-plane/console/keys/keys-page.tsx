@@ -14,7 +14,7 @@ import { More, Table } from '../design/table.tsx';
 import { Ago, At } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 
-/** For a dashboard or script that monitors the installation, which no role of an account covers. */
+/** The choice for a dashboard or script that monitors the installation, to which no role of an account gives access. */
 const operator = {
   id: 'operator',
   label: 'Operate the installation',

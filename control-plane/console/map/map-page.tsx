@@ -52,7 +52,7 @@ function Shown({ map: { since, totals, sources, destinations }, query }: ShownPr
     if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
   };
   useEffect(() => {
-    // The picture needs all of them, and of so few there are few.
+    // The picture needs all connections. It is shown for few sources and destinations, which have few connections.
     if (isWhole) readMore();
   }, [isWhole, connections.length]);
   return (
@@ -107,7 +107,7 @@ function Shown({ map: { since, totals, sources, destinations }, query }: ShownPr
   );
 }
 
-/** A number that leads to its events. */
+/** A count, with a link to the events counted. */
 function count({ source, destination }: Connection, events: number, outcome?: string): ReactElement | string {
   if (events === 0) return '0';
   const query = new URLSearchParams({

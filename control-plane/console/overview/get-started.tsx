@@ -12,7 +12,7 @@ type Step = {
   readonly isDone: boolean;
 };
 
-/** The steps from an empty account to the first delivery; null once all of them are done. */
+/** The steps from an empty account to the first delivery; renders nothing once all of them are done. */
 export function GetStarted({ activity }: { readonly activity: Activity }): ReactElement | null {
   const steps = stepsOf(activity);
   const next = steps.find(({ isDone }) => !isDone);

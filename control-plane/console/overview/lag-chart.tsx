@@ -9,7 +9,7 @@ export type LagChartProps = Pick<Activity, 'resolveLagMs' | 'firstStepAt' | 'ste
 
 /** The longest wait before an event was resolved, over time. The maximum is in text for screen readers. */
 export function LagChart({ resolveLagMs, firstStepAt, stepMs }: LagChartProps): ReactElement {
-  // Figures repeat: only changed ones are drawn again.
+  // Each read returns new arrays: the chart is drawn again only if their values have changed.
   const key = JSON.stringify([firstStepAt, resolveLagMs]);
   const data = useMemo((): uPlot.AlignedData => {
     const firstS = Date.parse(firstStepAt) / 1_000;

@@ -12,7 +12,7 @@ import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { GetStarted } from './get-started.tsx';
 
-// The library that draws is not needed to read the page.
+// Loaded on demand: the page is readable before the chart library has loaded.
 const LagChart = lazy(async () => ({ default: (await import('./lag-chart.tsx')).LagChart }));
 
 const ranges: Readonly<Record<ActivityRange, string>> = {
@@ -21,7 +21,7 @@ const ranges: Readonly<Record<ActivityRange, string>> = {
   '7d': '7 days',
 };
 
-/** Rows of each list: the page stays an overview, and the rest is a click away. */
+/** Maximum number of rows in each list; a link leads to the whole list. */
 const shownMax = 12;
 
 /** Problems first, then events received and delivered. */
@@ -159,7 +159,7 @@ function Shown({ activity }: { readonly activity: Activity }): ReactElement {
 
 type AllProps = { readonly to: string; readonly shown: number; readonly all: number; readonly noun: string };
 
-/** A link to the whole list, with the number shown here. */
+/** A link to the whole list that names how many of its entries are shown here. */
 function All({ to, shown, all, noun }: AllProps): ReactElement {
   return <Link to={to}>{shown < all ? `${shown} of ${countOf(all, noun)}` : `All ${noun}s`}</Link>;
 }
@@ -254,7 +254,7 @@ type ProblemsProps = { readonly problems: readonly Problem[]; readonly all: numb
 
 function Problems({ problems, all, hasEvents }: ProblemsProps): ReactElement | null {
   if (problems.length === 0) {
-    // Without any event yet there is no health to report.
+    // There is no health to report before the first event.
     if (!hasEvents) return null;
     return (
       <div className="note good" role="status">
