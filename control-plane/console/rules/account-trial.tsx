@@ -21,7 +21,7 @@ const shownMax = 50;
 
 type Row = { readonly way: Way; readonly before: Way | undefined; readonly isOther: boolean };
 
-/** The destinations of an event with the edited rule and with the live one, changes first. */
+/** The decision for each destination of an event, with the edited rule and with the live rules, changed ones first. */
 export function AccountTrial({ tried, standIns }: AccountTrialProps): ReactElement {
   const trial = useTrial(tried.id, standIns);
   const live = useRead<Ways>(`/events/${encodeURIComponent(tried.id)}/ways?rules=live`, { enabled: tried.id !== '' });

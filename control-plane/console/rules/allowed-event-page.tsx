@@ -46,7 +46,7 @@ export function AllowedEventPage(): ReactElement {
 }
 
 function Trial({ form: { id, fields } }: { readonly form: RuleForm<AllowedEventFields> }): ReactElement {
-  // A rule without a name is not tried: it cannot be saved either.
+  // A rule without a name is not tried, because it cannot be saved either.
   const standIns = fields.name === '' ? {} : { allowedEvents: { id: id ?? newRuleId, fields } };
   return <AccountTrial tried={useTriedEvent()} standIns={standIns} />;
 }

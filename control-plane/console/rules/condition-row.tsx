@@ -9,7 +9,7 @@ import type { Condition, OperandKind, Operator } from './logic.ts';
 export type ConditionRowProps = {
   readonly condition: Condition;
   readonly operators: readonly Operator[];
-  /** The list of paths to propose. */
+  /** Id of the `datalist` of paths to propose. */
   readonly pathsId: string;
   readonly known: KnownPaths;
   readonly buttons: ReactNode;
@@ -117,7 +117,7 @@ const placeholders = {
 
 type LinesProps = { readonly lines: readonly string[]; readonly onChange: (lines: readonly string[]) => void };
 
-/** One value per line. Lines that are still empty are no values. */
+/** A field for several values, one per line. Empty lines are not values. */
 function Lines({ lines, onChange }: LinesProps): ReactElement {
   const [text, setText] = useState(lines.join('\n'));
   const isSame = filled(text).join('\n') === lines.join('\n');

@@ -45,7 +45,7 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
   );
   const changeCategories = (categories: readonly Category[]): void => setFields({ ...fields, categories });
   const known = useKnownPaths();
-  // A rule without a name cannot be saved: it is not tried yet.
+  // A category without a name is not tried, because it cannot be saved.
   const named = { ...fields, categories: fields.categories.filter(({ name }) => name !== '') };
   return (
     <div className="editor">
@@ -101,7 +101,7 @@ type CategoryFieldsProps = {
   readonly category: Category;
   readonly language: RuleLanguage;
   readonly known: KnownPaths;
-  /** Undefined removes it. */
+  /** Called with undefined to remove the category. */
   readonly onChange: (category: Category | undefined) => void;
 };
 

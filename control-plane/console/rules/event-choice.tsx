@@ -16,7 +16,7 @@ export type TriedEvent = {
   readonly matching: readonly { readonly id: string }[] | undefined;
 };
 
-/** The event rules are tried on: the one the address names, else the newest that the rule applies to, else the newest. */
+/** The event on which rules are tried: the one in the page's query, else the newest that the rule applies to or any. */
 export function useTriedEvent(matching?: TriedEvent['matching']): TriedEvent {
   const [search] = useSearchParams();
   const named = search.get('event') ?? matching?.[0]?.id ?? '';
@@ -41,7 +41,7 @@ export function EventChoice({ id, event, matching }: TriedEvent): ReactElement {
   };
   const isListed = events.entities.some((one) => one.id === id);
   const [first] = events.entities;
-  // The preview follows the filter.
+  // If the filter excludes the chosen event, its first match is chosen.
   const moves = filter !== '' && events.isSuccess && first !== undefined && !isListed;
   useEffect(() => {
     if (moves) choose(first.id);

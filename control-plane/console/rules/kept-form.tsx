@@ -17,16 +17,16 @@ export type KeptFormProps<Fields> = {
   /** The form's current values. */
   readonly fields: Fields;
   readonly noun: string;
-  /** The page of the list. */
+  /** Path of the page with the list. */
   readonly listPath: string;
-  /** The page of one entity, by its id. */
+  /** Path of the page of one entity, by its id. */
   readonly pathOf: (id: string) => string;
-  /** A question before saving; undefined: none. */
+  /** The question to ask before saving; undefined: saved at once. */
   readonly ask?: (fields: Fields) => Question | undefined;
   readonly children: ReactNode;
 };
 
-/** Passed to the page of a rule that was new. */
+/** State of the navigation to the page of a new rule that was just saved. */
 type SavedState = { readonly isSaved: boolean };
 
 /** The form of a rule, which saves it in the draft or removes it. */

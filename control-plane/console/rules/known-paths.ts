@@ -12,7 +12,7 @@ export type KnownPaths = {
 };
 
 const ownPaths = ['event.event', 'event.id', 'event.time', 'event.source_id'] as const;
-/** Well-known properties of visitors, which recent ones may lack. */
+/** Well-known properties of visitors, accepted even if no recent event has them. */
 const visitorNames = `id email external_id first_name last_name gender date_of_birth phone_number city state zip country
   company_name job_title ip`.split(/\s+/);
 
@@ -22,7 +22,7 @@ export function knownPaths(found: EventPaths | undefined): KnownPaths {
   return { isKnown: (found?.events ?? 0) > 0, examples };
 }
 
-/** Why a path looks wrong; undefined if recent events have it, or could. Pure. */
+/** Why a path looks wrong; undefined if a recent event has it or could have it. Pure. */
 export function pathProblem(path: string, known: KnownPaths): string | undefined {
   const bare = path.trim().replace(/^\$/, '');
   if (bare === '') return 'The placeholder has no path.';
@@ -57,7 +57,7 @@ export function templateProblems(template: string, known: KnownPaths): readonly 
   return problems;
 }
 
-/** A path in the words of examples: other names of the context, and the first item for any of a list. */
+/** The form that `examples` use: `event.context` for its other names, and index 0 for any index of a list. */
 function plainPath(path: string): string {
   return path
     .replace(/^event\.(default_properties|request_context)(?=\.|$)/, 'event.context')
@@ -76,7 +76,7 @@ function suggestion(path: string, known: KnownPaths): string {
   return best === undefined ? '' : ` Did you mean ${best.path}?`;
 }
 
-/** Characters to add, remove or replace to get from one text to the other. */
+/** Number of characters to add, remove or replace to turn one text into the other. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -18,7 +18,7 @@ export type LogicBuilderProps = {
   readonly onChange: (logic: JsonObject | null) => void;
 };
 
-/** The conditions of a rule and how they are joined, as a form or as JSON. */
+/** Edits the conditions of a rule and how they are joined, as a form or as JSON. */
 export function LogicBuilder({ logic, operators, known, without, onChange }: LogicBuilderProps): ReactElement {
   const [isJson, setJson] = useState(false);
   const pathsId = useId();
@@ -56,7 +56,7 @@ function newCondition([operator]: readonly Operator[]): Logic {
   return { condition: { property: 'event.event', operator: operator?.name ?? 'Is', value: '' } };
 }
 
-/** A logic with one more condition: in the outermost list if its operator is AND, else in a new one. */
+/** A logic that also requires `more`: added to the outermost AND, or both within a new AND. */
 function joined(logic: Logic, more: Logic): Logic {
   return { AND: 'AND' in logic ? [...logic.AND, more] : [logic, more] };
 }
@@ -66,7 +66,7 @@ type Tools = { readonly operators: readonly Operator[]; readonly pathsId: string
 type NodeProps = {
   readonly logic: Logic;
   readonly tools: Tools;
-  /** Undefined removes it. */
+  /** Called with undefined to remove the node. */
   readonly onChange: (logic: Logic | undefined) => void;
 };
 
@@ -152,7 +152,7 @@ function Joined({ logic, tools, buttons, onChange }: JoinedProps): ReactElement 
   );
 }
 
-/** A new group has the other operator than its parent: with the same one it would change nothing. */
+/** A new group has the opposite operator of its parent's: with the same operator it would change nothing. */
 function otherJoin(joint: 'AND' | 'OR', first: Logic): Logic {
   return joint === 'AND' ? { OR: [first] } : { AND: [first] };
 }
@@ -162,7 +162,7 @@ type JsonTextProps = {
   readonly onChange: (logic: JsonObject | null) => void;
 };
 
-/** Holds text that is not valid yet; the rule keeps its last valid logic. */
+/** A field for the logic as JSON. While its text is invalid, the rule keeps the last valid logic. */
 function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
   const [text, setText] = useState(() => showJson(logic));
   const [problem, setProblem] = useState<string>();
@@ -196,7 +196,7 @@ function JsonText({ logic, onChange }: JsonTextProps): ReactElement {
   );
 }
 
-/** The logic of a text, or why it is invalid. */
+/** Parses JSON: the logic, null for the JSON null, or a string that says why the text is invalid. */
 function parse(text: string): Logic | null | string {
   let given: unknown;
   try {

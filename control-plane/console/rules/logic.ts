@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/types.ts';
 
-/** One value a condition compares with. */
+/** One value with which a condition compares. */
 export type Scalar = string | number | boolean | null;
 
 export type Condition = {
@@ -9,7 +9,7 @@ export type Condition = {
   readonly value?: Scalar | readonly Scalar[];
 };
 
-/** The conditions of a rule, as the API has them. */
+/** The conditions of a rule, in the API's format. */
 export type Logic =
   | { readonly condition: Condition }
   | { readonly AND: readonly Logic[] }
@@ -21,7 +21,7 @@ export type OperandKind = 'nothing' | 'value' | 'text' | 'number' | 'date' | 'li
 
 export type Operator = { readonly name: string; readonly summary: string; readonly takes: OperandKind };
 
-/** The logic of a stored or typed value; undefined if it is not one. Null members count as absent. */
+/** Reads a stored or typed value as a logic; undefined if it is none. Null members count as absent. */
 export function readLogic(given: unknown): Logic | undefined {
   if (!isObject(given)) return undefined;
   const [member, ...others] = Object.entries(given).filter(([, content]) => content !== null && content !== undefined);
@@ -54,7 +54,7 @@ function isObject(given: unknown): given is JsonObject {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
-/** A logic in a sentence, for lists. */
+/** A logic in words, for lists. */
 export function sayLogic(logic: Logic): string {
   if ('condition' in logic) {
     const { property, operator, value } = logic.condition;
@@ -73,14 +73,14 @@ export function sayOperator(name: string): string {
   return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }
 
-/** The lines in which a condition's value is written: one of each item of a list, the two ends of a range, or one. */
+/** The lines of text in which a condition's value is edited: one per item of a list, two for a range, otherwise one. */
 export function linesOf(value: Condition['value'], takes: OperandKind): readonly string[] {
   const items = itemsOf(value, takes).map((item) => (item === null ? '' : String(item)));
   if (takes === 'range') return [items[0] ?? '', items[1] ?? ''];
   return takes === 'list' ? items : [items[0] ?? ''];
 }
 
-/** The value of the lines. A number, true, false or null keeps its type while the text allows it. */
+/** The value written in `lines`. Numbers, booleans and null in `before` keep their type if the text allows it. */
 export function valueOf(
   lines: readonly string[],
   takes: OperandKind,
@@ -92,7 +92,7 @@ export function valueOf(
   return takes === 'list' || takes === 'range' ? items : one;
 }
 
-/** A condition with another operator, its value converted. */
+/** The condition with another operator, and its value converted for that; `takesNow` belongs to the old operator. */
 export function withOperator(condition: Condition, { name, takes }: Operator, takesNow: OperandKind): Condition {
   const { property, value } = condition;
   if (takes === 'nothing') return { property, operator: name };
@@ -101,7 +101,7 @@ export function withOperator(condition: Condition, { name, takes }: Operator, ta
   return { property, operator: name, value: valueOf(kept, takes, value) };
 }
 
-/** The items of a value: text with commas is a list to the operators that take one. */
+/** The items of a value. For operators that take a list or a range, commas separate the items of a text. */
 function itemsOf(value: Condition['value'], takes: OperandKind): readonly Scalar[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value as readonly Scalar[];

@@ -57,7 +57,7 @@ export function MappingPage(): ReactElement {
   );
 }
 
-/** A question before a mapping is saved that applies to every event, or to no recent one. */
+/** The question before saving an enabled mapping that applies to every event or to no recent one. */
 function askBefore({ isEnabled, logic }: MappingFields, matches: RuleMatches | undefined): Question | undefined {
   if (!isEnabled) return undefined;
   if (logic === null) {
@@ -161,7 +161,7 @@ function Preview({ id, fields }: Pick<RuleForm<MappingFields>, 'id' | 'fields'>)
     <div className="stack">
       <MappingTrial tried={tried} id={id ?? newRuleId} fields={fields} />
       {fields.destinationId === '' ? null : (
-        // Opened again for another destination.
+        // With the key, another destination starts with the list closed.
         <WithoutMapping key={fields.destinationId} destinationId={fields.destinationId} />
       )}
     </div>

@@ -12,7 +12,7 @@ export type MappingRowsProps = {
   readonly others: MappingFields['others'];
   readonly modifications: RuleLanguage['modifications'];
   readonly known: KnownPaths;
-  /** Properties of the event in the preview that no row names. */
+  /** Properties that the event in the preview has and no row names. */
   readonly unnamed: readonly string[];
   readonly onChange: (changed: Pick<MappingFields, 'mappings'> | Pick<MappingFields, 'others'>) => void;
 };
@@ -60,7 +60,7 @@ type RowProps = {
   readonly modifications: RuleLanguage['modifications'];
   readonly known: KnownPaths;
   readonly templatesId: string;
-  /** Undefined removes it. */
+  /** Called with undefined to remove the row. */
   readonly onChange: (row: MappingRow | undefined) => void;
 };
 

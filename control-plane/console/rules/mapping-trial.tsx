@@ -21,7 +21,7 @@ export type MappingTrialProps = {
 export function MappingTrial({ tried, id, fields }: MappingTrialProps): ReactElement {
   const { destinationId } = fields;
   const eventId = destinationId === '' ? '' : tried.id;
-  // A property without a name cannot be saved: it is not tried yet.
+  // A property without a name is not tried, because it cannot be saved.
   const named = { ...fields, mappings: fields.mappings.filter(({ property }) => property !== '') };
   const trial = useTrial(eventId, { mappings: { id, fields: named } }, destinationId);
   const without = useTrial(eventId, { mappings: { id, fields: null } }, destinationId);

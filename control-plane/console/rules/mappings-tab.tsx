@@ -86,7 +86,7 @@ export function MappingsTab(): ReactElement {
 /** Maximum number of destinations whose names the list of mappings reads. */
 const namedMax = 1_000;
 
-/** Names of destinations: the list is read until it has all that are needed. */
+/** Returns a function for destination names. Pages are read until all `ids` are found, at most `namedMax` entries. */
 function useDestinationNames(ids: readonly string[]): (id: string) => string {
   const { entities, hasNextPage, isFetchingNextPage, fetchNextPage } = useList<Named>('/destinations?limit=100');
   const nameOf = useNameOf('destinations', entities);

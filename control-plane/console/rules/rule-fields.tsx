@@ -10,7 +10,7 @@ type TextFieldProps = {
   readonly onChange: (value: string) => void;
 };
 
-/** A line of text. */
+/** A field for one line of text. */
 export function TextField({
   label,
   hint,
@@ -43,7 +43,7 @@ type ChoiceFieldProps<Value extends string> = {
   readonly onChange: (value: Value) => void;
 };
 
-/** One of a few values. */
+/** A field for one of a few values. */
 export function ChoiceField<Value extends string>(props: ChoiceFieldProps<Value>): ReactElement {
   const { label, hint, value, words, onChange } = props;
   return (
@@ -61,7 +61,7 @@ export function ChoiceField<Value extends string>(props: ChoiceFieldProps<Value>
   );
 }
 
-/** The text of a field, null if it is empty. */
+/** The text of a field; null if it is empty. */
 export function textOrNull(text: string): string | null {
   return text === '' ? null : text;
 }

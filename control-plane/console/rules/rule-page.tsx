@@ -10,9 +10,9 @@ import './rules.css';
 import { useKept } from './use-kept.ts';
 import type { KeptCollection, KeptRule } from './use-kept.ts';
 
-/** The edited rule. */
+/** The rule being edited. */
 export type RuleForm<Fields> = {
-  /** Undefined for a new one. */
+  /** Undefined for a new rule. */
   readonly id: string | undefined;
   readonly fields: Fields;
   change(changed: Partial<Fields>): void;
@@ -25,7 +25,7 @@ export type RulePageProps<Fields> = {
   readonly lead: string;
   /** The page of the list. */
   readonly list: { readonly to: string; readonly label: string };
-  /** The page of one entity, by its id. */
+  /** Path of the page of one entity, by its id. */
   readonly pathOf: (id: string) => string;
   readonly empty: Fields;
   readonly form: (form: RuleForm<Fields>) => ReactNode;
@@ -33,7 +33,7 @@ export type RulePageProps<Fields> = {
   readonly beside?: (form: RuleForm<Fields>) => ReactNode;
   /** Shown below the form of a stored rule. */
   readonly below?: ReactNode;
-  /** A question before saving; undefined: none. */
+  /** The question to ask before saving; undefined: saved at once. */
   readonly ask?: (fields: Fields) => Question | undefined;
 };
 
@@ -47,7 +47,7 @@ export function RulePage<Fields extends { readonly name: string | null }>(props:
       {id === undefined ? null : <Waiting query={kept.query} />}
       {id === undefined || stored !== undefined ? (
         <StoredRule
-          // The form starts again with another rule.
+          // For another rule the form restarts.
           key={id ?? ''}
           {...props}
           id={id}

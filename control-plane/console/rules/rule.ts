@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/types.ts';
 import type { Operator } from './logic.ts';
 
-/** The vocabulary of rules. */
+/** The operators and modifications that rules can use. */
 export type RuleLanguage = {
   readonly operators: readonly Operator[];
   readonly modifications: readonly { readonly name: string; readonly summary: string }[];
@@ -81,7 +81,7 @@ export type PlannedProperty = {
   readonly allowedValues?: readonly (string | number | boolean)[] | null;
 };
 
-/** Signals that decide about a purpose if neither the event nor its visitor does. */
+/** Consent signals that decide on a purpose if neither the event nor its visitor has an answer. */
 export type ConsentSignals = {
   readonly segment?: readonly string[] | undefined;
   readonly rudderstack?: readonly string[] | undefined;
@@ -108,7 +108,7 @@ export type Kept<Fields> = Fields & {
   readonly updatedAt: string | null;
 };
 
-/** The fields of an entity alone, as they are sent. */
+/** The fields to send when an entity is saved: without its id and times. */
 export function fieldsOf<Fields extends object>(kept: Kept<Fields>): Fields {
   const { id: _id, createdAt: _createdAt, updatedAt: _updatedAt, ...fields } = kept;
   return fields as unknown as Fields;

@@ -40,7 +40,7 @@ const gpcWords = [
   ['always', 'always denies'],
 ] as const;
 
-/** The signals of a purpose. */
+/** The consent signals that decide on a purpose. */
 export function SignalFields({ signals, onChange }: SignalFieldsProps): ReactElement {
   const change = (changed: ConsentSignals): void => {
     const next = Object.entries({ ...signals, ...changed }).filter(([, value]) => value !== undefined);
@@ -135,7 +135,7 @@ type ListFieldProps = {
   onChange(ids: readonly string[]): void;
 };
 
-/** Comma-separated words. The text stays as typed. */
+/** A field for words separated by commas or spaces. The text stays as typed. */
 export function ListField({ label, hint, value, onChange }: ListFieldProps): ReactElement {
   const [text, setText] = useState(value.join(', '));
   return (

@@ -20,7 +20,7 @@ export type KeptRule<Fields> = {
   readonly remove: UseMutationResult<unknown, Error, undefined>;
 };
 
-/** A rule of the draft and its changes; without an id, a new rule. */
+/** Reads, saves and removes a rule of the draft; without an id, saving creates a new rule. */
 export function useKept<Fields>(collection: KeptCollection, id: string | undefined): KeptRule<Fields> {
   const path = `/collections/${collection}`;
   const one = `${path}/${encodeURIComponent(id ?? '')}`;

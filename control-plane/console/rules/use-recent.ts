@@ -14,7 +14,7 @@ export function useKnownPaths(): KnownPaths {
   return knownPaths(useRead<EventPaths>('/rules/paths', { enabled: mayRead }).data);
 }
 
-/** The events of the last day that a logic matches; asked again when typing pauses. */
+/** Counts the events of the last day that match a logic. Requested again when typing pauses. */
 export function useMatches(logic: JsonObject | null): UseQueryResult<RuleMatches> {
   const { current } = useAccounts();
   const mayRead = useScope('event:list');

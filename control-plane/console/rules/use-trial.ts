@@ -5,11 +5,11 @@ import { request } from '../api/request.ts';
 import type { Way } from '../api/types.ts';
 import { useSettled } from '../api/use-settled.ts';
 
-/** The edited rules of the page, by collection; none of them is stored. */
+/** Edited rules, by collection, that replace the stored ones in a trial. Nothing is stored. */
 export type StandIns = {
   readonly [collection in 'mappings' | 'globalDispatchCenters' | 'allowedEvents']?: {
     readonly id: string;
-    /** Null: as if it were removed. */
+    /** Null: tried as if the rule were removed. */
     readonly fields: object | null;
   };
 };
@@ -19,11 +19,11 @@ export type Ways = { readonly ways: readonly Way[] };
 /** The placeholder id of a new rule; no real id has this form. */
 export const newRuleId = '-';
 
-/** The draft's decision about an event with the edited rule. Requested again when typing pauses. */
+/** The draft's decisions about an event, with the edited rules. Requested again when typing pauses. */
 export function useTrial(eventId: string, standIns: StandIns, destinationId?: string): UseQueryResult<Ways> {
   const { current } = useAccounts();
   const asked = useSettled(JSON.stringify({ ...standIns, destinationId }));
-  // A new rule has no destination until one is chosen.
+  // '' for a new mapping whose destination is not chosen yet.
   const isComplete = (JSON.parse(asked) as { destinationId?: string }).destinationId !== '';
   return useQuery<Ways>({
     queryKey: [current?.accountId, 'trial', eventId, asked],

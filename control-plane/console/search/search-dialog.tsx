@@ -16,7 +16,7 @@ export function SearchDialog({ onDone }: { readonly onDone: () => void }): React
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
-  // By content, since results arrive group by group.
+  // The choice is kept by content and not by index, because results arrive group by group.
   const at = Math.max(
     0,
     places.findIndex((place) => keyOf(place) === chosen),
@@ -28,7 +28,7 @@ export function SearchDialog({ onDone }: { readonly onDone: () => void }): React
   const go = (place: FoundPlace | undefined): void => {
     if (place === undefined) return;
     onDone();
-    // The documentation is no page of the console.
+    // The documentation is not part of the console's routes.
     if (place.to.startsWith('/docs/')) globalThis.location.assign(place.to);
     else void navigate(place.to);
   };

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import type MiniSearch from 'minisearch';
-// The documentation's own functions, with which its index was built.
+// The options with which the documentation's build made the index.
 import { searchOptions } from 'docs/search-options';
 import type { FoundSection } from 'docs/search-options';
 
-/** A result with its address and type. */
+/** A search result; `what` is its type in words, `to` its address. */
 export type FoundPlace = { readonly label: string; readonly what: string; readonly to: string };
 
 const root = '/docs/';
@@ -23,7 +23,7 @@ export function useDocs(typed: string): {
   });
   if (typed === '' || data === undefined || data === null) return { found: [], error, isLoading };
   const sections = data.search(typed) as unknown as readonly FoundSection[];
-  // Pages of destinations have the same headings: of these the best one is enough.
+  // Destination pages share their headings: only the best match of each heading is shown.
   const byHeading = new Map(sections.toReversed().map((section) => [section.heading || section.page, section]));
   return { found: [...byHeading.values()].toReversed().map(placeOf), error, isLoading };
 }

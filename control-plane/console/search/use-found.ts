@@ -28,7 +28,7 @@ export function useFound(text: string): {
   const kinds = useRead<{ readonly entities: readonly DestinationType[] }>('/destinations/types', {
     enabled: isAsked && may('destination:list'),
   });
-  // An id or an address is in no page.
+  // Ids and e-mail addresses are not searched in the documentation.
   const docs = useDocs(/@|\d{3,}|-\d/.test(typed) ? '' : typed);
   const pagesFound = pages
     .flatMap((group) => group.places)
@@ -53,7 +53,7 @@ export function useFound(text: string): {
   };
 }
 
-/** Pages of entities, by collection: label and start of the address. */
+/** By collection: label of its entities, and path of their pages up to the id. */
 const entityPages: Readonly<Record<string, readonly [what: string, path: string]>> = {
   destinations: ['Destination', '/destinations/'],
   sources: ['Source', '/sources/'],
@@ -72,7 +72,7 @@ function placeOf({ collection, id, name, label }: FoundEntity): readonly FoundPl
   return [{ label: name, what: label === null ? what : `${what}, ${label}`, to: path + encodeURIComponent(id) }];
 }
 
-/** Reads of people and events are recorded, so they are looked up once one is chosen. */
+/** Places that look up a visitor or an event only when chosen, because the audit records each such read. */
 function lookUps(typed: string, may: (scope: string) => boolean): readonly FoundPlace[] {
   const value = encodeURIComponent(typed);
   const isEmail = typed.includes('@');
@@ -93,7 +93,7 @@ function lookUps(typed: string, may: (scope: string) => boolean): readonly Found
   ];
 }
 
-/** The text, once it has not changed for a moment. */
+/** `text` as it was when it last stayed unchanged for `pauseMs`; '' at once. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { useRouteError } from 'react-router';
 import { ErrorNote } from '../design/feedback.tsx';
 import { Logo } from './logo.tsx';
 
-/** Shown in place of the console if a page fails to load or to draw, as after an upgrade of the control plane. */
+/** Replaces the console if a page fails to load or render, for example after an upgrade of the control plane. */
 export function BrokenPage(): ReactElement {
   const error = useRouteError();
   useEffect(() => {

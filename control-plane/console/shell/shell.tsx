@@ -13,7 +13,7 @@ import { SignInForm } from './sign-in-page.tsx';
 
 type ShellProps = {
   readonly children: ReactNode;
-  /** The open search. */
+  /** Renders the search while it is open. */
   readonly search: (onDone: () => void) => ReactNode;
 };
 
@@ -83,7 +83,7 @@ export function Shell({ children, search }: ShellProps): ReactElement {
   );
 }
 
-/** `/` or Ctrl+K, unless the key is for a field. */
+/** Calls `onSearch` on `/`, Ctrl+K or Cmd+K, unless the key is typed into a field. */
 function useSearchKey(onSearch: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {

@@ -7,7 +7,7 @@ import { Field } from '../design/field.tsx';
 import { Logo } from './logo.tsx';
 
 export type SignInProps = {
-  /** Why a link did not sign in. */
+  /** The error of a sign-in link. */
   readonly failed?: unknown;
   readonly onDone?: () => void;
 };
@@ -36,7 +36,7 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
   );
 }
 
-/** Why a sign-in at the provider was rejected here. */
+/** Why single sign-on failed, by the code in `failed` of the address. */
 const failures: Readonly<Record<string, string>> = {
   over: 'The sign-in took more than ten minutes, or was begun in another browser. Try again.',
   provider: 'The provider did not confirm the sign-in. Try again; the log of the control plane says why.',

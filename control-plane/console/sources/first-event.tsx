@@ -27,7 +27,7 @@ export function FirstEvent({ source }: { readonly source: Source }): ReactElemen
 
 function Arrived({ source, at }: { readonly source: Source; readonly at: string }): ReactElement {
   const mayList = useScope('event:list');
-  // The view of recent events is written twice a second: it may have the event a moment later.
+  // The view of recent events is written twice a second, so it might not have the event yet.
   const events = useRead<Page<RecentEvent>>(`/events?sourceId=${source.id}&limit=1`, { enabled: mayList });
   const event = events.data?.entities[0];
   const isMissing = mayList && events.isSuccess && event === undefined;

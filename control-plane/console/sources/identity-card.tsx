@@ -16,7 +16,7 @@ const labels: Readonly<Record<IdentityCounts['entities'][number]['reason'], stri
   full: 'Over 1,000 identifiers per visitor',
 };
 
-/** Identity data in events of a source that was not stored with visitors, last 7 days. */
+/** Identity data of the last 7 days that was in a source's events but not stored with visitors. */
 export function IdentityCard({ sourceId }: { readonly sourceId: string }): ReactElement {
   const query = useRead<IdentityCounts>(`/identity-counts?range=7d&sourceId=${encodeURIComponent(sourceId)}`);
   const figures = query.data?.entities ?? [];

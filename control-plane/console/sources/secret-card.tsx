@@ -6,7 +6,7 @@ import { Code } from '../design/code.tsx';
 import { Confirm } from '../design/confirm.tsx';
 import { Card } from '../design/page.tsx';
 
-/** Types of sources whose key every visitor can read, as the API has them. */
+/** Ids of the source types whose key every visitor can read. */
 const publicTypes = /^(?:WebSource|PixelImage|RedirectSource|(?:Android|React|iOS)NativeApi)$/;
 
 export const takesUserHash = (type: string): boolean => publicTypes.test(type);

@@ -17,7 +17,7 @@ export type WebhookCardProps = {
   readonly mayUpdate: boolean;
 };
 
-/** The address of a webhook, the provider's steps, and the secrets that belong to it. */
+/** The address of a webhook source, the steps to set it up at the provider, and fields for the provider's secrets. */
 export function WebhookCard({ source, type, tokens, mayUpdate }: WebhookCardProps): ReactElement {
   const { secretName, tokenName, setUp, notes } = type;
   return (
@@ -59,7 +59,7 @@ type SecretFieldProps = {
   readonly source: Source;
   readonly field: 'signingSecret' | 'accessToken';
   readonly label: string;
-  /** Shown while it is not set. */
+  /** Hint while the secret is not set. */
   readonly unset: string;
   readonly mayUpdate: boolean;
 };

@@ -19,7 +19,7 @@ type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
 /** Entries older than user accounts have no kind; nearly all of them are by API keys. */
 const kinds: Readonly<Record<string, string>> = { user: 'User', key: 'API key', tool: 'Command line' };
 
-/** Who changed, published or read what, with filters and export. */
+/** The audit: who changed, published or read what, with filters and export. */
 export function AuditPage(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const [filters, setFilters] = useState<Filters>(
@@ -129,7 +129,7 @@ export function AuditPage(): ReactElement {
   );
 }
 
-/** The list with the filters of the address. */
+/** Path of the list, with the filters of the page's query; a day counts from its start in UTC. */
 function pathOf(search: URLSearchParams): string {
   const query = new URLSearchParams();
   for (const name of filterNames) {
@@ -150,7 +150,7 @@ const columns = ['at', 'actorKind', 'actorId', 'actorName', 'action', 'collectio
 function csvOf(entries: readonly AuditEntry[]): string {
   const cell = (value: unknown): string => {
     const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value);
-    // A spreadsheet would run such a text as a formula.
+    // The apostrophe keeps a spreadsheet from running the text as a formula.
     return `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
   };
   const rows = entries.map((entry) => columns.map((name) => cell(entry[name])).join(','));

@@ -1,6 +1,6 @@
 import type { MouseEvent, ReactElement } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
-// The build renders both from the alerts' files.
+// The build renders both from the runbook's Markdown.
 import alerts from 'runbook/alerts.md';
 import symptoms from 'runbook/symptoms.md';
 import { Card, Empty, Page } from '../design/page.tsx';

@@ -116,7 +116,7 @@ const states: Readonly<Record<string, readonly [Tone, string]>> = {
 
 type PlacedActor = Actor & { readonly instanceId: string };
 
-/** A partition, a destination, or the account of the page. */
+/** What an actor works on: a partition, a destination, or the account shown. */
 function ActorSubject({ actor: { key, name } }: { readonly actor: PlacedActor }): ReactElement {
   const { current } = useAccounts();
   if (key === current?.accountId) return <span dir="auto">{current.accountName}</span>;

@@ -2,7 +2,7 @@ import type { PlannedProperty } from '../rules/rule.ts';
 
 type Values = NonNullable<PlannedProperty['allowedValues']>;
 
-/** The form's text as values of the type; null if empty. A value of another type stays text, which the API rejects. */
+/** Reads comma-separated text as values of a type; null if empty. What has another type stays text: the API rejects it. */
 export function readAllowedValues(text: string, type: PlannedProperty['type']): Values | null {
   const words = text
     .split(',')

@@ -179,7 +179,7 @@ function FindingState({ finding }: { readonly finding: Finding }): ReactElement 
 
 type ProposalAt = { readonly action: 'Hash' | 'Encrypt'; readonly destinationId: string };
 
-/** Hashes or encrypts the property at one destination: a mapping in the draft. The list is read when it is opened. */
+/** Adds a mapping to the draft that hashes or encrypts the property at one destination. Reads its list once opened. */
 function ProposeAt(props: { readonly isPending: boolean; onPropose(proposal: ProposalAt): void }): ReactElement {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -52,7 +52,7 @@ export function PlanRulePage(): ReactElement {
   );
 }
 
-/** The text of `expected`. */
+/** By rule type: label and hint of the field `expected`. */
 const expectedWords: { readonly [Type in RuleFields['type']]?: { readonly label: string; readonly hint: string } } = {
   Pattern: { label: 'Pattern', hint: 'A regular expression (RE2).' },
   OneOf: { label: 'Values', hint: 'A list in JSON, such as ["EUR", "USD"] or [1, 2, true].' },

@@ -77,7 +77,7 @@ export function PlanTrial(): ReactElement | null {
   );
 }
 
-/** Of the last 1,000 events, the draft would have quarantined 12, changed 40. */
+/** Such as `Of the last 1,000 events, the draft would have quarantined 12, changed 40.` */
 function inWords({ tried, quarantined, dropped, changed, isComplete }: PlanTrialResult): string {
   const parts = [
     ['quarantined', quarantined],

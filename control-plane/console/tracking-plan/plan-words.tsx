@@ -28,10 +28,10 @@ const builtIn: Readonly<Record<string, string>> = {
   'too-costly': 'Rules cost too much',
 };
 
-/** Labels of rules without a name of their own. */
+/** A rule's label: its name or, for a built-in rule, a phrase; else its id. */
 export const ruleLabel = (rule: string, name: string | null | undefined): string => name ?? builtIn[rule] ?? rule;
 
-/** A rule by its name, with a link to its page if it has one. */
+/** A rule's label, with a link to its page unless it is built in or has no name. */
 export function RuleName({ rule, name }: { readonly rule: string; readonly name: string | null }): ReactElement {
   const label = ruleLabel(rule, name);
   if (builtIn[rule] !== undefined || name === null) return <span dir="auto">{label}</span>;

@@ -19,7 +19,7 @@ export function PlannedProperties({ properties, onChange }: PlannedPropertiesPro
     <fieldset className="stack">
       <legend>Properties</legend>
       {properties.map((property, index) => (
-        // Rows have no ids of their own; one is only added at the end or removed.
+        // Rows have no ids. The number of rows in the key redraws all of them when one is added or removed.
         // oxlint-disable-next-line react/no-array-index-key
         <div key={`${index} of ${properties.length}`} className="row">
           <PropertyRow property={property} place={index + 1} onChange={(changed) => changeAt(index, changed)} />

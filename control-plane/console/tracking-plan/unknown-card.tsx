@@ -13,7 +13,7 @@ import type { PlanAction, PlanSeverity } from './plan-words.tsx';
 
 type Settings = Pick<Account, 'unknownEvents' | 'unknownProperties'>;
 
-/** The actions for events and properties that the plan does not list. */
+/** A form for the actions on events and properties that the plan does not list. */
 export function UnknownCard(): ReactElement {
   const query = useRead<Account>('/account');
   return (

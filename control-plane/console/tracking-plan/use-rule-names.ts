@@ -1,7 +1,7 @@
 import { useList } from '../api/queries.ts';
 import type { EventFields, Kept, RuleFields } from '../rules/rule.ts';
 
-/** Names of the rules and events of the draft's plan, by id: both can quarantine events. */
+/** Names of the draft plan's rules and planned events, by id. Both, because either can quarantine an event. */
 export function useRuleNames(): ReadonlyMap<string, string> {
   const rules = useList<Kept<RuleFields>>('/collections/dataGovernanceRules?limit=100');
   const events = useList<Kept<EventFields>>('/collections/dataGovernanceEvents?limit=100');

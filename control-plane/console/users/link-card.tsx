@@ -4,7 +4,7 @@ import { Code } from '../design/code.tsx';
 import { Card } from '../design/page.tsx';
 import { At } from '../design/time.tsx';
 
-/** A link to hand to a person: it is shown once. */
+/** A sign-in link to send to a person. It is shown once. */
 export function LinkCard({ email, link }: { readonly email: string; readonly link: SignInLink }): ReactElement {
   const url = `${location.origin}/sign-in#${link.code}`;
   const body = `Sign in to Sluice with this link. It works once.\n\n${url}\n`;

@@ -10,7 +10,7 @@ export type RoleFieldProps = {
   readonly onChange: (role: string) => void;
 };
 
-/** The choice of a role, with what it allows. */
+/** Chooses a role; its hint says what the role allows. */
 export function RoleField({ label, roles, role, onChange }: RoleFieldProps): ReactElement {
   return (
     <Field label={label} hint={roles.find(({ id }) => id === role)?.summary}>

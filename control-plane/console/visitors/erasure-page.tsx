@@ -169,7 +169,7 @@ function Deleted({ erasure }: { readonly erasure: Erasure }): ReactElement {
   );
 }
 
-/** How the certificate is verified. */
+/** Explains how to verify the certificate. */
 function CertificateCard({ id }: { readonly id: string }): ReactElement {
   return (
     <Card title="Certificate">

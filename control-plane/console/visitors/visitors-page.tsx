@@ -12,7 +12,7 @@ import { At } from '../design/time.tsx';
 
 const kinds = { externalId: 'External id', email: 'E-mail address', userId: 'User id' } as const;
 
-/** The reply to an erasure, for keys that cannot read its record. */
+/** The reply to a request for an erasure, shown if the key cannot read the erasure's record. */
 export type Erased = { readonly erasureId: string; readonly erasedAt: string; readonly recentEventCount: number };
 
 function ErasedNote({ erased }: { readonly erased: Erased }): ReactElement {
@@ -54,7 +54,7 @@ export function VisitorsPage(): ReactElement {
     event.preventDefault();
     void find(kind, text);
   };
-  // The search of the console leads here with an identifier to look up. A reload does not look it up again.
+  // The console's search opens this page with `find=1`. Looking up removes it, so a reload does not look up again.
   const isAsked = search.get('find') !== null;
   useEffect(() => {
     if (!isAsked) return;
