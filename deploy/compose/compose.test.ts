@@ -37,7 +37,7 @@ test('compose: every service of ours knows the variables it is given, and takes 
   }
 });
 
-/** What each service has of its own to log in with. */
+/** Variables that differ per service, because each has its own login. */
 const ownLogin: ReadonlySet<string> = new Set(['NATS_USER', 'NATS_PASSWORD_FILE']);
 
 const networksOf = ({ networks = [] }: ComposeService): readonly string[] =>
@@ -78,7 +78,7 @@ test('compose: a destination may be at the demo sink, and at no other part, also
   for (const { ipam } of Object.values(compose.networks)) {
     const [{ subnet, ip_range: range } = { subnet: '' }] = ipam.config;
     const [first] = (range ?? subnet).split('/');
-    // The host's own address in the network, and the first one a container is given.
+    // The host's address in the network, and the first address that a container gets.
     for (const address of [first?.replace(/\.0$/, '.1'), first?.replace(/\.0$/, '.2')]) {
       expect({ address, isAllowed: wide.allows(address ?? '', 9082) }).toEqual({ address, isAllowed: false });
     }

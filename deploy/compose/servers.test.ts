@@ -9,11 +9,11 @@ beforeAll(async () => {
   [nginx, nats] = await Promise.all([readHere('nginx.conf'), readHere('nats.conf')]);
 });
 const gateway = readGatewayEnv({});
-/** What a directive says, in a block if one is named. */
+/** The value of a directive of nginx.conf, within `block` if given; undefined if it is not set. */
 const directive = (name: string, block = ''): string | undefined =>
   new RegExp(`${block}[^}]*?\\b${name} ([^;]+);`).exec(nginx)?.[1];
 
-/** A gateway closes a connection that was idle this long: the HTTP engine's own, not to be changed. */
+/** A gateway closes connections that are idle for this time, which is fixed in the HTTP engine. */
 const gatewayIdleS = 10;
 
 test('nginx: lets go of idle connections well before a gateway does', () => {

@@ -12,7 +12,7 @@ const top = join(import.meta.dirname, '../..');
 const read = (path: string): Promise<string> => readFile(join(top, path), 'utf8');
 const run = promisify(execFile);
 
-/** Instructions, with lines that go on joined. */
+/** The instructions of the Dockerfile, with continued lines joined. */
 const instructions = async (): Promise<string[]> =>
   (await read('deploy/docker/Dockerfile'))
     .replaceAll(/^#.*\n/gm, '')
@@ -20,13 +20,13 @@ const instructions = async (): Promise<string[]> =>
     .split('\n')
     .filter((line) => line.trim() !== '');
 
-/** The files that are reached from some, by imports and as entries of threads, and the packages they import. Types apart. */
+/** The files that `entries` reach by imports and as entries of threads, and the packages imported. Types do not count. */
 async function readImports(
   entries: readonly string[],
 ): Promise<{ readonly files: ReadonlySet<string>; readonly packages: ReadonlySet<string> }> {
   const files = new Set(entries);
   const packages = new Set<string>();
-  // A set hands out also what is added meanwhile.
+  // A loop over a set also visits entries that are added meanwhile.
   for (const file of files) {
     const text = (await read(file)).replaceAll(/^(?:import|export) type [^;]*;/gm, '');
     for (const [, imported = ''] of text.matchAll(/(?:^import |\bfrom |new URL\((?='\.))'([^']+)'/gm)) {

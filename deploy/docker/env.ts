@@ -4,7 +4,7 @@ import { pipelineStatusEnv } from '../../pipeline/status/status-settings.ts';
 import { defineEnv } from '../../shared/runtime/env.ts';
 import { sinkEnv } from '../local/sink/env.ts';
 
-/** The port of this container's service, whichever it is. */
+/** The variables with the metrics port of the container's service, which may be any of ours. */
 export const { read: readHealthcheckEnv } = defineEnv({
   GATEWAY_METRICS_PORT: gatewayStatusEnv.GATEWAY_METRICS_PORT,
   CONTROL_PLANE_METRICS_PORT: controlPlaneHttpEnv.CONTROL_PLANE_METRICS_PORT,

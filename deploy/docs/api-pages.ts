@@ -3,9 +3,9 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { slugOf } from './page.ts';
 import type { Page } from './page.ts';
 
-/** One of the OpenAPI documents of the two interfaces. */
+/** The OpenAPI document of one of the two interfaces. */
 export type ApiDocument = {
-  /** Prefix of its pages' paths, and name of its file. */
+  /** Prefix of the paths of the document's pages, and name of its file. */
   readonly name: 'control-plane' | 'ingest';
   readonly label: string;
   readonly document: JsonObject;
@@ -13,7 +13,7 @@ export type ApiDocument = {
 
 type Operation = { readonly method: string; readonly path: string; readonly described: JsonObject };
 
-/** A page for each tag of a document, or one for a document without tags. */
+/** One page per tag of a document; a single page if it has no tags. */
 export function apiPages({ name, label, document }: ApiDocument): readonly Page[] {
   const operations = operationsOf(document);
   const tagOf = ({ described }: Operation): string => firstText(described['tags']) ?? '';
@@ -79,7 +79,7 @@ function parameterRow(parameter: JsonObject): string[] {
   ];
 }
 
-/** The fields of a body, two levels deep. */
+/** A table of a body's fields, two levels deep; without fields, the type alone. */
 function fieldsTable(schema: JsonObject, document: JsonObject): string {
   const rows = fieldRows(schema, document, '', 0);
   return rows.length === 0 ? typeOf(schema) : table(['Field', 'Type', 'Meaning'], rows);
@@ -135,7 +135,7 @@ function resolve(schema: JsonObject, document: JsonObject): JsonObject {
   return objectOf(member(document, ...reference.replace('#/', '').split('/')));
 }
 
-/** Blank lines around the content make it parse as Markdown. */
+/** JSON in a collapsed block. With blank lines around it, the content of `<details>` is parsed as Markdown. */
 const folded = (title: string, value: unknown): string =>
   `<details>\n<summary>${title}</summary>\n\n\`\`\`json\n${JSON.stringify(value, undefined, 2)}\n\`\`\`\n\n</details>`;
 

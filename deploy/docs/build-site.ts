@@ -7,7 +7,7 @@ import { apiDocuments, readSections } from './sections.ts';
 import { writeSiteFiles } from './site-files.ts';
 
 const inputFolder = 'deploy/docs/site';
-/** Files that pages link to and that are on the site as text; others are in the repository alone. */
+/** Whether a linked file of the repository is copied to the site. */
 const isShown = (path: string): boolean =>
   /^deploy\/(?!docs\/).+\.(?:conf|ya?ml|service|tf)$|^deploy\/console\/.+\.png$|^shared\/experiments\/.+\.json$|^deploy\/cli\/compare-kinds\/.+\.jsonl$/.test(
     path,
@@ -71,7 +71,7 @@ export async function buildSite(target: string): Promise<{ readonly pages: numbe
   return { pages: built.size };
 }
 
-/** Gives table rows that start with a name their own address, so that links and searches lead to them. */
+/** Gives an id to table rows that start with a name, so that links and searches can lead to them. */
 function nameRows(html: string): string {
   const used = new Set<string>();
   return html.replaceAll(/<tr>\n<td><code>(\w+)<\/code>/g, (row, name: string) => {
@@ -84,5 +84,5 @@ function nameRows(html: string): string {
 const addressOf = (from: Page, to: Page, hash: string): string =>
   `${from === to ? '' : relativeHref(from, `${to.path}.html`)}${hash === '' ? '' : `#${hash}`}`;
 
-/** Configuration files as text that every web server shows. */
+/** Path of a copied file on the site: `.txt` is appended to all but pictures, so that web servers show them as text. */
 const shownAs = (path: string): string => (path.endsWith('.png') ? `files/${path}` : `files/${path}.txt`);

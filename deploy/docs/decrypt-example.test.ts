@@ -14,7 +14,7 @@ type Decrypt = (
   },
 ) => unknown;
 
-/** The example of the documentation, as a reader copies it. */
+/** The function of the documentation's example, loaded from the file that readers copy. */
 const example = async (): Promise<Decrypt> =>
   ((await import(new URL('decrypt.mjs', import.meta.url).href)) as { readonly decrypt: Decrypt }).decrypt;
 
@@ -61,7 +61,7 @@ test('Encrypted: the example of the documentation reads what a mapping encrypted
   expect(decrypt(list, { ...place, privateKey, property: 'list' })).toEqual([1, { ä: null }]);
   expect(JSON.stringify([user, list])).not.toMatch(/078|1120/);
   expect(user.ssn).toMatch(/^sluice1\.[\w-]{16}\.[\w-]{342}\.[\w-]{16}\.[\w-]+\.[\w-]{22}$/);
-  // A value that is moved to another property, destination or account, or changed, is none.
+  // A value is bound to its property, destination and account: moved elsewhere, it cannot be decrypted.
   for (const moved of [{ property: 'list' }, { destinationId: 'other' }, { accountId: 'other' }]) {
     expect(() => decrypt(user.ssn, { ...place, privateKey, property: 'user.ssn', ...moved })).toThrow(
       /unable to authenticate/,
@@ -99,6 +99,6 @@ test('Encrypted: without a key, or with one that is too weak, nothing is sent an
   ]) {
     expect(() => prepare(key)).toThrow(/^settings\.encryptionKey /);
   }
-  // A text field loses line breaks.
+  // A text field of a form replaces line breaks by spaces.
   expect(prepare(keys.publicKey.replaceAll('\n', ' '))).toBeDefined();
 });

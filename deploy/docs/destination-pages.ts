@@ -14,7 +14,7 @@ const kinds: readonly OfferedKind[] = destinationKinds.toSorted((a, b) =>
   a.descriptor.label.localeCompare(b.descriptor.label, 'en'),
 );
 
-/** A page for each destination kind: its settings, what it sends, and the platform's limits. */
+/** A page per destination kind: settings, requests sent, and the platform's limits. */
 export function destinationPages(): readonly Page[] {
   return kinds.map((kind) => ({
     path: pathOf(kind),
@@ -26,7 +26,7 @@ export function destinationPages(): readonly Page[] {
 
 const pathOf = ({ descriptor }: OfferedKind): string => `destinations/${descriptor.id.toLowerCase()}`;
 
-/** The rows of the page that lists all kinds, and the known types that are not offered. */
+/** The tables of the page that lists all kinds: the offered kinds, and known types that are not offered. */
 export function destinationTables(): string {
   const rows = kinds.map((kind) => [
     `[${kind.descriptor.label}](/docs/${pathOf(kind)}.html)`,
@@ -83,7 +83,7 @@ function describeKind(kind: OfferedKind): string {
   ].join('\n\n');
 }
 
-/** Version, its end, and the date of their last check, for the table of all kinds. */
+/** Cells of a kind in the table of all kinds: API version, its end of life, and when both were last checked. */
 function endOf({ version, checked }: KindFacts): readonly string[] {
   return version === 'unversioned' ? ['–', '–', checked] : [version.name, version.ends ?? 'not published', checked];
 }
@@ -94,7 +94,7 @@ function versionOf(version: KindVersion | 'unversioned'): string {
   return ends === undefined ? `${name}; the platform has published no end` : `${name}, until ${ends}`;
 }
 
-/** The fields of an order request that identify a fully known customer. */
+/** The section on identity: the fields of a request for an order that identify a fully known customer. */
 function identity(kind: OfferedKind): string[] {
   const identities = identitiesOf(kind);
   if (identities === undefined) return [];

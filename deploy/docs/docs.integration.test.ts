@@ -19,7 +19,7 @@ let readerFolder: string;
 let stack: RunningStack;
 
 beforeAll(async () => {
-  // Fails where a link of a page leads nowhere.
+  // Builds the site. The build fails for a broken link.
   await promisify(execFile)(process.execPath, [compiledPath(new URL('main.ts', import.meta.url))], { cwd: top });
   [stackFolder, readerFolder] = [await makeStackFolder(), await mkdtemp(join(tmpdir(), 'sluice-reader-'))];
   [stack] = await Promise.all([
@@ -32,7 +32,7 @@ afterAll(async () => {
   await Promise.all([stackFolder, readerFolder].map((folder) => rm(folder, { recursive: true, force: true })));
 });
 
-/** Pages with commands: those of the site that are written by hand, and the README. */
+/** Pages whose commands are run: the site's hand-written pages, and the README. */
 async function pagesWithCommands(): Promise<readonly string[]> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '*.md'], { cwd: top });
   const read =
@@ -50,7 +50,7 @@ test('documentation: every command of a page works, and one that cannot run here
   const blocks = pages.flatMap((page) => page.blocks);
   const notRun = blocks.filter((block) => block.notRun !== undefined);
   expect(blocks.length - notRun.length).toBeGreaterThan(20);
-  // Each is an unchecked promise: a new one has to be worth it.
+  // Commands that are not run are not checked: a new one needs a good reason.
   expect(notRun.length).toBeLessThanOrEqual(22);
   for (const { page, blocks: of } of pages) {
     const run = of.filter((block) => block.notRun === undefined);

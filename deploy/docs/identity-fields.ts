@@ -19,10 +19,10 @@ const searched: readonly (readonly [label: string, value: string])[] = [
   ['User agent', 'Mozilla/5.0 (X11; Linux x86_64)'],
 ];
 
-/** A request member that identifies the person: label, field, and format. */
+/** A request field that identifies the person. `label` names the identifier, `form` the format of the value. */
 export type Identity = readonly [label: string, field: string, form: string];
 
-/** The request fields for an order that identify a known customer; undefined if a kind sends none. */
+/** The fields of a request for an order that identify a known customer; undefined if the kind sends no such request. */
 export function identitiesOf(kind: OfferedKind): readonly Identity[] | undefined {
   const resolved = { ...sampleEventFor(kind), visitor: knownVisitor };
   const event = { resolved };

@@ -17,7 +17,7 @@ export function ingestDocument(): JsonObject {
   return describeOwn(routes) as JsonObject;
 }
 
-/** Dependencies that routes use when a request arrives, which never happens here. */
+/** Stands for dependencies that routes use only when a request arrives, which never happens here. */
 const unused = new Proxy(
   {},
   {

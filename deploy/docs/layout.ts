@@ -2,7 +2,7 @@ import { relativeHref } from './links.ts';
 import { summaryOf, titleOf } from './page.ts';
 import type { Page, Section } from './page.ts';
 
-/** A page of the site: navigation, rendered Markdown, and its sections. Loads nothing from other sites. */
+/** The HTML of a page: navigation, rendered Markdown, and a list of its sections. It loads nothing from other sites. */
 export function layOut(page: Page, content: string, sections: readonly Section[]): string {
   const to = (file: string): string => relativeHref(page, file);
   const title = titleOf(page);
@@ -50,7 +50,7 @@ function navSection(current: Page, { title, pages }: Section): string {
     return `<li><a href="${relativeHref(current, `${page.path}.html`)}"${mark}>${plain(page.label ?? titleOf(page))}</a></li>`;
   });
   const list = `<ul>${items.join('')}</ul>`;
-  // Long lists are collapsed unless the current page is in them.
+  // A long list is collapsed unless the current page is in it.
   if (pages.length <= 12) return `<h2>${title}</h2>${list}`;
   return `<details${hasCurrent ? ' open' : ''}><summary>${title}</summary>${list}</details>`;
 }

@@ -9,7 +9,7 @@ export type Target =
   /** A file of the repository that is not a page. */
   | { readonly kind: 'file'; readonly path: string };
 
-/** Resolves links. A page generated from code has no file: Markdown links to it as `/docs/<path>.html`. */
+/** Returns a function that resolves links. Markdown links to a generated page, which has no file, by `/docs/<path>.html`. */
 export function createLinks(pages: readonly Page[]): (from: Page, href: string) => Target {
   const byPath = new Map(pages.map((page) => [page.path, page]));
   const bySource = new Map(pages.flatMap((page) => (page.source === undefined ? [] : [[page.source, page] as const])));
@@ -27,12 +27,12 @@ export function createLinks(pages: readonly Page[]): (from: Page, href: string) 
   };
 }
 
-/** The address of a page's file, or of another file of the site, as seen from a page. */
+/** The address of a file of the site (a page or another file), relative to a page. */
 export function relativeHref(from: Page, file: string): string {
   return posix.relative(posix.dirname(from.path), file);
 }
 
-/** Broken links of built pages, each as `page: link`. `pages` are the HTML texts by file. */
+/** Broken links of built pages, each as `page: link`. `pages` has the HTML by file. */
 export function findDeadLinks(pages: ReadonlyMap<string, string>, otherFiles: ReadonlySet<string>): readonly string[] {
   const ids = new Map(
     [...pages].map(([file, html]) => [file, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),

@@ -4,7 +4,7 @@ import type { Section } from './page.ts';
 const about =
   'Sluice takes in customer events over HTTP, finds out whose event each one is, and delivers it to every destination that may have it. A 200 means that the event is stored on disk.';
 
-/** The site for programs that read text: a line and the Markdown of each page (llmstxt.org). */
+/** The index of the site for programs that read text (llmstxt.org): one line per page, with a link to its Markdown. */
 export function llmsText(sections: readonly Section[]): string {
   const parts = sections.map(({ title, pages }) =>
     [

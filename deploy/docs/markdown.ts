@@ -17,11 +17,11 @@ const languages: Readonly<Record<string, string>> = {
 };
 
 export type MarkdownHooks = {
-  /** The address to write for a page's link; undefined: no target exists, and only the text stays. */
+  /** The address to write for a page's link; undefined if it has no target on the site: only its text stays. */
   resolveHref(inputPath: string, href: string): string | undefined;
 };
 
-/** Sets the Markdown library up: marked code, headings with addresses of their own, links of the site, wide tables that scroll. */
+/** Configures the Markdown library: highlighted code, headings with ids, resolved links, wide tables that scroll. */
 export function amendMarkdown(library: MarkdownLibrary, { resolveHref }: MarkdownHooks): void {
   library.set({ html: true, highlight });
   library.core.ruler.push('site', ({ tokens, env }) => {
@@ -69,7 +69,7 @@ function mendLink(
     token.attrSet(name, resolved);
     return;
   }
-  // A link to a file that is not on the site becomes plain text.
+  // Hidden: a link to a file that is not on the site becomes plain text.
   const close =
     among.indexOf(token) + 1 + among.slice(among.indexOf(token) + 1).findIndex(({ type }) => type === 'link_close');
   for (const each of [token, among[close]]) if (each !== undefined) each.hidden = true;

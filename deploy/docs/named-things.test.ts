@@ -11,7 +11,7 @@ const git = async (...args: readonly string[]): Promise<string> =>
 
 type Name = { readonly page: string; readonly name: string };
 
-/** Names in code marks on the pages for operators; the changelog and records also name what is gone. */
+/** Names in code marks on pages, without the changelog and decision records, which also name what was removed. */
 async function named(pattern: RegExp): Promise<readonly Name[]> {
   const pages = (await git('ls-files', '*.md'))
     .split('\n')
@@ -25,10 +25,10 @@ async function named(pattern: RegExp): Promise<readonly Name[]> {
   return names.flat();
 }
 
-// `sluice_control_plane` is a role in PostgreSQL.
+// `sluice_control_plane` is left out: it is a role in PostgreSQL, not a metric.
 test('pages: every metric that one names exists', async () => {
   const metrics = new Set(metricsTable().match(/\bsluice_[a-z0-9_]+/g));
-  // A histogram is shown by its name, and read by its buckets.
+  // The table lists a histogram by its name; queries name its series `_bucket`, `_sum` and `_count`.
   const isKnown = (name: string): boolean =>
     metrics.has(name) || metrics.has(name.replace(/_(?:bucket|sum|count)$/, ''));
   const names = await named(/`[^`\n]*?\b(?!sluice_control_plane\b)(sluice_[a-z0-9]+_[a-z0-9_]*[a-z0-9])\b/g);
@@ -43,6 +43,6 @@ test('pages: every variable that one names is read by a service, a command, a se
   const known = new Set(words.split('\n'));
   const names = await named(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`\n]*)?`/g);
   expect(names.length).toBeGreaterThan(200);
-  // Each may come from a file.
+  // `NAME_FILE` is known if `NAME` is: every variable can be read from a file.
   expect(names.filter(({ name }) => !known.has(name) && !known.has(name.replace(/_FILE$/, '')))).toEqual([]);
 });

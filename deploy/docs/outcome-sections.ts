@@ -8,7 +8,7 @@ import { standardSamples } from '../../shared/destinations/sdk/standard-samples.
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { table } from './api-pages.ts';
 
-/** The outcome of each call and standard event with the example settings, and the requests that the kind builds. */
+/** Sections on the outcome of each call and standard event with the example settings, and the requests that are built. */
 export function outcomeSections(kind: OfferedKind): readonly string[] {
   const outcomes = eventOutcomes(kind, kind.exampleSettings);
   const sent = outcomes.filter((outcome) => outcome.outcome === 'sent');
@@ -33,7 +33,7 @@ export function outcomeSections(kind: OfferedKind): readonly string[] {
 
 type Sent = Extract<EventOutcome, { outcome: 'sent' }>;
 
-/** The first event of each set of addresses and members in the requests. */
+/** One event per shape of requests (their addresses and members): the first. */
 function oneOfEachShape(sent: readonly Sent[]): readonly Sent[] {
   const shapes = new Map<string, Sent>();
   for (const outcome of sent) {
@@ -72,13 +72,13 @@ export function showRequest({ method, url, content }: ShownRequest): string {
   return `${head}\n\n\`\`\`${isText ? 'text' : 'json'}\n${body}\n\`\`\``;
 }
 
-/** Features that users of other integrations may look for. */
+/** The section on features of other integrations that this kind does not have. */
 const notCarried = ({ facts }: OfferedKind): readonly string[] =>
   facts.notCarried === undefined
     ? []
     : ['### Not carried', facts.notCarried.map((line) => `- ${line[0]?.toUpperCase()}${line.slice(1)}.`).join('\n')];
 
-/** Properties of an order that no request member contains in any form. */
+/** The section on properties of an order that no request contains in any form. */
 function notSent(outcomes: readonly EventOutcome[]): readonly string[] {
   const outcome = outcomes.find(({ label }) => label === 'Order Completed');
   const order = standardSamples.find(({ label }) => label === 'Order Completed')?.properties;
@@ -98,20 +98,20 @@ function notSent(outcomes: readonly EventOutcome[]): readonly string[] {
   ];
 }
 
-/** Whether a text contains a form; a short number inside a longer one does not count. */
+/** Whether a text contains a form of a value. A short form within a longer word or number does not count. */
 function holds(text: string, form: string): boolean {
   if (text === form) return true;
   return form.length > 3 ? text.includes(form) : new RegExp(`(^|[^\\w.])${form}($|[^\\w.])`).test(text);
 }
 
-/** The forms in which a value may be sent: unchanged, with decimals, in minor units or in millionths. */
+/** The forms in which a value may be sent: unchanged, with decimals, in minor units, or in millionths. */
 function formsOf(leaf: string | number): readonly string[] {
   if (typeof leaf === 'string') return [leaf.toLowerCase()];
   const minor = Math.round(leaf * 100);
   return [String(leaf), leaf.toFixed(2), ...(Number.isInteger(leaf) ? [] : [String(minor), String(minor * 10_000)])];
 }
 
-/** How limited use is sent to the platform, and how it erases a person. */
+/** The section on how limited use is sent to the platform, and how the platform erases a person. */
 export function privacySection(kind: OfferedKind): readonly string[] {
   return [
     '## Privacy',

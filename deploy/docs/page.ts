@@ -1,21 +1,21 @@
 /** A page of the site before it is built. */
 export type Page = {
-  /** Its path on the site, without an extension: `migrate/segment`. */
+  /** Path of the page on the site, without an extension: `migrate/segment`. */
   readonly path: string;
-  /** Its name in the navigation; defaults to its heading. */
+  /** Name of the page in the navigation. Default: its heading. */
   readonly label?: string;
-  /** Its file in the repository, to which links are relative; undefined: generated from code. */
+  /** Path of the page's file in the repository, to which links are relative; undefined if generated from code. */
   readonly source: string | undefined;
-  /** Rows of its tables describe one name each, such as a setting, and can be linked. */
+  /** Whether each table row describes one name, such as a setting, and gets an id for links. */
   readonly hasNamedRows?: boolean;
   /** Markdown that starts with a heading. */
   readonly markdown: string;
 };
 
-/** Pages that stand together in the navigation. */
+/** A group of pages in the navigation. */
 export type Section = { readonly title: string; readonly pages: readonly Page[] };
 
-/** The heading a page begins with. */
+/** The heading with which a page begins. Throws if there is none. */
 export function titleOf({ path, markdown }: Page): string {
   const title = /^# (.+)$/m.exec(markdown)?.[1];
   if (title === undefined) throw new Error(`documentation: ${path} has no heading`);
@@ -29,7 +29,7 @@ export function summaryOf({ markdown }: Page): string {
   return plainText(paragraph);
 }
 
-/** Markdown of a line or a paragraph without its marks. */
+/** The text of a Markdown line or paragraph, without marks. */
 export function plainText(markdown: string): string {
   return markdown
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -38,7 +38,7 @@ export function plainText(markdown: string): string {
     .trim();
 }
 
-/** How GitHub names a heading in an address. */
+/** The anchor that GitHub gives to a heading. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()

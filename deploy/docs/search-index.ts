@@ -2,7 +2,7 @@ import MiniSearch from 'minisearch';
 import { searchOptions } from './search-options.ts';
 import type { FoundSection } from './search-options.ts';
 
-/** The search index input: pages split at headings, and at rows with a name. */
+/** Splits a page at its headings and at table rows with an id, for the search index. */
 export function sectionsOf(file: string, title: string, html: string): readonly (FoundSection & { text: string })[] {
   return html.split(/(?=<h[234] id="|<tr id=")/).map((part) => {
     const [, id, heading] = /^<h[234] id="([^"]+)"[^>]*>([\s\S]*?) <a class="anchor"/.exec(part) ?? [];
@@ -17,7 +17,7 @@ export function sectionsOf(file: string, title: string, html: string): readonly 
   });
 }
 
-/** The index as the browser loads it. */
+/** The search index as JSON for the browser. */
 export function searchIndex(sections: readonly (FoundSection & { text: string })[]): string {
   const index = new MiniSearch(searchOptions);
   index.addAll(sections);
@@ -28,7 +28,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 const textOf = (html: string): string =>
   html
-    // Leaves out examples, which are long and similar.
+    // Examples are left out, because they are long and similar.
     .replaceAll(/<details>[\s\S]*?<\/details>/g, ' ')
     .replaceAll(/<[^>]+>/g, ' ')
     .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '')

@@ -2,7 +2,7 @@
 export type FoundSection = { readonly id: string; readonly page: string; readonly heading: string };
 
 /**
- * How the index is built and read, the same in the build and the browser. Names with `_` are found by their parts, too.
+ * Options of the index, which the build and the browser share. Names with `_` are found by their parts, too.
  */
 export const searchOptions = {
   fields: ['page', 'heading', 'text'],

@@ -12,7 +12,7 @@ import { destinationPages, destinationTables } from './destination-pages.ts';
 import { ingestDocument } from './ingest-document.ts';
 import type { Page, Section } from './page.ts';
 
-/** The two interfaces, as they describe themselves. */
+/** The OpenAPI documents of the configuration API and the ingest API. */
 export function apiDocuments(): readonly ApiDocument[] {
   const own = documents.find(({ name }) => name === undefined);
   if (own === undefined) throw new Error('documentation: the configuration interface is not described');

@@ -12,7 +12,7 @@ import type { Section } from './page.ts';
 import { searchIndex, sectionsOf } from './search-index.ts';
 
 export type SiteContent = {
-  /** Files of the repository that pages link to, and where they stand on the site. */
+  /** Files of the repository to which pages link, with their paths on the site. */
   readonly shown: readonly { readonly path: string; readonly file: string }[];
   readonly apis: readonly ApiDocument[];
   readonly sections: readonly Section[];
@@ -20,7 +20,7 @@ export type SiteContent = {
   readonly built: ReadonlyMap<string, string>;
 };
 
-/** Writes the files of the site that are not pages, and compressed copies where they are smaller. Returns the files. */
+/** Writes the site's files that are not pages, and compressed copies that are smaller. Returns the paths of the files. */
 export async function writeSiteFiles(target: string, content: SiteContent): Promise<readonly string[]> {
   const { shown, apis, sections, built } = content;
   const pages = sections.flatMap((section) => section.pages);

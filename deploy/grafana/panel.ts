@@ -8,7 +8,7 @@ export type Dashboard = {
 
 export type Query = {
   readonly expr: string;
-  /** Name of each line, labels in double braces. */
+  /** Name of each line, with labels in double braces. */
   readonly legend: string;
 };
 
@@ -21,7 +21,7 @@ export type Panel = {
   readonly queries: readonly Query[];
   /** Width in columns, of 24. Default 8. */
   readonly width?: number;
-  /** Turns the colour at these values. */
+  /** Values from which the colour is that of a warning, or of an error. */
   readonly thresholds?: { readonly warn: number; readonly bad: number };
 };
 
@@ -35,7 +35,7 @@ export type Variable = { readonly name: string; readonly label: string; readonly
 const columns = 24;
 const panelHeight = 7;
 const defaultWidth = 8;
-/** The data source is chosen in the dashboard, so that it works wherever it is imported. */
+/** A variable that is chosen in the dashboard, so that the dashboard works in any Grafana. */
 const datasource = { type: 'prometheus', uid: '${DS_PROMETHEUS}' };
 
 /** Arranges rows of panels in a dashboard. The uid never changes, because links contain it. */

@@ -14,7 +14,7 @@ beforeAll(async () => {
   ({ templates } = await readChart());
 });
 
-/** Those that Node itself reads. */
+/** Variables that Node itself reads. */
 const nodeVariables = ['NODE_EXTRA_CA_CERTS'];
 
 const everyTemplate = (): string => [...templates.values()].join('\n');
@@ -39,7 +39,7 @@ test.each(['gateway', 'pipeline', 'control-plane'] as const)(
   'templates: %s: its variables are known to it',
   (service) => {
     const text = `${templates.get(`${service}.yaml`)}${templates.get('_pod.tpl')}`;
-    // Of a Secret the service gets the path, in a variable of its own.
+    // The value of a Secret is mounted as a file, whose path is in `<name>_FILE`.
     const named = [...text.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"(?: (\(dict "secret"|\.Values\.secretsKey))?/g)]
       .map(([, name, secret]) => (secret === undefined ? `${name}` : `${name}_FILE`))
       .filter((name) => !nodeVariables.includes(name));
@@ -69,7 +69,7 @@ test('templates: clients of a gateway or the control plane use its scheme, and g
   expect(templates.get('tests/ingest.yaml')).toContain(`'{{ include "sluice.scheme" .Values.gateway }}://`);
   const file = /"files" \(dict "([^"]+)" \.\)/.exec(gateway)?.[1];
   expect(gateway).toContain(`"NODE_EXTRA_CA_CERTS" "/run/secrets/sluice/${file}"`);
-  // Certificates are the interfaces': metrics and health are asked in plain HTTP.
+  // Certificates are for the interfaces only: metrics and health are requested by plain HTTP.
   expect(templates.get('_pod.tpl')?.match(/httpGet: \{[^}]*\}/g)).toEqual([
     'httpGet: { path: /livez, port: metrics }',
     'httpGet: { path: /livez, port: metrics }',
@@ -127,7 +127,7 @@ test('templates: alerts link to the runbook below the address that is given', as
   const place = /\| replace "(runbook_url: [^"]+)" \$runbook \|/.exec(templates.get('monitoring.yaml') ?? '')?.[1];
   const links = rules.match(/^ *runbook_url:.*$/gm) ?? [];
   expect(links.length).toBeGreaterThan(10);
-  // Every one is rewritten, and keeps its page and section behind the address.
+  // Every URL is rewritten, and keeps its page and section after the new base.
   const base = 'https://git.example/runbook/';
   const rewritten = rules.replaceAll(place ?? '-', `runbook_url: ${base}`);
   const urls = [...rewritten.matchAll(/^ *runbook_url: (.*)$/gm)].map(([, url]) => url);

@@ -67,12 +67,12 @@ test('values: say which one is missing, of those that templates cannot do withou
     check(rest);
     return check.errors?.map(({ params }) => params['missingProperty'] as unknown);
   };
-  // A part that a template looks into, and numbers, for which it would write nothing.
+  // Objects whose members a template reads, and numbers: without them a template fails or writes nothing.
   const inner = [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)\.[A-Za-z]+/g)].map(([, path]) => path ?? '');
   const environments = ['env', ...Object.keys(services).map((service) => `${service}.env`)];
   const numbers = ['shutdownDeadlineMs', 'controlPlane.replicas', 'gateway.service.port', 'pipeline.keda.minReplicas'];
   for (const path of new Set([...inner, ...environments, ...numbers, 'log.secrets', 'database.secrets'])) {
-    // It looks into this one after it found it there.
+    // Optional: the template checks that it exists first.
     if (path === 'gateway.ingress') continue;
     expect({ path, missing: missingWithout(path) }).toEqual({ path, missing: [path.split('.').at(-1)] });
   }
@@ -83,7 +83,7 @@ test('values: every one that a template names is there, and every one that is th
     [...everyTemplate().matchAll(/\.Values\.([A-Za-z.]+)|\$values\.([A-Za-z.]+)/g)].flatMap((m) => m[1] ?? m[2] ?? []),
   );
   expect([...named].filter((path) => at(path) === undefined)).toEqual([]);
-  // What a service has of its own reaches its template as `settings`.
+  // A template of the services gets the service's own values as `settings`.
   const settings = [...everyTemplate().matchAll(/\.settings\.([A-Za-z]+)/g)].map(([, name]) => name ?? '');
   for (const service of Object.keys(services)) {
     for (const name of settings)
@@ -133,7 +133,7 @@ test('values: name no variable a service does not know, and hold no secret', () 
   expect(JSON.stringify(values)).not.toMatch(/"(password|token)":|:[^/"@]+@/i);
 });
 
-/** The variables a group's `secrets` may be about, which its schema lists in one pattern. */
+/** The variables that a group's `secrets` may set, read from the pattern in the group's schema. */
 function secretNames(group: Values | undefined): string[] {
   const pattern = /"pattern":"\^([A-Z]+)_\(([A-Z_|]+)\)\$"/.exec(JSON.stringify(group));
   const names = (pattern?.[2] ?? '').split('|').map((name) => `${pattern?.[1]}_${name}`);

@@ -2,7 +2,7 @@ import type { PlannedProperty } from '../rules/rule.ts';
 
 type Values = NonNullable<PlannedProperty['allowedValues']>;
 
-/** Reads comma-separated text as values of a type; null if empty. What has another type stays text: the API rejects it. */
+/** Reads comma-separated text as values of a type; null if empty. Other values stay text, which the API rejects. */
 export function readAllowedValues(text: string, type: PlannedProperty['type']): Values | null {
   const words = text
     .split(',')

@@ -1,9 +1,9 @@
 import type { DayCount } from './read-export.ts';
 
-/** Our side, as the control plane counts it. */
+/** The counts of the control plane. */
 export type OurCounts = {
   readonly counts: readonly (DayCount & { readonly isSampled: boolean })[];
-  /** Earlier events are not counted, in ms since the epoch; undefined if there are none. */
+  /** Time of the first counted event, in ms since the epoch; undefined if there are none. */
   readonly sinceMs: number | undefined;
   /** When the counts were read. */
   readonly untilMs: number;
@@ -59,7 +59,7 @@ export type Remark =
   /** A name on each side that differs only in case or white space. */
   | { readonly kind: 'other-spelling'; readonly theirs: string; readonly ours: string };
 
-/** Searches the differences for explanations. */
+/** Finds patterns among the differences that may explain them. */
 export function findRemarks(compared: readonly Compared[], tolerance: number): Remark[] {
   const whole = compared.filter(({ verdict }) => verdict !== 'partial');
   const names = [...new Set(whole.map(({ event }) => event))];

@@ -21,7 +21,7 @@ type Options = {
 
 const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
 
-// Two services run side by side: do they count the same?
+// Checks whether another service and this one, run side by side, count the same events.
 const program = new Command('compare-counts')
   .description(
     'Compares the counts of another service with the events received here, by event name and day (UTC), and explains the ' +
@@ -58,7 +58,7 @@ async function compare(file: string, { event, time, count, tolerance, keyFile, j
   return whole.every(({ verdict }) => verdict === 'same') ? 0 : exitCodes.differs;
 }
 
-/** The control plane to read counts from: CONTROL_PLANE_URL with the key in a file, else the local stack. */
+/** Where to read counts: at CONTROL_PLANE_URL with the key in `keyFile`, else from the local stack. */
 async function readAccess(keyFile: string | undefined): Promise<CountsAccess> {
   const env = readCompareCountsEnv();
   const { CONTROL_PLANE_URL } = env;

@@ -3,7 +3,7 @@ export class CsvError extends Error {
   readonly code = 'csv_malformed';
 }
 
-/** The records of a CSV text (RFC 4180), the header among them; empty lines are left out. Throws CsvError. */
+/** The records of a CSV text (RFC 4180), header included and empty lines left out. Throws CsvError. */
 export function readCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];

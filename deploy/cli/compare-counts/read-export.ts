@@ -3,10 +3,10 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { readCsv } from './read-csv.ts';
 
-/** Events of a name on a day (UTC, as `2026-11-22`) on one side. */
+/** Number of events of one name on one day (UTC, such as `2026-11-22`) on one side. */
 export type DayCount = { readonly event: string; readonly day: string; readonly count: number };
 
-/** The columns of an export; undefined: the usual names are tried. */
+/** Names of an export's columns; if one is undefined, the usual names are tried. */
 export type ExportColumns = {
   readonly event: string | undefined;
   readonly time: string | undefined;
@@ -26,8 +26,8 @@ const usual = {
 } as const;
 
 /**
- * Reads another service's export: CSV with a header, a JSON array, or JSON lines, with either counts by name and day,
- * or events, which are counted. Calls and events that have another name here are renamed. Throws ExportError,
+ * Reads another service's export (CSV with a header, a JSON array, or JSON lines) of counts by name and day, or of
+ * events, which are then counted. Calls and events that have another name here are renamed. Throws ExportError,
  * CsvError or SyntaxError.
  */
 export function readExport(text: string, columns: ExportColumns): DayCount[] {
@@ -96,7 +96,7 @@ const posthogNames: Readonly<Record<string, string>> = {
   $create_alias: specEventNames.alias,
 };
 
-/** The event name here: calls without a name, and some PostHog events, have their own. */
+/** The name that an event has here. Calls without a name and some PostHog events are renamed. */
 function nameHere(event: unknown, type: unknown): string | undefined {
   if (type !== 'track' && specCalls.some((call) => call === type)) {
     return type === 'identify' ? '$identify' : specEventNames[type as keyof typeof specEventNames];
@@ -107,10 +107,10 @@ function nameHere(event: unknown, type: unknown): string | undefined {
 
 const dayAlone = /^\d{4}-\d{2}-\d{2}$/;
 const withoutZone = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(?: ?UTC)?$/;
-/** Smaller numbers are seconds, up to the year 5138; larger ones are ms, from 1973. */
+/** Numbers up to this are seconds (to the year 5138), larger ones ms (from 1973). */
 const secondsMax = 100_000_000_000;
 
-/** The day in UTC; a time without a zone is UTC, as warehouses write it. */
+/** The day of a time, in UTC; undefined if unreadable. A time without a zone is read as UTC, as warehouses write it. */
 export function dayOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text === '') return undefined;

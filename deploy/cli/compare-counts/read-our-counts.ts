@@ -10,7 +10,7 @@ export class CountsError extends Error {
 
 const deadlineMs = 60_000;
 
-/** Requests the counts by name and day from the control plane, for these days inclusive. Throws CountsError. */
+/** Requests the counts by name and day from the control plane, from day `first` to `last`. Throws CountsError. */
 export async function readOurCounts(
   { controlPlane, apiKey }: CountsAccess,
   days: { readonly first: string; readonly last: string },
@@ -32,7 +32,7 @@ export async function readOurCounts(
   };
 }
 
-/** As `GET /rest/v1/events/counts` answers. */
+/** The reply of `GET /rest/v1/events/counts`. */
 type CountsReply = {
   readonly counts: readonly {
     readonly event: string;

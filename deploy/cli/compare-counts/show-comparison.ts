@@ -1,6 +1,6 @@
 import type { Compared, Remark } from './compare-counts.ts';
 
-/** The counts of both sides, a line each, and an explanation of the differences. */
+/** The counts of both sides, one line per name and day, and possible explanations of the differences. */
 export function showComparison(compared: readonly Compared[], remarks: readonly Remark[]): string {
   const width = Math.max(5, ...compared.map(({ event }) => event.length));
   const rows = compared.map((one) =>
@@ -43,7 +43,7 @@ function describeVerdict({ verdict, theirs, ours, isSampled }: Compared): string
 
 const percent = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)} %`;
 
-/** Possible causes of a kind of difference; empty without one. */
+/** Possible causes of a kind of difference; empty if no cause is known. */
 function hintsOf({ verdict, isSampled }: Compared): readonly string[] {
   const sampled = isSampled
     ? ['Our side kept a sample of busy seconds: set RECENT_EVENTS_PER_S_MAX higher to count them all.']

@@ -43,7 +43,7 @@ const join = (path: string, name: string): string => (path === '' ? name : `${pa
 
 const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** For a value and a list of one value, the two values. */
+/** The two sides; if one is a value and the other a list of one value, the list is replaced by its value. */
 function alike(left: unknown, right: unknown): readonly [left: unknown, right: unknown] {
   if (left !== undefined && !isHolder(left)) return [left, onlyValue(right)];
   if (right !== undefined && !isHolder(right)) return [onlyValue(left), right];
@@ -54,7 +54,7 @@ function onlyValue(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 && !isHolder(value[0]) ? (value[0] as unknown) : value;
 }
 
-/** Both exist, and are neither two lists nor two objects. */
+/** Whether both exist but are neither two lists nor two objects. */
 const isOther = (left: unknown, right: unknown): boolean =>
   left !== undefined &&
   right !== undefined &&

@@ -11,7 +11,7 @@ import type { Difference } from './compare-members.ts';
 import type { Recording } from './read-recordings.ts';
 import { recordedPayload } from './recorded-payload.ts';
 
-/** The result of this side for a recorded event. */
+/** What this side does with a recorded event. */
 type Made =
   | { readonly sent: unknown }
   /** Not sent, with the reason: the destination has no use for it, or refuses it. */
@@ -98,7 +98,7 @@ function prepare(kind: OfferedKind, settings: JsonObject): ReturnType<OfferedKin
   }
 }
 
-/** An identify before the event sets the person's traits, with the event's ids. */
+/** The messages to resolve. An identify with the event's ids goes before the event to set the person's traits. */
 function messagesOf({ person, before = [], event }: Recording): readonly JsonObject[] {
   if (person === undefined) return [...before, event];
   const { userId, anonymousId, timestamp, originalTimestamp } = event;
@@ -106,7 +106,7 @@ function messagesOf({ person, before = [], event }: Recording): readonly JsonObj
   return [{ ...identify, traits: person }, ...before, event];
 }
 
-/** The event's own time is used as the time of receipt, so that neither its age nor a clock changes the result. */
+/** The time of receipt: the event's own time, so that the result depends neither on its age nor on the clock. */
 function arrivalOf({ receivedAt, sentAt, timestamp, originalTimestamp }: JsonObject): number {
   for (const given of [receivedAt, sentAt, timestamp, originalTimestamp]) {
     const timeMs = typeof given === 'string' ? Date.parse(given) : Number.NaN;

@@ -2,14 +2,14 @@ import { generalPath } from './compare-members.ts';
 import type { Difference } from './compare-members.ts';
 import type { Comparison } from './compare-recording.ts';
 
-/** How often a request member of a kind differs, over all list indexes. */
+/** How often a request member differs in one way, all list indexes together. */
 export type MemberCount = { readonly path: string; readonly kind: Difference['kind']; readonly count: number };
 
 export type KindSummary = Readonly<Record<Comparison['verdict'], number>> & {
   readonly kind: string;
   /** Most frequent first. */
   readonly members: readonly MemberCount[];
-  /** Differences of members beyond the limit. */
+  /** Number of differences in members beyond `membersMax`. */
   readonly otherDifferences: number;
 };
 
@@ -18,7 +18,7 @@ type Counters = Record<Comparison['verdict'], number> & {
   otherDifferences: number;
 };
 
-/** Maximum members counted individually for a kind: property names are unbounded. */
+/** Maximum number of members counted one by one for a kind, because property names are unbounded. */
 const membersMax = 500;
 
 /** Sums comparisons by kind. */

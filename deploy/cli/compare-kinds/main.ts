@@ -11,10 +11,10 @@ import { showRecording, showSummary } from './show-comparison.ts';
 type Options = { readonly onlyExpected?: true; readonly ignore: readonly string[]; readonly json?: true };
 
 const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
-/** A file with more invalid lines is not a recording. */
+/** Maximum number of invalid lines: a file with more is not a recording. */
 const unusableMax = 20;
 
-// Would this side send what the other service sends?
+// Checks whether this side would send what another service has sent.
 const program = new Command('compare-kinds')
   .description(
     'Compares payloads that another service sent to platforms with what is sent here for the same events, member by ' +
@@ -78,7 +78,7 @@ function compareLine(read: RecordingLine, options: CompareOptions): Comparison |
   }
 }
 
-/** Waits when the output's reader is slower. */
+/** Writes to stdout; waits while its buffer is full. */
 async function write(text: string): Promise<void> {
   if (text === '' || process.stdout.write(text)) return;
   await new Promise((resolve) => process.stdout.once('drain', resolve));

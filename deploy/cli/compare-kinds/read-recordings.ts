@@ -11,11 +11,11 @@ const Recording = Type.Object(
     name: Type.Optional(Type.String()),
     /** Type of the destination here. */
     kind: Type.String({ minLength: 1 }),
-    /** Settings that override the made-up ones; null removes one. */
+    /** Settings that override those of the kind's example; null removes a setting. */
     settings: Type.Optional(object),
-    /** Traits of the person, identified earlier. */
+    /** Traits that the person got from an earlier identify. */
     person: Type.Optional(object),
-    /** Messages of the same person that came earlier. */
+    /** Earlier messages of the same person. */
     before: Type.Optional(Type.Array(object, { maxItems: 100 })),
     event: object,
     /** The requests of the other service. */
@@ -29,7 +29,7 @@ const recording = Compile(Recording);
 
 export type Recording = Static<typeof Recording>;
 
-/** A line, numbered from 1: a recording or a problem. */
+/** A line, counted from 1, with its recording or why it has none. */
 export type RecordingLine =
   | { readonly line: number; readonly recording: Recording }
   | { readonly line: number; readonly problem: string };

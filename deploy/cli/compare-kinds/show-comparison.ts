@@ -6,7 +6,7 @@ import type { Recording } from './read-recordings.ts';
 const valueCharactersMax = 120;
 const membersShown = 10;
 
-/** A recording that differs, with each member; empty for one that is the same. */
+/** A recording whose payload differs, with each differing member; empty if it does not differ. */
 export function showRecording(
   line: number,
   recording: Recording,
@@ -41,7 +41,7 @@ function show(value: unknown): string {
   return text.length > valueCharactersMax ? `${text.slice(0, valueCharactersMax)}…` : text;
 }
 
-/** What differs, by kind, and the members that differ most often. */
+/** The numbers of recordings by kind and verdict, and the members that differ most often. */
 export function showSummary(kinds: readonly KindSummary[]): string {
   return kinds.map(showKind).join('');
 }

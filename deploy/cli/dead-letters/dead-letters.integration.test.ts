@@ -48,7 +48,7 @@ async function run(
 }
 
 async function keep(partition: number, origin: string, text: string, part?: string, reason = 'why'): Promise<void> {
-  // Frames, and letters of earlier builds, name no account.
+  // Letters for whole frames, and those of earlier builds, have a subject without an account.
   const accountId = partition === 0 ? undefined : 'account-1';
   await publish(connection, ingestDeadLetterSubject(partition, accountId), Buffer.from(text), {
     msgId: randomUUID(),
@@ -63,7 +63,7 @@ async function keep(partition: number, origin: string, text: string, part?: stri
 
 test('dead letters of ingest: are listed without what they say, put back as they came, and deleted', async () => {
   await keep(0, '7.0', 'a line');
-  // Another partition writes meanwhile.
+  // Between the two parts of a letter, another partition writes.
   await keep(0, '8', 'first ', '1/2');
   await keep(1, '9', 'end of another', '2/2');
   await keep(0, '8', 'second\n', '2/2');

@@ -72,7 +72,7 @@ function openErasures(connection: LogConnection) {
   };
 }
 
-/** Deletes them. Returns their number. */
+/** Deletes the dead letters that the filter selects. Returns their number. */
 export async function deleteLetters(connection: LogConnection, destinationId: string, filter: Chosen): Promise<number> {
   let deleted = 0;
   for (let range: DeletionRange | undefined, isLast = false; !isLast;) {
@@ -85,8 +85,8 @@ export async function deleteLetters(connection: LogConnection, destinationId: st
 }
 
 /**
- * Requests a replay of them, which waits until a live version has the destination. Returns the replay's id; undefined
- * where there are no letters.
+ * Requests a replay of the selected dead letters, which waits until a live version has the destination. Returns the
+ * replay's id; undefined if there are no letters.
  */
 export async function replayLetters(
   connection: LogConnection,

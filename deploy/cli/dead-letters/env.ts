@@ -5,5 +5,5 @@ import { defineEnv } from '../../../shared/runtime/env.ts';
 
 const { LOG_REPLICAS } = topologyEnv;
 
-/** How the command reaches the log. */
+/** The variables by which the command connects to the log. */
 export const { read: readDeadLettersEnv } = defineEnv({ ...logEnv, ...stackFolderEnv, LOG_REPLICAS });

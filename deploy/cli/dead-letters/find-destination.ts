@@ -11,8 +11,8 @@ import { buckets, streams } from '../../../shared/nats/streams/topology.ts';
 type LiveDestination = { readonly id: string; readonly name: string };
 
 /**
- * The id of the destination that the text names, by id or case-insensitive name. A removed destination is known by id
- * while it has dead letters. Throws CommandError.
+ * The id of the destination with this id or name, whose case is ignored. A removed destination is found by id while it
+ * has dead letters. Throws CommandError.
  */
 export async function findDestination(connection: LogConnection, of: string): Promise<string> {
   const live = await liveDestinations(connection);
@@ -32,7 +32,7 @@ export async function findDestination(connection: LogConnection, of: string): Pr
 
 const namesShown = 5;
 
-/** The first existing names, as a hint. */
+/** The first names of live destinations, as a hint in an error message. */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return '';
   const more = names.length > namesShown ? ', …' : '';

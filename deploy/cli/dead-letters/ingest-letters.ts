@@ -15,16 +15,16 @@ import { isChosen } from './letter-choice.ts';
 /** An event that a resolver could not process, or that was quarantined because it crashed its reader. */
 export type IngestLetter = {
   readonly partition: number;
-  /** `<sequence>` of its frame in INGEST, or `<sequence>.<line>`. */
+  /** `<sequence>` of the frame in INGEST, or `<sequence>.<line>` for one event of it. */
   readonly origin: string;
   readonly reason: string;
   /** In ms since the epoch. */
   readonly storedAtMs: number;
   /** The original frame or line, with its parts joined. */
   readonly payload: Uint8Array;
-  /** Its messages: several if it was split. */
+  /** Sequences of the letter's messages: several if it was split into parts. */
   readonly seqs: readonly number[];
-  /** Whether it is complete. */
+  /** Whether all parts of the letter are there. */
   readonly isWhole: boolean;
 };
 
@@ -53,7 +53,7 @@ export async function retryIngestLetter(connection: LogConnection, letter: Inges
     connection,
     {
       subject: ingestSubject(partition),
-      // A line was cut from its frame without its end.
+      // A single event was cut from its frame without the line end, which a frame needs.
       payload: payload.at(-1) === lineEnd ? payload : Buffer.concat([payload, Buffer.of(lineEnd)]),
       msgId: `retried.${partition}.${origin}.${storedAtMs}`,
     },
@@ -68,7 +68,7 @@ export async function deleteIngestLetter(connection: LogConnection, { seqs }: In
 
 type Growing = IngestLetter & { readonly nextPart: number };
 
-/** A resolver writes the parts of a letter in sequence. */
+/** The letters of a subject, from oldest to newest. A resolver writes the parts of a letter one after the other. */
 async function* lettersOf(connection: LogConnection, subject: string): AsyncGenerator<IngestLetter, void, undefined> {
   let growing: Growing | undefined;
   for (let seq = 1; ;) {
@@ -81,7 +81,7 @@ async function* lettersOf(connection: LogConnection, subject: string): AsyncGene
   }
 }
 
-/** A letter with its next part, or the start of another letter. */
+/** `growing` extended by the message, if that is its next part; otherwise a letter that begins with the message. */
 function withPart(growing: Growing | undefined, message: StoredMessage): Growing {
   const { subject, seq, data, storedAtMs, header } = message;
   const origin = header(ingestDeadLetterHeaders.origin) ?? '';
@@ -99,7 +99,7 @@ function withPart(growing: Growing | undefined, message: StoredMessage): Growing
     payload: data,
     seqs: [seq],
     isWhole: part === 1 && isLast,
-    // A letter without its beginning can never become complete.
+    // NaN, because a letter whose first part is missing can never become complete.
     nextPart: part === 1 ? 2 : Number.NaN,
   };
 }

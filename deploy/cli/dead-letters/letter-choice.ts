@@ -2,9 +2,9 @@
 export type LetterChoice = {
   /** Only letters of exactly this reason. */
   readonly reason?: string | undefined;
-  /** Stored or last tried before this time, in ms since the epoch. */
+  /** Only letters stored or last tried before this time, in ms since the epoch. */
   readonly toMs?: number | undefined;
-  /** Sequence number in its stream. */
+  /** Only the letter with this sequence in its stream. */
   readonly seq?: number | undefined;
 };
 
@@ -18,7 +18,7 @@ export function isChosen(
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads an age such as `90m`, `12h` or `7d`, in ms. Throws for an invalid one. */
+/** Reads an age such as `90m`, `12h` or `7d`. Returns ms; throws if it is invalid. */
 export function readAge(text: string): number {
   const [, number = '', unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const ms = unitMs[unit];

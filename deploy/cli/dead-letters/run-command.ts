@@ -16,13 +16,13 @@ export type DeadLettersRequest = {
 export type DeadLettersContext = {
   readonly connection: LogConnection;
   readonly replicas: number;
-  /** Prints JSON lines, for programs. */
+  /** Whether to print JSON lines, for programs. */
   readonly isJson?: boolean;
   /** Called with each line. */
   say(line: string): void;
 };
 
-/** Runs the command and prints its result. Only `show` prints what an event holds, which may be personal data. */
+/** Runs the command and prints its result. Only `show` prints an event's content, which may be personal data. */
 export async function runDeadLetters(context: DeadLettersContext, request: DeadLettersRequest): Promise<void> {
   const { action, of, choice } = request;
   if (action === 'show') {
@@ -74,7 +74,7 @@ async function runForIngest(context: DeadLettersContext, { action, choice }: Cho
   sum(context, { [resultNames[action]]: done, incomplete }, `${done} ${words[action]}${left}`);
 }
 
-/** Members of the last line of `--json`. */
+/** Name of the count in the last line of `--json`, by action. */
 const resultNames = { list: 'kept', retry: 'putBack', delete: 'deleted' } as const;
 
 /** The summary line of a command. */
@@ -84,7 +84,7 @@ function sum({ say, isJson }: DeadLettersContext, result: object, text: string):
 
 const countOf = (count: number, noun: string): string => `${count} ${count === 1 ? noun : `${noun}s`}`;
 
-/** The platform's response in an extra column; empty where unknown. */
+/** An extra column with the platform's error code and message; empty if they are unknown. */
 function errorOf(exchange: Exchange | undefined): string {
   const { code, message } = exchange?.answer ?? {};
   const parts = [code, message].filter((part) => part !== undefined);

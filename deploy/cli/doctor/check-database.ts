@@ -112,7 +112,7 @@ async function checkSecretsKey(client: pg.Client, box: SecretBox): Promise<Findi
   return ok('secrets key', 'opens the secrets sealed in the database');
 }
 
-/** The key that gateways have too. A machine without it does not handle the secrets sealed with it. */
+/** Checks the key for source secrets, which gateways have, too. A machine without the key opens no such secrets. */
 async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables): Promise<Finding[]> {
   const about = 'source secrets key';
   try {
@@ -153,14 +153,14 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
 
 type Rotation = {
   readonly about: string;
-  /** Variable of the key; the previous key's has the suffix _PREVIOUS. */
+  /** Variable of the key; the variable of the previous key ends in `_PREVIOUS`. */
   readonly variable: string;
-  /** Without a previous key, only values that name another key count: older values name none. */
+  /** Without a previous key, only values that name another key count, because older values name no key. */
   readonly keys: SealingKeys;
   readonly hasPrevious: boolean;
 };
 
-/** Values left over from a rotation. */
+/** Counts the values that are still sealed with a previous key. */
 async function checkRotation(client: pg.Client, { about, variable, keys, hasPrevious }: Rotation): Promise<Finding[]> {
   const previous = `${variable}_PREVIOUS`;
   const { rows } = await client.query<SealedOtherwise>(countSealedOtherwise(keys));

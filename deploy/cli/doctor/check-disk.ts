@@ -11,7 +11,7 @@ import type { DoctorEnv } from './env.ts';
 const syncedWrites = 15;
 const syncedBytes = 16 * 1024;
 
-/** The disks of the log and the local stack, if they are on this machine. */
+/** Checks the disks of the log and the local stack, if they are on this machine. */
 export async function checkDisks(env: DoctorEnv, timeoutMs: number): Promise<Finding[]> {
   const places = await findDataPlaces(env.NATS_MONITOR_URL, timeoutMs, readStackFolder(env));
   if (places.length === 0) {
@@ -31,7 +31,7 @@ async function checkDisk(place: DataPlace): Promise<Finding[]> {
   ];
 }
 
-/** Median time of a small synced write, such as a frame of events; undefined without write permission. */
+/** Median duration of a small synced write, such as a frame of events; undefined without write permission. */
 async function syncedWriteMs(folder: string): Promise<number | undefined> {
   const own = await mkdtemp(join(folder, '.doctor-')).catch(() => undefined);
   if (own === undefined) return undefined;

@@ -26,7 +26,7 @@ import { streams } from '../../../shared/nats/streams/topology.ts';
 import type { DoctorEnv } from './env.ts';
 import { commandLogAccess } from './log-login.ts';
 
-/** Connects to the log like a service, and reads the configuration back. */
+/** Connects to the log as a service does, and reads the configuration. */
 export async function checkLog(env: DoctorEnv, connectTimeoutMs: number): Promise<Finding[]> {
   const connection = await connectLog({
     ...(await commandLogAccess(env, 'doctor')),

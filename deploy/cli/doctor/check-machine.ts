@@ -4,7 +4,7 @@ import { fail, ok } from '../../../shared/doctor/finding.ts';
 import type { Finding } from '../../../shared/doctor/finding.ts';
 import { UwsUnavailableError, glibcVersion, loadUws } from '../../../gateway/http/uws.ts';
 
-/** Node, the C library and the matching build of the HTTP engine, and the limit of open files. */
+/** Checks Node, the HTTP engine's build for this Node and C library, and the limit of open files. */
 export function checkMachine(): Finding[] {
   return [judgeNode(process.versions.node), checkEngine(), judgeOpenFiles(openFilesLimit())];
 }

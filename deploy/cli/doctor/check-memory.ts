@@ -15,10 +15,10 @@ const mebibyte = 1024 ** 2;
 const loopback = /^(?:127\.\d+\.\d+\.\d+|localhost|\[?::1\]?)$/;
 const isHere = (url: string): boolean => loopback.test(new URL(url).hostname);
 
-/** The memory that the configuration allows everything on this machine: the services, and servers that run here. */
+/** Checks the memory that the configuration allows to the services and to the servers on this machine, in total. */
 export async function checkMemory(env: DoctorEnv, timeoutMs: number, counts: ServiceCounts): Promise<Finding[]> {
   const servers = await Promise.all([logMemory(env, timeoutMs), databaseMemory(env, timeoutMs)]);
-  // The services' launcher sets the same limits: with NODE_OPTIONS, else from MAIN_HEAP_MIB or the machine's memory.
+  // The heap limit that a service gets: from NODE_OPTIONS, else from MAIN_HEAP_MIB or the machine's memory.
   const heapBytes = givesHeap(process.env['NODE_OPTIONS'])
     ? getHeapStatistics().heap_size_limit
     : readMainHeapMib(env) * mebibyte;
@@ -30,7 +30,7 @@ export async function checkMemory(env: DoctorEnv, timeoutMs: number, counts: Ser
 function logMemory(env: DoctorEnv, timeoutMs: number): Promise<MemoryUse[]> {
   const here = monitorUrls(env.NATS_MONITOR_URL).filter(isHere);
   const used = here.map(async (url): Promise<MemoryUse[]> => {
-    // A missing response is reported by the durability check.
+    // A monitor port that does not respond is reported by the durability check.
     const page = await readMonitor(url, timeoutMs).catch(() => undefined);
     if (page === undefined) return [];
     const of = page.server_name ?? 'nats-server';

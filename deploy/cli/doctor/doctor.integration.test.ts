@@ -110,7 +110,7 @@ test('doctor: servers that are well are well', async () => {
   expect(about(findings, 'secrets key')).toEqual(['ok']);
   expect(about(findings, 'HTTP engine')).toEqual(['ok']);
   expect(findings.filter((finding) => finding.about.startsWith('clock of'))).toHaveLength(2);
-  // The database of the tests gives up syncing for speed, which no other may.
+  // The tests' database does not sync, for speed: a failure in any other database.
   expect(about(findings, 'database durability')).toEqual(['fail']);
   expect(about(findings, 'disk space')).toHaveLength(1);
   expect(about(findings, 'room for the log')).toHaveLength(1);

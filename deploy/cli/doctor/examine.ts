@@ -29,7 +29,7 @@ export async function examine(
   };
   const env = readOrFindings(source);
   if (Array.isArray(env)) return [...env, ...(await runChecks([machine], deadlineMs))];
-  // A server that does not respond is reported by the request that waits for it, before the whole check times out.
+  // Shorter than a check's deadline: a server that does not respond is then reported by the request that waits for it.
   const answerMs = deadlineMs * 0.8;
   const checks = [
     machine,

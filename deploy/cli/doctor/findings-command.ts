@@ -34,7 +34,7 @@ export async function runFindingsCommand({ name, description, counts = [], exami
         async () => {
           const findings = await examine(commandEnv(), deadline, given);
           process.stdout.write(json === true ? findingsJson(findings) : showFindings(findings));
-          // A check that timed out may still hold a connection.
+          // Exits at once, because a check that timed out may still hold a connection.
           process.exit(exitCodeOf(findings));
         },
         failedExitCode,

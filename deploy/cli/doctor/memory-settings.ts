@@ -8,12 +8,12 @@ import { resolverEnv } from '../../../pipeline/workers/resolve/resolver-settings
 import type { MemoryUse } from '../../../shared/doctor/judge-memory.ts';
 
 /**
- * Destinations of one pipeline that use their full limit at the same time; destinations of one thread share
- * DISPATCH_FRAMES_BYTES_MAX.
+ * Assumed number of destinations of a pipeline that use their full limit at the same time. The destinations of one
+ * thread share DISPATCH_FRAMES_BYTES_MAX.
  */
 const busyDestinations = 8;
 
-/** Processes of each service on a machine. */
+/** Number of processes of each service on a machine. */
 export type ServiceCounts = Readonly<Record<'gateways' | 'pipelines' | 'controlPlanes', number>>;
 
 export const oneOfEach: ServiceCounts = { gateways: 1, pipelines: 1, controlPlanes: 1 };
@@ -30,16 +30,16 @@ export const memoryEnv = {
 
 type MemoryVariables = Static<TObject<typeof memoryEnv>>;
 
-/** `heapBytes`: of a main thread. */
+/** `heapBytes` is the heap limit of a main thread. */
 type MemoryOf = { readonly heapBytes: number; readonly partitions: number };
 
 const mebibyte = 1024 ** 2;
 /** Memory of an idle service outside of its heap: code, stacks and the overhead of Node and the HTTP engine. */
 const nodeBytes = 64 * mebibyte;
-/** Size of a full `HashSet`. */
+/** Bytes per id of a full `HashSet`. */
 const deduplicationBytesAnId = 13;
 
-/** The memory limit of this machine's services. */
+/** The most memory, in bytes, that the settings allow to the services on a machine. */
 export function serviceMemory(
   env: MemoryVariables,
   { heapBytes, partitions }: MemoryOf,

@@ -1,7 +1,7 @@
 import { fail } from '../../../shared/doctor/finding.ts';
 import type { Finding } from '../../../shared/doctor/finding.ts';
 
-/** A check. If it throws or times out, that is a finding too. */
+/** A check. An error or a timeout of `run` becomes a finding. */
 export type Check = {
   readonly about: string;
   /** Advice if it throws or times out. */
@@ -9,7 +9,7 @@ export type Check = {
   run(): Promise<readonly Finding[]>;
 };
 
-/** Runs checks in parallel, each with the deadline; findings are in the order of the checks. */
+/** Runs checks in parallel, each with a deadline of `deadlineMs`. Findings are in the order of the checks. */
 export async function runChecks(checks: readonly Check[], deadlineMs: number): Promise<Finding[]> {
   return (await Promise.all(checks.map((check) => runOne(check, deadlineMs)))).flat();
 }

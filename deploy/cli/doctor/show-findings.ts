@@ -4,7 +4,7 @@ import type { Finding, Level } from '../../../shared/doctor/finding.ts';
 const marks: Readonly<Record<Level, string>> = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' };
 const aboutColumns = 20;
 
-/** One line a finding, with its advice below it, and a summary line. */
+/** One line per finding, with its advice below it, and a summary line. */
 export function showFindings(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ level, about, detail, advice }) => [
     `${marks[level]}  ${about.padEnd(aboutColumns)}  ${detail}`,

@@ -134,7 +134,7 @@ async function examineDatabase({ DATABASE_URL, ...env }: DoctorEnv, timeoutMs: n
   }
 }
 
-/** Undefined if the database has none of our tables. */
+/** Names of the applied migrations; undefined if the database has none of our tables. */
 async function readMigrations(client: pg.Client): Promise<readonly string[] | undefined> {
   const { rows: tables } = await client.query<{ found: string | null }>(`select to_regclass('migrations') as found`);
   if (tables[0]?.found == null) return undefined;

@@ -10,7 +10,7 @@ type Running = Pick<ProcessReport, 'kind' | 'instanceId' | 'version'>;
 /** The version of processes that report none: a build before 0.1.0. */
 const untold = '0.0.0';
 
-/** The oldest running version; undefined: none runs. */
+/** The oldest running version; undefined if no process runs. */
 export function oldestOf(processes: readonly Running[]): string | undefined {
   return processes
     .map((one) => one.version ?? untold)
@@ -20,7 +20,7 @@ export function oldestOf(processes: readonly Running[]): string | undefined {
     );
 }
 
-/** The running versions, compared with this one. */
+/** Compares the running versions with this one. */
 export function judgeRunning(processes: readonly Running[], own = version): Finding {
   const about = 'versions';
   if (processes.length === 0) return ok(about, `this is ${own}; no gateway and no pipeline runs`);
@@ -47,7 +47,7 @@ export function judgeReleases(releases: readonly Release[], oldest: string | und
   );
 }
 
-/** `found`: the log's state; undefined if it has no streams yet. */
+/** Compares the log's format with this version's. `found` is undefined if the log has no streams yet. */
 export function judgeFormat(found: number | undefined, own = logFormat): Finding {
   const about = 'log format';
   if (found === undefined) return ok(about, `the log is empty; this version writes ${own}`);
@@ -59,7 +59,7 @@ export function judgeFormat(found: number | undefined, own = logFormat): Finding
   return warn(about, `${found}, and ${own} from the first start of this version on`, advice);
 }
 
-/** Compares the names of the applied migrations (undefined without tables) with the migrations of this build. */
+/** Compares the applied migrations with those of this build. `applied` is undefined if the database has no tables. */
 export function judgeMigrations(applied: readonly string[] | undefined, known: readonly string[]): Finding {
   const about = 'schema';
   const missing = known.filter((name) => applied?.includes(name) !== true);

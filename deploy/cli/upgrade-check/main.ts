@@ -1,7 +1,7 @@
 import { runFindingsCommand } from '../doctor/findings-command.ts';
 import { examineUpgrade } from './examine-upgrade.ts';
 
-// Run before the services are replaced by this version.
+// For operators to run before they replace the services by this version.
 await runFindingsCommand({
   name: 'upgrade-check',
   description:

@@ -1,6 +1,6 @@
 export type Release = {
   readonly version: string;
-  /** Information and steps for operators who upgrade to it: the entries under its heading "Upgrade". */
+  /** Information and steps for operators who upgrade to the release: the entries under its heading "Upgrade". */
   readonly upgrade: readonly string[];
 };
 
@@ -15,7 +15,7 @@ export function readChangelog(text: string): readonly Release[] {
 
 function entriesOf(section: string): readonly string[] {
   const own = section.split(/^### /m).find((part) => /^Upgrade\b/.test(part)) ?? '';
-  // An entry may continue on indented lines.
+  // An entry can continue on indented lines.
   return own
     .split(/^- /m)
     .slice(1)

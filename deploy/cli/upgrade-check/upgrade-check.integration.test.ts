@@ -53,7 +53,7 @@ test('upgrade-check: says what an upgrade will do, and does none of it', async (
   expect(told(before, 'log format')).toContain('ok: the log is empty');
   expect(told(before, 'stream INGEST')).toBe('warn: will be created');
   expect(told(before, 'schema')).toMatch(/^warn: will be applied.*0001/);
-  // It has only looked.
+  // The check has changed nothing: there are still no streams.
   expect(await jsm.streams.list().next()).toEqual([]);
 
   const { stdout } = await promisify(execFile)(process.execPath, [migrateCommand, '--json'], {
@@ -73,7 +73,7 @@ test('upgrade-check: says what an upgrade will do, and does none of it', async (
   const after = await examine();
   expect(told(after, 'log format')).toMatch(/^ok: 2, /);
   expect(told(after, 'schema')).toMatch(/^ok: /);
-  // The environment names other limits than the streams were made with.
+  // The streams were created with other limits than the environment now sets.
   expect(told(after, 'stream EVENTS')).toContain('warn: max_bytes is 8388608, this version expects');
   await lease.release();
 

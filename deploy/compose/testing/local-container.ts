@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
 
-/** A command of a service that runs as an ordinary process. */
+/** A service's command, run as an ordinary process. */
 export type LocalContainer = {
   readonly name: string;
-  /** Its exit code, or undefined if a signal ended it. */
+  /** Resolves with the exit code, or undefined if a signal ended the process. */
   readonly exited: Promise<number | undefined>;
   hasEnded(): boolean;
-  /** The end of its output. */
+  /** The last part of the process's output. */
   said(): string;
-  /** SIGTERM, then SIGKILL after its time limit. */
+  /** Sends SIGTERM and, after a time limit, SIGKILL. */
   stop(): Promise<void>;
 };
 
 const stopDeadlineMs = 30_000;
 const saidCharactersMax = 4_000;
 
-/** Starts `words` with only `environment` as its environment. */
+/** Starts the command `words`, whose environment is `environment` alone. */
 export function startLocalContainer(
   name: string,
   words: readonly string[],

@@ -9,8 +9,8 @@ export type LocalPlace = {
 };
 
 /**
- * Maps addresses to loopback ports, one for each `service:port`, and container paths to folders below `folder`: one
- * for secrets of all services, and a separate one for each service otherwise.
+ * Maps each `service:port` to a loopback port, and container paths to folders below `folder`: secrets to a folder for
+ * all services, other paths to a folder of the service.
  */
 export function createLocalPlace(folder: string, ports: ReadonlyMap<string, number>): LocalPlace {
   const portOf = (service: string, port: string): number => {
@@ -24,7 +24,7 @@ export function createLocalPlace(folder: string, ports: ReadonlyMap<string, numb
       return [...ports.keys()]
         .reduce(
           (rest, address) => rest.replaceAll(new RegExp(`\\b${address}\\b`, 'g'), `127.0.0.1:${ports.get(address)}`),
-          // The name that a node has in the network of the nodes.
+          // The name of a node in the network that the nodes share.
           text.replaceAll('-node:6222', ':6222'),
         )
         .replaceAll('/run/secrets/', `${join(folder, 'secrets')}/`)
@@ -39,7 +39,7 @@ export function namedAddresses(texts: readonly string[], services: readonly stri
   return [...new Set(texts.flatMap((text) => text.match(address) ?? []))];
 }
 
-/** A container's nats.conf rewritten for the node `service` here: on loopback and its own ports. */
+/** A container's nats.conf rewritten for this machine: the node `service` listens on loopback, at its mapped ports. */
 export function localNatsConf(text: string, service: string, place: LocalPlace): string {
   const own = text.replaceAll(/^( *(?:http_)?port: )(\d+)$/gm, (_line, name: string, port: string) => {
     return `${name}${place.portOf(service, port)}`;

@@ -19,7 +19,7 @@ export type LocalStage = {
   readonly place: LocalPlace;
   startNode(name: string): Promise<LocalContainer>;
   startDatabase(): Promise<{ stop(): Promise<void> }>;
-  /** Starts one of our services, once the database is there. */
+  /** Starts one of our services. The database must exist. */
   startOwn(name: string): LocalContainer;
 };
 
@@ -47,7 +47,7 @@ export async function makeLocalStage(
       return {
         async stop() {
           await server.stop();
-          // The data are outside `folder` if the server's account may not enter it.
+          // The data is outside `folder` if the server's user may not enter that.
           await rm(server.home, { recursive: true, force: true });
         },
       };
@@ -85,7 +85,7 @@ async function makeSecrets(folder: string): Promise<void> {
   await runCommand('/bin/sh', [script], { timeoutMs: secretsDeadlineMs });
 }
 
-/** Puts the entry beside the build, as the image does. */
+/** Creates `app` as in the image: the entry script beside the build. */
 async function makeApp(folder: string): Promise<void> {
   await mkdir(join(folder, 'app'));
   await copyFile(join(top, 'deploy/docker/sluice'), join(folder, 'app/sluice'));
@@ -120,7 +120,7 @@ async function startNode(
 const textsOf = (environment: ComposeService['environment'] = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, String(value)]));
 
-/** Stores an address's password where services read it, and returns the address without it. */
+/** Writes the password of an address to the secret file that services read, and returns the address without it. */
 async function hidePassword(address: string, secretFile: string): Promise<string> {
   const url = new URL(address);
   await rm(secretFile);
@@ -137,7 +137,7 @@ function localEnvironment(
 ): Record<string, string> {
   const entries = Object.entries(environment).map(([variable, value]): [string, string] => {
     if (variable.endsWith('_PORT')) return [variable, String(place.portOf(name, String(value)))];
-    // The destinations' network is loopback here.
+    // Here destinations are on loopback and not in a network of their own.
     if (variable === 'EGRESS_ALLOW') return [variable, '127.0.0.0/8'];
     if (variable === 'EGRESS_DENY') return [variable, ''];
     return [variable, variable === 'DATABASE_URL' ? databaseUrl : place.here(String(value), name)];

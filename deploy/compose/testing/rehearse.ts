@@ -86,8 +86,7 @@ function keep<Running extends { stop(): Promise<void> }>(running: Running): Runn
 }
 
 /**
- * Waits for a successful response of a service; a service that exits in the meantime has failed, though compose would
- * restart it.
+ * Waits for a 2xx of a service. Throws if the service exits in the meantime, although compose would restart it.
  */
 async function good(service: LocalContainer, url: string): Promise<void> {
   const describe = (): string => `${service.name} at ${url}, which said:\n${service.said()}`;

@@ -1,6 +1,6 @@
-/** A button beside each block of code that copies it. */
+/** Adds to each block of code a button that copies it. */
 export function addCopyButtons(): void {
-  // Browsers offer the clipboard on secure pages only.
+  // Undefined on a page without HTTPS.
   if (navigator.clipboard === undefined) return;
   for (const block of document.querySelectorAll('main pre')) {
     const button = document.createElement('button');

@@ -4,7 +4,7 @@ import type { FoundSection } from '../search-options.ts';
 
 const shownMax = 12;
 
-/** The search dialog. The index is loaded when it is first opened. */
+/** Makes the search dialog work. The index is loaded when the dialog is first opened. */
 export function addSearch(siteRoot: URL): void {
   const dialog = document.querySelector<HTMLDialogElement>('dialog.search');
   const input = dialog?.querySelector('input');
@@ -36,7 +36,7 @@ export function addSearch(siteRoot: URL): void {
   document.querySelector('.search-button')?.addEventListener('click', open);
   input.addEventListener('input', () => void show());
   dialog.querySelector('form')?.addEventListener('submit', (submitted) => {
-    // Enter goes to the first result; the button closes.
+    // Enter goes to the first result. The button, if it is pressed itself, closes the dialog.
     const first = list.querySelector('a');
     if (submitted.submitter !== null && submitted.submitter === document.activeElement) return;
     submitted.preventDefault();

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that a form is made from. */
+/** The parts of an OpenAPI document from which forms are made. */
 type Schema = {
   readonly type?: string;
   readonly default?: unknown;
@@ -23,11 +23,11 @@ type Document = {
 type Instance = { readonly ingestUrl: string | null };
 
 const nestedMax = 6;
-/** Entered once for all forms, and kept in this page only. */
+/** The API key, entered once for all forms of the page and never stored. */
 let key = '';
 
 /**
- * Adds a form to each operation that sends it to the instance that serves this page; other servers are not supported.
+ * Adds to each operation a form that sends a request to the instance that serves this page; no other server is supported.
  */
 export function addTryForms(siteRoot: URL): void {
   const operations = [...document.querySelectorAll<HTMLElement>('.operation')];
@@ -52,7 +52,7 @@ export function addTryForms(siteRoot: URL): void {
         place.after(button);
       }
     },
-    // A copy of the site on another web server.
+    // Without an answer the page is a copy on another web server, and gets no forms.
     () => undefined,
   );
 }
@@ -132,7 +132,7 @@ function readable(text: string): string {
   }
 }
 
-/** A body with the fields that are required. */
+/** An example of a body with its required fields. */
 function exampleOf(schema: Schema, described: Document, depth: number): unknown {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.replace('#/components/schemas/', '');

@@ -9,7 +9,7 @@ export type CommandBlock = { readonly line: number; readonly text: string; reado
 
 const marked = /^<!-- not run: (.+) -->$/;
 
-/** The blocks of shell commands of a Markdown page. One that cannot run in a test has a comment above it that says why. */
+/** The blocks of shell commands on a page. A comment above a block says why it is not run: `<!-- not run: … -->`. */
 export function commandBlocks(markdown: string): readonly CommandBlock[] {
   const lines = markdown.split('\n');
   return lines.flatMap((line, at) => {
@@ -21,8 +21,8 @@ export function commandBlocks(markdown: string): readonly CommandBlock[] {
 }
 
 /**
- * A folder as a reader has it: the checkout, with the stack's credentials. npm runs the existing build, without
- * building again.
+ * Fills a folder as a reader has it: the checkout, with the stack's credentials. Its npm runs the existing build and
+ * does not build again.
  */
 export async function makeReaderFolder(folder: string, stackFolder: string): Promise<void> {
   const top = fileURLToPath(topFolder);
@@ -50,7 +50,7 @@ process.exit(spawnSync(command, given, { shell: true, stdio: 'inherit' }).status
 export async function runBlocks(blocks: readonly CommandBlock[], folder: string, page: string): Promise<string> {
   const script = [
     'set -euo pipefail',
-    // A refused request fails its block.
+    // With this, a request that is refused fails its block.
     'curl() { command curl --fail-with-body -sS "$@"; }',
     ...blocks.flatMap(({ line, text }) => [`echo "── line ${line}"`, text, 'echo']),
   ].join('\n');

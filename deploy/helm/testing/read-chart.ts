@@ -4,11 +4,11 @@ import { parse } from 'yaml';
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** The chart as its tests look at it. */
+/** The parts of the chart that tests read. */
 export type Chart = {
   readonly values: Values;
   readonly schema: Values;
-  /** Text by name below templates/. */
+  /** Texts of the templates by path below `templates/`. */
   readonly templates: ReadonlyMap<string, string>;
 };
 
