@@ -20,7 +20,7 @@ const instructions = async (): Promise<string[]> =>
     .split('\n')
     .filter((line) => line.trim() !== '');
 
-/** The files that `entries` reach by imports and as entries of threads, and the packages imported. Types do not count. */
+/** The files that `entries` reach by imports or as entries of threads, and the imported packages, without types. */
 async function readImports(
   entries: readonly string[],
 ): Promise<{ readonly files: ReadonlySet<string>; readonly packages: ReadonlySet<string> }> {

@@ -9,7 +9,7 @@ export type Target =
   /** A file of the repository that is not a page. */
   | { readonly kind: 'file'; readonly path: string };
 
-/** Returns a function that resolves links. Markdown links to a generated page, which has no file, by `/docs/<path>.html`. */
+/** Returns a function that resolves links. Links to a generated page, which has no file, are `/docs/<path>.html`. */
 export function createLinks(pages: readonly Page[]): (from: Page, href: string) => Target {
   const byPath = new Map(pages.map((page) => [page.path, page]));
   const bySource = new Map(pages.flatMap((page) => (page.source === undefined ? [] : [[page.source, page] as const])));

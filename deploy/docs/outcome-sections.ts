@@ -8,7 +8,7 @@ import { standardSamples } from '../../shared/destinations/sdk/standard-samples.
 import type { JsonObject } from '../../shared/runtime/json.ts';
 import { table } from './api-pages.ts';
 
-/** Sections on the outcome of each call and standard event with the example settings, and the requests that are built. */
+/** Sections on the outcome of each call and standard event with the example settings, and on the requests built. */
 export function outcomeSections(kind: OfferedKind): readonly string[] {
   const outcomes = eventOutcomes(kind, kind.exampleSettings);
   const sent = outcomes.filter((outcome) => outcome.outcome === 'sent');

@@ -20,7 +20,7 @@ export type SiteContent = {
   readonly built: ReadonlyMap<string, string>;
 };
 
-/** Writes the site's files that are not pages, and compressed copies that are smaller. Returns the paths of the files. */
+/** Writes the site's files that are not pages, and compressed copies if they are smaller. Returns the files' paths. */
 export async function writeSiteFiles(target: string, content: SiteContent): Promise<readonly string[]> {
   const { shown, apis, sections, built } = content;
   const pages = sections.flatMap((section) => section.pages);

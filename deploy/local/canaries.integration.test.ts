@@ -55,7 +55,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** All that a place of the installation holds or shows, as text. */
+/** By place of the installation (log file, table, stream, page): its whole content, as text. */
 type Places = ReadonlyMap<string, string>;
 
 async function readPlaces(): Promise<Places> {
@@ -100,7 +100,7 @@ async function readPlaces(): Promise<Places> {
   return places;
 }
 
-/** The places that show any of the values. */
+/** Names of the places that contain any of the values. */
 const placesWith = (places: Places, values: readonly string[]): readonly string[] =>
   [...places].flatMap(([name, text]) => (values.some((value) => text.includes(value)) ? [name] : [])).toSorted();
 
@@ -123,7 +123,7 @@ async function get(path: string, headers: Readonly<Record<string, string>> = {})
   return answer.status;
 }
 
-/** A person whose every value holds the canary. */
+/** A person in whose every value the canary occurs. */
 const personOf = (canary: string) => ({
   userId: `${canary}-user`,
   externalId: `${canary}-customer`,
@@ -134,7 +134,7 @@ const personOf = (canary: string) => ({
   identityContext: { ip: '203.0.113.77', userAgent: `${canary}-agent` },
 });
 
-/** Every way in, with what a client of it sends of a person. */
+/** Sends the person's data through every route for events. Returns the statuses. */
 async function sendEverywhere(token: string, canary: string): Promise<readonly number[]> {
   const person = personOf(canary);
   const spec = {
@@ -174,7 +174,7 @@ const accepted = 'kept-canary';
 const refused = 'refused-canary';
 const secret = 'secret-canary';
 
-/** Requests that are refused, each with the canary in its path, headers, keys and values. */
+/** Sends requests that are refused, with the canary in path, headers, keys and values. */
 async function sendRefused(token: string): Promise<void> {
   const person = personOf(refused);
   const asked = [
@@ -233,7 +233,7 @@ test('canaries: no secret and no refused value is in any log, table, stream, buc
   await client.setSink({ path: '/hanging', hang: true });
   await client.publish('destinations that fail in each way');
 
-  // Refused by the control plane.
+  // Requests that the control plane refuses.
   const asStranger = (key: string, path: string, body?: unknown): Promise<Response> =>
     fetch(`${credentials.controlPlane}/rest/v1/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -270,7 +270,7 @@ test('canaries: no secret and no refused value is in any log, table, stream, buc
   await expect
     .poll(async () => (await client.api('GET', `destinations/${made['refusing']}/dead-letters`))['entities'], settle)
     .not.toEqual([]);
-  // The view of events is written beside the log: half a second later, and not at all for what a killed pipeline had in memory.
+  // The view of events is written half a second after the log; what a killed pipeline held in memory is never written.
   const exchanges = `select count(*)::int as kept from event_outcomes as t where t::text like '%${accepted}%'`;
   await expect
     .poll(async () => (await pool.query<{ kept: number }>(exchanges)).rows[0]?.kept, settle)
@@ -322,13 +322,13 @@ test('canaries: no secret and no refused value is in any log, table, stream, buc
   for (const value of secrets) expect(value.length).toBeGreaterThan(5);
   expect(placesWith(shown, secrets)).toEqual([]);
   expect(placesWith(shown, [refused])).toEqual([]);
-  // INGEST is cleaned every 10 seconds of what is resolved: it has the person, or has no longer.
+  // Resolved events leave INGEST every 10 seconds, so it might or might not still contain the person.
   const holding = placesWith(shown, [accepted, '203.0.113.77']).filter((place) => place !== 'stream INGEST');
   expect(holding).toEqual([
     'stream DEAD_LETTERS',
     'stream EVENTS',
     'stream RETRY',
-    // Requests of failed attempts, until their events leave the view.
+    // Has the requests of failed attempts until their events leave the view.
     'table event_outcomes',
     'table recent_events',
     'table visitor_identities',

@@ -22,7 +22,7 @@ modules._load = function (name, ...others) {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs an entry to its end, with nothing listening where it would connect to. */
+/** Runs an entry until it exits. No server listens at the addresses to which it would connect. */
 async function run(
   entry: string,
   options: readonly string[],
@@ -42,7 +42,7 @@ async function run(
 test('cannot start: a gateway without an engine says so before it connects, and is not to be started again', async () => {
   const { code, output } = await run('gateway/main.ts', ['--require', withoutEngine]);
   expect(code).toBe(cannotStartExitCode);
-  // Not always the first: the logger may write a fatal line behind those that follow.
+  // The fatal line is searched, because the logger may write it after later lines.
   const line = output.split('\n').find((each) => each.includes('"level":60'));
   expect(JSON.parse(line ?? '{}')).toMatchObject({
     level: 60,

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newConfigSigningKey } from '../../shared/contracts/config/signed-config.ts';
 
-/** The credentials for using the stack: `credentials.json`. */
+/** Addresses, keys and ids for using the stack, as in `credentials.json`. */
 export type Credentials = {
   readonly gateway: string;
   readonly controlPlane: string;
@@ -22,7 +22,7 @@ export type ServiceUrls = Pick<Credentials, 'gateway' | 'controlPlane' | 'sink'>
 export const credentialsFile = (folder: string): string => join(folder, 'credentials.json');
 export const bootstrapFile = (folder: string): string => join(folder, 'bootstrap.json');
 
-/** Combines the control plane's bootstrap output with this start's addresses. */
+/** Writes `credentials.json`: the output of the control plane's bootstrap, and the addresses of this start. */
 export async function writeCredentials(folder: string, urls: ServiceUrls): Promise<Credentials> {
   const made = JSON.parse(await readFile(bootstrapFile(folder), 'utf8')) as Omit<Credentials, keyof ServiceUrls>;
   const credentials: Credentials = { ...urls, ...made };
@@ -35,7 +35,7 @@ export async function writeCredentials(folder: string, urls: ServiceUrls): Promi
 /** In the folder of the stack. */
 export const secretsKeyFile = 'secrets.key';
 
-/** The key that seals the stack's secrets, created at the first start. Without it the sealed settings are lost. */
+/** The key that seals the stack's secrets, created at the first start. If it is lost, the sealed settings are lost. */
 export async function readOrMakeSecretsKey(folder: string): Promise<string> {
   return (await readOrMake(join(folder, secretsKeyFile), () => `${randomBytes(32).toString('base64')}\n`)).trim();
 }
@@ -43,7 +43,7 @@ export async function readOrMakeSecretsKey(folder: string): Promise<string> {
 /** In the folder of the stack. */
 export const configSigningKeyFile = 'config-signing-key.pem';
 
-/** The key that signs configuration. Not derived from the other key, which pipelines have. */
+/** The key that signs configuration. It is not derived from the secrets key, because pipelines have that one. */
 export function readOrMakeConfigSigningKey(folder: string): Promise<string> {
   return readOrMake(join(folder, configSigningKeyFile), newConfigSigningKey);
 }

@@ -46,13 +46,13 @@ export const { variables: stackEnv, read: readStackEnv } = defineEnv({
 export type StackEnv = ReturnType<typeof readStackEnv>;
 
 /**
- * The environment that services inherit: the caller's settings, for every variable that the stack does not set itself.
+ * The environment that services inherit from the caller. Variables that the stack sets itself override it.
  */
 export function inheritedEnv(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** The environment of a command: its shell's, and the local stack's for variables that the shell does not set. */
+/** The environment of a command: the shell's, completed by the local stack's for variables that are not set. */
 export function commandEnv(): Readonly<Record<string, string | undefined>> {
   return besideStack(process.env);
 }

@@ -25,7 +25,7 @@ afterAll(() => rig.stop());
 const { token } = testSources.server;
 const hook = testSources.hook.token;
 
-/** A number as JSON, of those that a double does not give back among others. */
+/** Numbers as JSON text, among them some that a double cannot represent exactly. */
 const number = fc.oneof(
   fc.constantFrom(
     '23851234567890123',
@@ -43,10 +43,10 @@ const numbers = fc.record({ a: number, b: number, c: number });
 type Numbers = { readonly a: string; readonly b: string; readonly c: string };
 
 const objectOf = ({ a, b, c }: Numbers): string => `{"a":${a},"more":{"b":[${b}]},"c":${c}}`;
-/** Escaped by number, a character keeps an event from being plain. */
+/** A `\u` escape: an event with it is not plain, so the gateway parses it. */
 const parsed = '"text":"\\u0041"';
 
-/** What is sent to reach the log, by the way it goes: an address, and a body whose event has these properties. */
+/** By route for events: a function that makes a path, and a body whose event has the given properties (JSON text). */
 const ways: Readonly<
   Record<string, (properties: string, id: string) => { readonly path: string; readonly body: string }>
 > = {
@@ -110,7 +110,7 @@ const copyAll = compileMappings(
 );
 const sender = httpDestination.prepare({ httpDestinationUrl: 'https://example.com' });
 
-/** The body of the HTTP destination for the event that is one line of the log, without and with the mapping. */
+/** Bodies that the HTTP destination gets for the event in a line of the log, without a mapping and with one. */
 function bodiesOf(line: string): { readonly own: string; readonly mapped: string } {
   const bytes = Buffer.from(line);
   const rules = openResolvePlan.sourceRules('any');

@@ -24,7 +24,7 @@ let client: StackClient;
 const taken = new Set<string>();
 let sent = 0;
 
-/** Sends an event; its status, or 0 where there was no answer. */
+/** Sends an event. Returns the status; 0 if there was no answer. */
 async function track(): Promise<number> {
   sent += 1;
   const id = `event-${sent}`;
@@ -54,7 +54,7 @@ beforeAll(async () => {
   ports = await chooseStackPorts();
   const mebibyte = String(1024 ** 2);
   stack = await runStack(folder, ports, {
-    // More than the disk has: that is the case that a limit does not prevent.
+    // More than the disk's size, so that the disk fills up before the limit applies.
     NATS_STORE_BYTES_MAX: String(2 * 1024 ** 3),
     LOG_INGEST_BYTES_MAX: String(64 * 1024 ** 2),
     LOG_EVENTS_BYTES_MAX: String(64 * 1024 ** 2),
@@ -89,7 +89,7 @@ test.skipIf(disk === undefined)(
     const stopFilling = keepFull(full);
     try {
       await expect.poll(() => track(), settle).not.toBe(200);
-      // A readiness that said the reason before the kill says it after it as well.
+      // Readiness names the reason also after the server was killed and has started again.
       const killed = await stack.pidOf('nats-server');
       process.kill(killed, 'SIGKILL');
       await expect.poll(() => stack.pidOf('nats-server'), settle).not.toBe(killed);
@@ -108,7 +108,7 @@ test.skipIf(disk === undefined)(
     await full.makeRoom();
     const startedMs = performance.now();
     const before = taken.size;
-    // Not one after the other: one that waits for its answer would say nothing of the next.
+    // Requests overlap: one that waits for its answer must not delay the next.
     const sending = setInterval(() => void track(), 250);
     await expect.poll(() => taken.size, settle).toBeGreaterThan(before);
     clearInterval(sending);
@@ -116,7 +116,7 @@ test.skipIf(disk === undefined)(
     for (let i = 0; i < 20; i += 1) await expect.poll(() => track(), settle).toBe(200);
     for (const path of ['/demo', '/second']) {
       await expect.poll(async () => missingAt(path), settle).toEqual([]);
-      // What was in flight at the kill may come twice, under its key; what was finished before does not.
+      // Only events in flight at the kill may arrive twice, with the same key.
       const keys = await keysAt(path);
       expect(keys.length - new Set(keys).size).toBeLessThan(taken.size / 2);
     }
@@ -130,7 +130,7 @@ async function missingAt(path: string): Promise<readonly string[]> {
   return [...taken].filter((id) => !arrived.has(id));
 }
 
-/** Takes also what comes free meanwhile, by a file that was removed or cut off. */
+/** Keeps the disk full until the returned function is called, also when files are removed or truncated. */
 function keepFull(full: SmallDisk): () => Promise<void> {
   const over = new AbortController();
   const filling = (async () => {

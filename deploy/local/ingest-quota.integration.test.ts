@@ -22,7 +22,7 @@ const capacity = 8 * 1024 ** 2;
 const log = { LOG_PARTITIONS: '1', LOG_INGEST_BYTES_MAX: String(capacity) };
 const stuck = { accountId: randomUUID(), token: 'src_live_stuck_account_0123456789' };
 const busy = { accountId: randomUUID(), token: 'src_live_busy_account_01234567890' };
-/** What the database holds up the visitors of the stuck account by. */
+/** Key of the PostgreSQL lock for which writes to the stuck account's visitors wait. */
 const advisoryLock = 4_711;
 const batchEvents = 10;
 const batchBytes = 100_000;
@@ -52,7 +52,7 @@ afterAll(async () => {
 async function openRig(): Promise<PipelineRig> {
   const rig = await createPipelineRig(nats.url, database.url, {
     ...log,
-    // As little as a partition may hold, so that a small backlog is a large one.
+    // The minimum, so that a small backlog already exceeds what a partition may hold.
     RESOLVER_WAITING_BYTES_MAX: String(1024 ** 2),
     DATABASE_STATEMENT_TIMEOUT_MS: '600000',
   });
@@ -89,7 +89,7 @@ async function sendBatch({ url }: GatewayUnderTest, { token }: typeof stuck): Pr
 const ingestBytes = async ({ connection }: PipelineRig): Promise<number> =>
   (await readStreamState(connection, streams.ingest)).bytes;
 
-/** Waits until the resolver has taken what there is, and what it is done with is removed. */
+/** Waits until the resolver has taken all frames, and resolved ones are removed. */
 async function settled({ connection }: PipelineRig): Promise<void> {
   await expect
     .poll(async () => {
@@ -121,7 +121,7 @@ test('ingest quota: an account that is stuck in a queue is 429, and a busy one b
   expect(status).toBe(429);
   expect(accepted.stuck * batchBytes).toBeGreaterThan(capacity * 0.3);
   expect((await countBySubject(rig.connection, streams.ingest, allIngest)).get(ingestOfAccount(0, stuck.accountId))).toBeGreaterThan(0); // prettier-ignore
-  // More than INGEST could ever hold beside the queue.
+  // Twice as much as INGEST can hold.
   while (accepted.busy * batchBytes < 2 * capacity) {
     expect(await sendBatch(gateway, busy)).toBe(200);
     accepted.busy += 1;
@@ -130,9 +130,9 @@ test('ingest quota: an account that is stuck in a queue is 429, and a busy one b
     expect(await ingestBytes(rig)).toBeLessThan(capacity * 0.8);
     if ((await sendBatch(gateway, stuck)) === 200) accepted.stuck += 1;
   }
-  // Figures of queues are a second or two late, so single batches may pass; what stands there stays near the quota of 50 %.
+  // Queue sizes are known a second or two late, so single batches may pass; the total stays near the quota of 50 %.
   expect(accepted.stuck * batchBytes).toBeLessThan(capacity * 0.6);
-  // A gateway that stored nothing of it knows, too.
+  // Another gateway, which has stored nothing of the stuck account, refuses its events, too.
   const another = await openGateway();
   await expect.poll(() => sendBatch(another, { ...stuck }), settle).toBe(429);
   expect(await sendBatch(another, busy)).toBe(200);

@@ -12,7 +12,7 @@ type Servers = {
   readonly database: Pick<StackDatabase, 'urls' | 'isMigrated'>;
 };
 
-/** Stores the environment for commands on this machine, until the returned function is called. */
+/** Stores the stack's environment for commands on this machine. The returned function removes it. */
 export async function keepEnvironment(
   folder: string,
   { log, database }: Servers,
@@ -32,7 +32,7 @@ export async function keepEnvironment(
   return () => Promise.resolve(removeStackEnvironment(folder));
 }
 
-/** The variables of a slice that are set, and the files of them. */
+/** The set variables of a slice, including those with the suffix `_FILE`. */
 function pick(source: VariableSource, slice: object): VariableSource {
   const names = Object.keys(slice).flatMap((name) => [name, `${name}_FILE`]);
   return Object.fromEntries(names.flatMap((name) => (source[name] === undefined ? [] : [[name, source[name]]])));

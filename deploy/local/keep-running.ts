@@ -16,16 +16,16 @@ export type KeepRunningOptions<Running extends Runnable> = {
 };
 
 export type KeptRunning<Running> = {
-  /** The one that runs now. */
+  /** The instance that runs now. */
   readonly current: Running;
-  /** Settles when it is not restarted because it would only end again. */
+  /** Resolves when there are no more restarts, because each would only end again. */
   readonly givenUp: Promise<void>;
   stop(): Promise<void>;
 };
 
 const settledAfterMs = 60_000;
 
-/** Starts something and restarts it whenever it ends unasked, unless it reports that no start can succeed. */
+/** Starts something, and restarts it whenever it ends without a stop, unless it reports that no start can succeed. */
 export async function keepRunning<Running extends Runnable>(
   options: KeepRunningOptions<Running>,
 ): Promise<KeptRunning<Running>> {
@@ -65,7 +65,7 @@ export async function keepRunning<Running extends Runnable>(
       stop.abort();
       await current.stop();
       await watching;
-      // A restart in progress when the stop arrived.
+      // A restart may have been in progress when `stop` was called.
       await current.stop();
     },
   };
@@ -89,12 +89,12 @@ async function startUntilItWorks<Running extends Runnable>(
   return last;
 }
 
-/** First immediately, then doubled from 0.5 to 10 seconds. */
+/** Delay before restart n (0 first), in ms: 50, then from 500, doubled each time up to 10,000. */
 export function restartDelayMs(restarts: number): number {
   return restarts === 0 ? 50 : Math.min(250 * 2 ** restarts, 10_000);
 }
 
-/** The signal ends it early. Its listener is removed afterwards, because one signal serves all restarts. */
+/** Waits `ms`, or until the signal aborts. Removes its listener, because one signal serves all restarts. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch((error: unknown) => {
     if (!signal.aborted) throw error;

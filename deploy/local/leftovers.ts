@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { endProcess } from '../../shared/embedded/machine/end-process.ts';
 import { readProcessFacts } from '../../shared/runtime/process-facts.ts';
 
-/** The running services of a stack, recorded so that the next start finds those a killed launcher left running. */
+/** Records a stack's running services, so that the next start finds those that a killed launcher left running. */
 export type ServiceRecord = {
   put(name: string, pid: number): Promise<void>;
   clear(): Promise<void>;

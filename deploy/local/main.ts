@@ -8,14 +8,14 @@ import { readyMessage } from './ready-message.ts';
 import { makeSignInCode } from './sign-in-code.ts';
 import { startStack } from './stack.ts';
 
-// There are no options; one that is given is an error.
+// Rejects every option: there are none.
 new Command('npm start')
   .description(
     'Runs the whole stack on this machine until Ctrl-C. Settings are environment variables: see /docs/settings.html.',
   )
   .parse();
 
-// The stack keeps running when the reader of its output ends, and still stops in good order.
+// Without these listeners, the stack would crash when the reader of its output ends.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const progress = createProgress((text) => process.stdout.write(text));

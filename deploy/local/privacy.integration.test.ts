@@ -108,7 +108,7 @@ test('consent: a destination that serves a purpose gets what visitors allow, by 
   expect((await eventsAt('/ads')).toSorted()).toEqual(allowed.toSorted());
 }, 180_000);
 
-/** Stands in every identifier and property of Ann, and in nothing else. */
+/** Occurs in every identifier and property of Ann, and in nothing else. */
 const canary = 'ann-canary';
 const ann = {
   userId: `${canary}-device`,
@@ -133,7 +133,7 @@ async function tablesThatName(text: string): Promise<readonly string[]> {
   return found;
 }
 
-/** The streams and buckets that name a text, and when the newest message that does was stored. */
+/** The streams and buckets that contain a text, each with the time in ms of its newest message that does. */
 async function logThatNames(text: string): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
   for (const stream of Object.values(streams)) {
@@ -160,7 +160,7 @@ async function logThatNames(text: string): Promise<ReadonlyMap<string, number>> 
   return found;
 }
 
-/** The other ways in: a person identified, a batch, a pixel. */
+/** Sends Ann's data through other routes: identify, batch and pixel. */
 async function sendOtherWays(): Promise<void> {
   const { gateway, sourceToken: token } = stack.credentials;
   const post = (path: string, body: object): Promise<Response> =>
@@ -179,7 +179,7 @@ async function sendOtherWays(): Promise<void> {
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 }
 
-/** The certificate of an erasure, verified as its receiver does. */
+/** The payload of an erasure's certificate, verified as by a receiver. */
 async function certificateOf(erasureId: string): Promise<CertificatePayload> {
   const [certificate, keys] = [
     await client.api('GET', `erasures/${erasureId}/certificate`),
@@ -203,7 +203,7 @@ test('erasure: from a second after the answer nothing of the visitor leaves, and
   await client.setSink({ path: '/demo', status: 503 });
   await client.setSink({ path: '/refusing', status: 400 });
   const beganAt = new Date(Date.now() - 60_000).toISOString();
-  // Merged into the visitor of the externalId.
+  // This device's visitor is merged into the visitor with the external id.
   expect(await client.track({ event: 'Visit', userId: `${canary}-other-device` })).toBe(200);
   for (let n = 0; n < 4; n += 1) {
     for (const person of [ann, bob]) expect(await client.track({ event: `Order ${n}`, ...person })).toBe(200);
@@ -224,7 +224,7 @@ test('erasure: from a second after the answer nothing of the visitor leaves, and
   const sent = { demo: await countAt('/demo', canary), refusing: await countAt('/refusing', canary) };
   const others = await countAt('/refusing', 'bob');
 
-  // Both are back, and everything is asked for again.
+  // Both destinations accept again, and all events are replayed.
   await client.setSink({ path: '/demo', status: 200 });
   await client.setSink({ path: '/refusing', status: 200 });
   const toNow = new Date().toISOString();
@@ -250,10 +250,10 @@ test('erasure: from a second after the answer nothing of the visitor leaves, and
   expect(Date.parse(until.get(streams.events) ?? '')).toBe(Date.parse(String(erased['erasedAt'])) + historyMs);
   const heldUntilMs = ((await logThatNames(canary)).get(streams.events) ?? 0) + historyMs;
   expect(heldUntilMs).toBeLessThanOrEqual(Date.parse(String(erased['erasedAt'])) + historyMs);
-  // Which visitors were changed lately: kept for some minutes.
+  // `visitor_changes` names recently changed visitors for some minutes.
   expect(['visitor_changes', undefined]).toContain((await tablesThatName(canary)).join() || undefined);
 
-  // She comes back.
+  // Ann comes back.
   const { userId, email } = ann;
   expect(await client.track({ event: 'Back', userId, email, userProperties: { city: 'Bern' } })).toBe(200);
   await expect.poll(() => countAt('/demo', '"event":"Back"'), settle).toBe(1);

@@ -1,4 +1,4 @@
-/** The printed lines while the stack starts: one for each step, with its duration. */
+/** Prints a line for each step of the start, with its duration. */
 export type Progress = {
   /** Runs one step; its line appears when it is done. */
   step<Result>(name: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result>;

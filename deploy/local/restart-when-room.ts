@@ -12,7 +12,7 @@ export type RestartWhenRoomOptions = {
 
 const everyMs = 2_000;
 const answerMs = 2_000;
-/** Below this a starting server would fill the rest at once: it equals a few of the largest messages. */
+/** Free space needed for a restart: a few of the largest messages. With less, the server would fill it at once. */
 const roomBytesMin = 32 * 1024 ** 2;
 
 /**
@@ -30,14 +30,14 @@ export function restartWhenRoom({ current, storeDir, say }: RestartWhenRoomOptio
     }
     if ((await freeBytes(storeDir)) >= roomBytesMin) {
       say('! nats-server cannot write any more, though its disk has room: restarting it');
-      // A graceful stop may hang, waiting for the unwritable stream. Every acknowledged write was synced.
+      // Killed, because a graceful stop may wait for the unwritable stream forever. Acknowledged writes are synced.
       await server.kill();
     } else if (!isTold) {
       isTold = true;
       say(`! nats-server cannot write any more (${complaint}): it is restarted once ${storeDir} has room`);
     }
   };
-  // A server that does not respond is starting or stopping: no action.
+  // Errors are ignored: a server that does not respond is starting or stopping.
   const looking = every(everyMs, () => look().catch(() => undefined));
   return { stop: () => void looking.stop() };
 }

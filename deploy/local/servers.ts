@@ -33,19 +33,19 @@ export type LogLogin = { readonly user: string; readonly password: string };
 
 export type StackLog = StackServer & {
   readonly url: string;
-  /** Undefined if only the caller's own settings contain it; the same for logins. */
+  /** `monitorUrl` and `logins` are undefined for the caller's own servers, whose settings the caller has. */
   readonly monitorUrl: string | undefined;
   readonly logins: Readonly<Record<LogUserName, LogLogin>> | undefined;
 };
 
 export type StackDatabase = StackServer & {
-  /** As each service reaches it. */
+  /** By service: the address of the database with the service's login. */
   readonly urls: Readonly<Record<DatabaseService, string>>;
-  /** Whether the schema is up to date already: where it is not, the control plane migrates. */
+  /** Whether the schema is already up to date. If not, the control plane migrates it. */
   readonly isMigrated: boolean;
 };
 
-/** The log: NATS_URL's servers, else an embedded nats-server that is kept running. */
+/** Connects to the servers of NATS_URL; without it, starts an embedded nats-server and keeps it running. */
 export async function startLog(
   env: StackEnv,
   folder: string,
@@ -58,7 +58,7 @@ export async function startLog(
   return progress.step('nats-server', async (note) => {
     const binary = await findNatsServer({ cacheDir: defaultEmbeddedCacheDir(), onProgress: note });
     const storeDir = join(folder, 'nats');
-    // A server left by a killed stack would keep its port, and this start would use another one.
+    // Otherwise a server that a killed stack left would keep the port, and this start would use another port.
     await endLeftNatsServer(storeDir);
     const port = await findFreePort(env.NATS_PORT);
     const monitorPort = await findFreePort(env.NATS_MONITOR_PORT);
@@ -101,8 +101,8 @@ export async function startLog(
 }
 
 /**
- * Creates streams and buckets before any service starts: otherwise services without permission would request missing
- * ones, which the server logs as errors.
+ * Creates streams and buckets before any service starts: otherwise services without the right to create them would
+ * request missing ones, which the server logs as errors.
  */
 async function createLog(url: string, login: LogLogin, topology: TopologySettings): Promise<void> {
   const log = await connectLog({ url, login: { kind: 'password', ...login }, name: 'launcher' });
@@ -122,7 +122,7 @@ const loginsOf = (passwords: StackPasswords['log']): Record<LogUserName, LogLogi
     ]),
   ) as Record<LogUserName, LogLogin>;
 
-/** The database: DATABASE_URL's, else an embedded PostgreSQL that is kept running, in which each service has its role. */
+/** The database of DATABASE_URL, else an embedded PostgreSQL that is kept running, with a role for each service. */
 export async function startDatabase(
   env: StackEnv,
   folder: string,
@@ -152,12 +152,12 @@ export async function startDatabase(
   });
 }
 
-/** Migrates, and returns the addresses of the services' roles. */
+/** Migrates the database as the owner of its tables. Returns the address with each service's role. */
 async function migrateAsOwner(
   ownerUrl: string,
   passwords: StackPasswords['database'],
 ): Promise<Record<DatabaseService, string>> {
-  // Loaded on demand: with the caller's own database, the control plane migrates.
+  // Loaded on demand, because the control plane migrates the caller's own database.
   const { migrate } = await import('../../shared/postgres/migrate.ts');
   const names = defaultsOf(databaseRolesEnv);
   const roles = readRoles({

@@ -8,7 +8,7 @@ import { heapOptions } from '../../shared/runtime/heap-option.ts';
 
 export type ServiceSpec = {
   readonly name: string;
-  /** Entry file below the repository's top, without its extension. */
+  /** Path of the entry file in the repository, without its extension. */
   readonly entry: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logFile: string;
@@ -19,15 +19,15 @@ export type ServiceExit = { readonly code: number | null; readonly signal: NodeJ
 export type ServiceProcess = {
   readonly pid: number;
   readonly exited: Promise<ServiceExit>;
-  /** SIGTERM, and SIGKILL once the deadline has passed. */
+  /** Sends SIGTERM and, after `deadlineMs`, SIGKILL. */
   stop(deadlineMs: number): Promise<void>;
 };
 
 const ownerOnly = 0o600;
 
-/** Starts one service as a process of its own; `onProblem` gets the lines it logs at warn level and above. */
+/** Starts a service as a process. `onProblem` is called with each line that it logs at warn level or above. */
 export function startService(spec: ServiceSpec, onProblem: (line: string) => void): ServiceProcess {
-  // Files of an earlier version may still be read by others.
+  // A log file that an earlier version created may be readable by other users.
   const file = openSync(spec.logFile, 'a', ownerOnly);
   fchmodSync(file, ownerOnly);
   const log = createWriteStream(spec.logFile, { fd: file });
@@ -35,11 +35,11 @@ export function startService(spec: ServiceSpec, onProblem: (line: string) => voi
     env: spec.env,
     execArgv: ['--enable-source-maps', ...heapOptions(spec.env)],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // A terminal's Ctrl-C reaches the launcher only, which stops the services in order.
+    // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the services in order.
     detached: true,
   });
   const exited = new Promise<ServiceExit>((resolve) => {
-    // Not at `exit`: its last output must be read first.
+    // `close` and not `exit`, because the last output must be read first.
     child.once('close', (code, signal) => resolve({ code, signal }));
     child.once('error', () => resolve({ code: 1, signal: null }));
   });
@@ -61,7 +61,7 @@ function follow(child: ChildProcess, log: WriteStream, onProblem: (line: string)
 
 const warnLevel = 40;
 
-/** A log line at warn level or above in words; other lines unchanged. */
+/** A log line at warn level or above, in words; undefined below warn level. Lines that are not JSON are unchanged. */
 export function readProblem(line: string): string | undefined {
   if (!line.startsWith('{')) return line.trim() === '' ? undefined : line;
   try {

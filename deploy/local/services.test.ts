@@ -45,7 +45,7 @@ test("services: what the stack sets is not set a second time by the caller's fil
   };
   const services = stackServices(env, at, inherited);
   const files = Object.keys(services['control-plane'].env).filter((name) => name.endsWith('_FILE'));
-  // BOOTSTRAP_FILE is a path of its own.
+  // The value of BOOTSTRAP_FILE is a path, and not a variable from a file.
   expect(files.toSorted((a, b) => a.localeCompare(b))).toEqual(['BOOTSTRAP_FILE', 'NATS_CA_FILE']);
   expect(services.pipeline.env).toMatchObject({
     NATS_URL: at.log.url,

@@ -13,9 +13,9 @@ export type ServiceName = 'sink' | 'control-plane' | 'gateway' | 'pipeline';
 
 export type StackService = ServiceSpec & {
   readonly name: ServiceName;
-  /** Address of its /readyz and /metrics; the sink has none. */
+  /** Base address of the service's `/readyz` and `/metrics`; undefined for the sink. */
   readonly metricsUrl: string | undefined;
-  /** How long its stop may take, in ms. */
+  /** Maximum duration of a stop, in ms. */
   readonly stopDeadlineMs: number;
 };
 
@@ -32,9 +32,9 @@ export type StackAddresses = {
 /** A service's own stop deadline is slightly shorter than the launcher's. */
 const ownDeadlineMs = 3_500;
 const stopDeadlineMs = 4_000;
-/** Unchanged when a service restarts, so that it finds its health window and leases again. */
+/** Constant, so that a restarted service finds its health window and leases again. */
 const instanceId = 'local';
-/** Services listen on this machine only, unless the caller sets another address. */
+/** Services listen on loopback only, unless the caller sets another address. */
 const loopback = '127.0.0.1';
 
 /**
@@ -67,11 +67,11 @@ export function stackServices(
     metricsUrl: metricsPort === undefined ? undefined : `http://127.0.0.1:${metricsPort}`,
     stopDeadlineMs,
   });
-  // A derived key, which saves a file: the other key cannot be computed from it.
+  // Derived, which saves a file. The secrets key cannot be computed from it.
   const sourceSecretsKey = createHmac('sha256', at.secretsKey).update('secrets of sources').digest('base64');
   const signing = { CONFIG_SIGNING_KEY: at.configSigningKey };
   const trust = { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' };
-  // The demo sink is on this machine, which destinations may not reach otherwise.
+  // Allows destinations to reach the demo sink: other addresses of this machine are refused.
   const egress = { EGRESS_ALLOW: inherited['EGRESS_ALLOW'] ?? `${loopback}/32:${env.SINK_PORT}` };
   return {
     sink: service('sink', 'deploy/local/sink/main', undefined, {
@@ -88,7 +88,7 @@ export function stackServices(
       ...signing,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
       CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] ?? loopback,
-      // The gateway reports which accounts it needs.
+      // Gateways on this machine pass requests on, with the client's address in a header.
       TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),
@@ -116,7 +116,7 @@ export function stackServices(
   };
 }
 
-/** The embedded log knows only its own users; every other login counts as unset. */
+/** The login of a service at the embedded log, which knows only its own users: other login variables are unset. */
 function loginOf({ logins }: StackAddresses['log'], name: LogUserName): Record<string, string> {
   const login = logins?.[name];
   if (login === undefined) return {};
@@ -135,7 +135,7 @@ function databaseOf({ urls, isMigrated }: StackAddresses['database'], name: Data
   return { DATABASE_URL: urls[name], ...others };
 }
 
-/** The caller's file cannot override what the stack sets itself. */
+/** `inherited`, overridden by `own`; a `_FILE` variable of the caller cannot replace a variable that the stack sets. */
 function over(
   inherited: Readonly<Record<string, string | undefined>>,
   own: Readonly<Record<string, string>>,
@@ -146,7 +146,7 @@ function over(
 
 type Ports = Pick<StackEnv, 'GATEWAY_PORT' | 'CONTROL_PLANE_PORT' | 'SINK_PORT'>;
 
-/** Addresses of the stack's services. A service with a certificate in the caller's settings speaks TLS only. */
+/** Addresses of the stack's services: `https` for a service whose certificate is in the caller's settings. */
 export function stackUrls(
   { GATEWAY_PORT, CONTROL_PLANE_PORT, SINK_PORT }: Ports,
   inherited: Readonly<Record<string, string | undefined>>,

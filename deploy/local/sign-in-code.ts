@@ -20,8 +20,8 @@ export async function requestSignInCode({ controlPlane, apiKey }: Access): Promi
 }
 
 /**
- * The same; undefined if the control plane cannot issue one, as with a certificate that this machine does not
- * trust: the API key still works for sign-in.
+ * As `requestSignInCode`, but undefined if the request fails, for example because this machine does not trust the
+ * control plane's certificate: signing in with the API key remains possible.
  */
 export async function makeSignInCode(access: Access): Promise<string | undefined> {
   try {

@@ -25,7 +25,6 @@ const keysAt = async (path: string): Promise<Set<string>> =>
 beforeAll(async () => {
   folder = await makeStackFolder();
   ports = await chooseStackPorts();
-  // The ledger wants every request, not the newest ten thousand.
   stack = await runStack(folder, ports);
   client = createStackClient(stack.credentials);
 }, 240_000);
@@ -61,7 +60,7 @@ test('stack: its destinations reach its sink, and nothing else on this machine',
       const id = String(destination['id']);
       const { answer, outcome } = await client.api('POST', `destinations/${id}/test`, {});
       const isSink = name === 'SINK_PORT' && (host === '127.0.0.1' || host === '[::ffff:127.0.0.1]');
-      // Where localhost leads first is the machine's choice.
+      // Whether localhost is IPv4 or IPv6 depends on the machine.
       if (name === 'SINK_PORT' && host === 'localhost') continue;
       expect([name, host, outcome, answer === null]).toEqual([name, host, isSink ? 'delivered' : 'reject', !isSink]);
       await client.api('DELETE', `destinations/${id}`);
@@ -71,7 +70,7 @@ test('stack: its destinations reach its sink, and nothing else on this machine',
 
 test('stack: a first start asks the log for nothing that is missing or not permitted', async () => {
   const lines = (await readFile(join(folder, 'nats', 'nats-server.log'), 'utf8')).split('\n');
-  // A gateway has to ask whether the users of an older server let it read CONFIG.
+  // A gateway tries to read CONFIG, because the users of an older server allow only that.
   const known = 'Publish Violation - Subject "$JS.API.CONSUMER.CREATE.KV_CONFIG.';
   const troubles = lines.filter((line) => /Violation|Healthcheck|recovered/.test(line));
   expect(troubles.filter((line) => !line.includes(known))).toEqual([]);
@@ -164,7 +163,7 @@ test('stack: the key of the source rests nowhere in what is delivered', async ()
 test('stack: an event of a test key is accepted and not dispatched', async () => {
   const testEvent = { token: stack.credentials.testToken, event: 'Try', distinctId: 'try-1', userId: 'u-2' };
   expect(await client.track(testEvent)).toBe(200);
-  // The live event behind it, of the same visitor, passes the same partition later.
+  // The live event of the same visitor follows the test event in the same partition.
   await client.track({ event: 'Live', distinctId: 'live-1', userId: 'u-2' });
   await expect.poll(() => keysAt('/demo'), settle).toContain('live-1');
   expect(await keysAt('/demo')).not.toContain('try-1');
@@ -230,7 +229,7 @@ test.each(['gateway', 'pipeline', 'nats-server', 'control-plane'])(
           .track({ event: 'Ledger', distinctId, externalId: `ledger-${n}` })
           .catch(() => undefined);
         if (status === 200) accepted.push(distinctId);
-        // A steady stream: as many as go through would make the ledger long, and prove no more.
+        // Sending as fast as possible would only make the ledger longer.
         await new Promise((resolve) => setTimeout(resolve, status === 200 ? 10 : 50));
       }
     };

@@ -24,7 +24,7 @@ import { waitReady, waitRevision } from './wait-ready.ts';
 export type Stack = {
   readonly credentials: Credentials;
   readonly folder: string;
-  /** Rejects with a CannotStartError when a service is not restarted because it would only end again. */
+  /** Rejects with CannotStartError if a service is not restarted because it would only end again. */
   readonly givenUp: Promise<never>;
 };
 
@@ -40,7 +40,7 @@ export async function startStack(
   progress: Progress,
   stops: (() => Promise<void>)[],
 ): Promise<Stack> {
-  // The gateway would detect it too, but only after slow servers have started.
+  // Fails early if the HTTP engine does not load: the gateway would find out only after slow servers have started.
   loadUws();
   const folder = readStackFolder(env);
   await mkdir(join(folder, 'logs'), { recursive: true });

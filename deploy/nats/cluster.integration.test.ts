@@ -10,7 +10,7 @@ import { createTestAuthority } from '../../shared/testing/certificates.ts';
 import type { Certificate, TestAuthority } from '../../shared/testing/certificates.ts';
 import { createNatsFolder, natsBinaryPath } from '../../shared/testing/servers.ts';
 
-// The files of this folder as they are shipped, but for ports, addresses and paths.
+// Tests this folder's files as shipped, with other ports, addresses and paths.
 
 type Node = {
   readonly port: number;
@@ -94,13 +94,13 @@ async function startShipped(name: string, index: number, ca: string, own: Certif
   return start(folder, conf, { ...passwords, NATS_CLUSTER_PASSWORD: clusterPassword, ...Object.fromEntries(routes) });
 }
 
-/** Names of the servers that a node has routes to. */
+/** Names of the servers to which a node has routes. */
 async function otherServers({ monitorUrl }: Node): Promise<string[]> {
   const { routes } = (await (await fetch(`${monitorUrl}/routez`)).json()) as { routes: { remote_name: string }[] };
   return unique(routes.map((route) => route.remote_name));
 }
 
-/** A stranger's server that wants to join the first node. */
+/** Starts a stranger's server, which tries to join the cluster at `route`. */
 async function startStranger(route: string, tls: string): Promise<Node> {
   const folder = await createNatsFolder();
   const conf = [
@@ -125,13 +125,13 @@ test('shipped cluster: its nodes find each other, and each service logs in', asy
       name,
       login: { kind: 'password', user: name, password: passwords[passwordVariable] ?? '' },
     });
-    // No other server is named to a client.
+    // Clients are not told the addresses of other servers.
     expect(connection[client].nc.info?.connect_urls ?? []).toEqual([]);
     await connection.close();
   }
 });
 
-/** The block `tls` of a stranger's cluster, with a certificate of an authority. */
+/** The block `tls` for a stranger's cluster configuration, with a certificate of `authority`. */
 async function certificateOf(authority: TestAuthority): Promise<string> {
   const folder = await createNatsFolder();
   const { cert, key } = await authority.server();
@@ -154,9 +154,9 @@ const strangers: readonly (readonly [what: string, login: string, tls: () => Pro
 test.each(strangers)('shipped cluster: a server %s does not join', async (_, login, tls) => {
   const stranger = await startStranger(`nats://${login}127.0.0.1:${clusterPorts[0]}`, await tls());
   try {
-    // It tried, and was refused.
+    // The stranger tried to connect, and was refused.
     await expect.poll(() => stranger.log(), { timeout: 20_000 }).toMatch(/rid:\d+ - (?:TLS.*error|.*closed)/i);
-    // It counts a server from the first greeting until that server refuses it.
+    // Polled, because the stranger counts a server from its greeting until the server refuses it.
     await expect.poll(() => otherServers(stranger)).toEqual([]);
     for (const node of nodes) expect(await otherServers(node)).not.toContain('stranger');
   } finally {

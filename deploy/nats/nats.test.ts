@@ -36,7 +36,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs it beside a `df` that reports so much room; its exit code. */
+/** Runs the check with a `df` that reports `freeKib` of free space. Returns the exit code. */
 async function check(freeKib: number): Promise<number> {
   const df = `#!/bin/sh\nprintf 'Filesystem 1024-blocks Used Available\\nx 1 1 ${freeKib}\\n'\n`;
   await writeFile(join(folder, 'df'), df);
@@ -53,7 +53,7 @@ async function check(freeKib: number): Promise<number> {
   return code;
 }
 
-/** nats-server's image has nc; a bare machine has neither that nor curl. */
+/** Whether the machine has curl or nc. The image of nats-server has nc. */
 const hasHttpTool = ['curl', 'nc'].some((tool) => spawnSync('/bin/sh', ['-c', `command -v ${tool}`]).status === 0);
 
 async function writeNetcat(): Promise<void> {
@@ -111,7 +111,7 @@ test('nats configuration: pages name the room that streams and buckets reserve b
     ...streamConfigs(settings).map((stream) => stream.max_bytes ?? 0),
     ...Object.values(bucketSettings(1)).map(({ bytesMax }) => bytesMax),
   ];
-  // Seven streams have a limit of the operator's: the two for dead letters of ingest and for quarantine have the same one.
+  // Without the seven streams whose limits an operator sets, 1 MiB each here.
   const reservedMib = limits.reduce((sum, bytes) => sum + bytes, 0) / mebibyte - 7;
   const named = `${reservedMib.toLocaleString('en')} MiB`;
   for (const page of ['nats-server.conf', 'README.md', '../compose/.env.example', '../prometheus/runbook.yml'])

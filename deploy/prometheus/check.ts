@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** A page with one series of every metric any service shows. */
+/** A metrics page with one series of every metric of every service. */
 async function everyMetric(): Promise<string> {
   const page = new MetricsPage();
   collectDefaultMetrics({ register: page.registry });

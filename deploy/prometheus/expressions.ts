@@ -18,7 +18,7 @@ export async function readRules(file: string): Promise<readonly Rule[]> {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** Metrics of an expression that neither a service nor a recording rule shows. */
+/** Metrics in an expression that exist neither in a service nor as a recording rule. */
 export function unknownMetrics(expr: string, recorded: ReadonlySet<string>): string[] {
   const known = new Map(
     Object.values(metricsByService)

@@ -18,7 +18,7 @@ export type FindProgramOptions = {
   /** Folder for downloaded programs. */
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
-  /** The folders of PATH, by default. */
+  /** Folders to search. Default: those of PATH. */
   readonly searchPath?: readonly string[];
   readonly signal?: AbortSignal;
 };
@@ -26,8 +26,8 @@ export type FindProgramOptions = {
 const versionTimeoutMs = 20_000;
 
 /**
- * Finds a program of Prometheus: on PATH, else in the cache, else in Debian's package, which is then kept in the cache.
- * Throws ProgramNotFoundError with the reason of each.
+ * Finds a program of Prometheus: on PATH, else in the cache, else in Debian's package, from which it is copied to the
+ * cache. Throws ProgramNotFoundError, which says why each of them failed.
  */
 export async function findPrometheusProgram(name: PrometheusProgram, options: FindProgramOptions): Promise<string> {
   const { cacheDir, onProgress, signal = new AbortController().signal } = options;

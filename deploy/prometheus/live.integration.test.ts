@@ -26,7 +26,7 @@ let promtool: string | undefined;
 let sending: Promise<void>;
 const stopSending = new AbortController();
 
-/** Undefined, said aloud, where this machine has none and cannot fetch it. */
+/** Path of the program; undefined, with a message, if this machine does not have it and cannot fetch it. */
 async function find(name: PrometheusProgram): Promise<string | undefined> {
   try {
     return await findPrometheusProgram(name, { cacheDir: defaultEmbeddedCacheDir(), onProgress: say });
@@ -37,7 +37,7 @@ async function find(name: PrometheusProgram): Promise<string | undefined> {
   }
 }
 
-/** A little load, of all the results there are: stored, invalid, for destinations that deliver and that fail. */
+/** Sends a few requests with every kind of result: stored, invalid, to destinations that deliver and that fail. */
 async function send(): Promise<void> {
   for (let i = 0; !stopSending.signal.aborted; i += 1) {
     const event = { event: 'Viewed', distinctId: `view-${i}`, userId: `u-${i % 20}` };
@@ -80,10 +80,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** As Grafana would ask it. */
+/** A dashboard's expression with the variables replaced, as Grafana sends it. */
 const asked = (expr: string): string => expr.replaceAll('$__rate_interval', '10s').replaceAll('$destination', '.*');
 
-/** Those of some queries that have no data now. */
+/** The queries that have no data now. */
 async function withoutData(server: PrometheusServer, exprs: Iterable<string>): Promise<string[]> {
   const empty: string[] = [];
   for (const expr of exprs) if ((await server.query(asked(expr))).length === 0) empty.push(expr);
@@ -105,7 +105,7 @@ test('recording rules: every one records', async ({ skip }) => {
 test('alerts: everything they look at has data, so that silence means that all is well', async ({ skip }) => {
   const server = prometheus ?? skip('there is no Prometheus');
   const alerts = await readRules('alerts.yml');
-  // An alert's whole expression is empty while all is well; what it compares is not.
+  // An alert's whole expression has no result while all is well, so the metrics in it are queried one by one.
   const selector = /(?:[a-z_]+:)?(?:sluice[a-zA-Z0-9_:]*|\bup)(?:\{[^}]*\})?/g;
   const withoutNames = (expr: string): string => expr.replaceAll(/group_left \(\)|(?:on|by) \([^)]*\)/g, '');
   let selectors = [...new Set(alerts.flatMap(({ expr }) => withoutNames(expr).match(selector) ?? []))];
@@ -138,7 +138,7 @@ test.each(['gateway', 'controlPlane', 'pipeline'] as const)(
   60_000,
 );
 
-/** What promtool finds wrong with a page; empty when nothing is. */
+/** The problems that promtool finds on a metrics page; '' if there are none. */
 function checkMetrics(program: string, page: string): Promise<string> {
   return new Promise((resolve) => {
     const child = execFile(program, ['check', 'metrics'], { timeout: 30_000 }, (error, stdout, stderr) =>

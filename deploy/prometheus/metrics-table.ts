@@ -7,7 +7,7 @@ import { databaseMetrics } from '../../shared/postgres/database-metrics.ts';
 import type { AnyMetric } from '../../shared/runtime/metrics/define-metric.ts';
 import { processMetrics } from '../../shared/runtime/status/process-metrics.ts';
 
-/** Every metric, by the service that shows it. */
+/** Every metric, by the service on whose metrics page it is. */
 export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = {
   'Every service': [...Object.values(processMetrics), ...Object.values(logMetrics), ...Object.values(configMetrics)],
   Gateway: Object.values(gatewayMetrics),
@@ -26,7 +26,7 @@ export const metricsByService: Readonly<Record<string, readonly AnyMetric[]>> = 
   'Pipeline and control plane': Object.values(databaseMetrics),
 };
 
-/** The reference page, made from the definitions. */
+/** The reference page of all metrics, generated from their definitions. */
 export function metricsTable(): string {
   const sections = Object.entries(metricsByService).map(([service, metrics]) =>
     [

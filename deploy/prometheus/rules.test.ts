@@ -11,7 +11,7 @@ const recorded = new Set(recording.map(({ record }) => record ?? ''));
 test.each([...recording, ...alerts].map((rule) => [rule.record ?? rule.alert ?? '', rule.expr]))(
   'rule %s: asks for metrics that exist',
   (_name, expr) => {
-    // Names of jobs are no metrics.
+    // Text in quotes, such as the name of a job, is not a metric.
     expect(unknownMetrics(expr.replaceAll(/"[^"]*"/g, '""'), recorded)).toEqual([]);
   },
 );

@@ -23,7 +23,7 @@ Alertmanager sends them: \`deploy/prometheus/alertmanager.yml\` is an example wi
 \`sed 's|deploy/runbook/alerts.md|https://…/docs/operate/alerts.html|' deploy/prometheus/rules/alerts.yml\`.
 `;
 
-/** The runbook's page of alerts, in the order of the rules. Throws where an alert has no text, or a text no alert. */
+/** The runbook's page of alerts, in the order of the rules. Throws if an alert has no text, or a text has no alert. */
 export function runbookPage(): string {
   const texts = new Map(Object.entries(read('deploy/prometheus/runbook.yml') as Record<string, AlertText>));
   const { groups } = read('deploy/prometheus/rules/alerts.yml') as Rules;

@@ -8,7 +8,7 @@ import type { ServiceName } from '../testing/service-environments.ts';
 const top = join(import.meta.dirname, '../..');
 const read = (name: string): Promise<string> => readFile(join(import.meta.dirname, name), 'utf8');
 
-/** What a unit says, in order: the lines of each directive. */
+/** Returns the values of a directive in a unit, in order. */
 type Unit = (directive: string) => string[];
 let units: Map<string, Unit>;
 let common: Unit;
@@ -35,7 +35,7 @@ function serviceOf(unit: Unit): ServiceName {
   return name;
 }
 
-/** As systemd would set them for the first instance on a machine named `host`. */
+/** The environment that systemd sets for a unit's first instance on a machine named `host`. */
 function environmentOf(unit: Unit): Record<string, string> {
   const entries = [...common('Environment'), ...unit('Environment')]
     .flatMap((line) => line.split(' '))
@@ -52,7 +52,7 @@ async function exampleFile(): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
 }
 
-/** All but the one that migrates and ends. */
+/** All units but the migration, which ends by itself. */
 const services = (): Unit[] => [...units].filter(([name]) => name !== 'sluice-migrate.service').map(([, unit]) => unit);
 
 test('units: each service logs in as itself, and what the owner of the tables has is in none of them', () => {
@@ -136,7 +136,7 @@ test('units: a gateway that ends cuts no connection that it would not have cut f
   const unit = units.get('sluice-gateway@.service');
   if (unit === undefined) throw new Error('there is no unit of the gateway');
   const { SHUTDOWN_IDLE_MS: idleMs, SHUTDOWN_DEADLINE_MS: deadlineMs } = environmentOf(unit);
-  // The engine looks every 4 s for connections that are idle for 10 s.
+  // The HTTP engine closes connections that are idle for 10 s, and looks for them every 4 s.
   expect(Number(idleMs)).toBeGreaterThanOrEqual(12_000);
   expect(Number(deadlineMs)).toBeGreaterThan(Number(idleMs) + 2_000);
 });

@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { findFreePort } from '../../shared/embedded/machine/free-port.ts';
 
-/** A real Prometheus with the configuration and rules of this folder. */
+/** A real Prometheus with our configuration and rules. */
 export type PrometheusServer = {
   /** The result of an instant query, empty if it has no data. Throws with Prometheus's own words. */
   query(expr: string): Promise<readonly Sample[]>;
-  /** The problems that it reports for rules. */
+  /** The problems that Prometheus reports for rules. */
   ruleProblems(): Promise<readonly string[]>;
   stop(): Promise<void>;
 };
@@ -24,7 +24,7 @@ const readyDeadlineMs = 60_000;
 const stopDeadlineMs = 20_000;
 const requestDeadlineMs = 15_000;
 
-/** Starts it on `targets`, by job. It scrapes and evaluates every second. */
+/** Starts Prometheus on `targets`, by job. It scrapes and evaluates every second. */
 export async function startPrometheus(
   program: string,
   targets: Readonly<Record<string, string>>,

@@ -39,7 +39,7 @@ const nodeBytes = 64 * mebibyte;
 /** Bytes per id of a full `HashSet`. */
 const deduplicationBytesAnId = 13;
 
-/** The most memory, in bytes, that the settings allow to the services on a machine. */
+/** The memory that the settings allow to each service on a machine, part by part. */
 export function serviceMemory(
   env: MemoryVariables,
   { heapBytes, partitions }: MemoryOf,

@@ -27,7 +27,8 @@ const nestedMax = 6;
 let key = '';
 
 /**
- * Adds to each operation a form that sends a request to the instance that serves this page; no other server is supported.
+ * Adds to each operation a form that sends a request to the instance that serves this page. Other servers are not
+  * supported.
  */
 export function addTryForms(siteRoot: URL): void {
   const operations = [...document.querySelectorAll<HTMLElement>('.operation')];

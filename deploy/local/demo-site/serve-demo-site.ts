@@ -6,7 +6,7 @@ type SiteFile = { readonly path: string; readonly type: string };
 
 const script = 'text/javascript; charset=utf-8';
 
-/** The site's files. The libraries are available when all packages are installed, as in the local stack. */
+/** The site's files by path. The libraries exist only if development packages are installed, as for the local stack. */
 const files: Readonly<Record<string, SiteFile>> = {
   '/site': { path: 'deploy/local/demo-site/page.html', type: 'text/html; charset=utf-8' },
   '/site/page.js': { path: 'deploy/local/demo-site/page.js', type: script },
@@ -21,8 +21,8 @@ const files: Readonly<Record<string, SiteFile>> = {
 export const isSitePath = (path: string): boolean => path === '/site' || path.startsWith('/site/');
 
 /**
- * Serves the demo site: a page that tracks by one of four libraries. The gateway and the key of its source come from the
- * credentials of the local stack.
+ * Serves the demo site: a page that tracks with one of four libraries. The address of the gateway and the key of the
+ * source come from the local stack's credentials.
  */
 export async function serveDemoSite(
   response: ServerResponse,

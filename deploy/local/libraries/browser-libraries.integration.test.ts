@@ -20,20 +20,20 @@ let browser: Browser;
 
 beforeAll(async () => {
   folder = await makeStackFolder();
-  // So few that a page gets more than its share refused however slow this machine is.
+  // Low enough that one page exceeds its share of the limit, however slow the machine is.
   stack = await runStack(folder, await chooseStackPorts(), { RATE_LIMIT_EVENTS_PER_S: '1000' });
   browser = await startBrowser();
   client = createStackClient(stack.credentials);
 }, 240_000);
 
 afterAll(async () => {
-  // Whatever of it was started, also where the rest was not.
+  // Undefined for what did not start.
   await browser?.close();
   await stack?.stop();
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** The demo site of one visitor, whom the address of the page identifies. */
+/** Opens the demo site for one visitor, whose name is in the page's address. */
 async function visit(
   library: string,
   visitor: string,
@@ -43,7 +43,7 @@ async function visit(
   const context = await browser.newContext();
   await context.addInitScript(prepare);
   const page = await context.newPage();
-  // It goes on by itself, and can be turned.
+  // The fake clock runs by itself, and tests can move it forward.
   await page.clock.install();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
@@ -67,7 +67,7 @@ const all = ['$identify', 'Order Completed', 'Page Viewed'];
 
 test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive as one visitor', async (library) => {
   const visitor = `calls-${library}`;
-  // Each of them signs in as another person: one customer of two libraries is one visitor.
+  // With each library another customer signs in: the same customer in two libraries would be one visitor.
   const customer = `ada-${library}`;
   const { page, problems } = await visit(library, visitor, `&utm_source=news&customer=${customer}`);
   for (const call of ['track', 'identify', 'group', 'track']) await press(page, call);
@@ -87,7 +87,7 @@ test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive
     await page.evaluate('calls.alias()');
     const found = await awaitEvents(client, ['$alias'], of(visitor));
     const alias = found.find(({ event }) => event.event === '$alias');
-    // Segment's browser library puts who is signed in over the id that it is given.
+    // Segment's browser library overrides the given id by that of the signed-in user.
     const id = library === 'segment' ? customer : `${customer}-new`;
     expect(alias?.event.event_properties).toEqual({ previous_id: customer, id });
     expect(alias?.visitor).toMatchObject({ first_name: 'Ada', external_id: id });
@@ -98,7 +98,7 @@ test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive
   await page.context().close();
 });
 
-// As tracing libraries do it.
+// Wraps `fetch` as tracing libraries do.
 const tracer = `
   const { fetch } = window;
   window.fetch = (address, init = {}) =>
@@ -142,9 +142,9 @@ test.each([
 ])('browser: what %s was given just before its page went arrives', async (library, more) => {
   const visitor = `leaving-${library}`;
   const { page } = await visit(library, visitor, more);
-  // Until our own script knows the purposes of the site it may send nothing, as consent is unknown.
+  // Our own script sends nothing until it has loaded the site's consent purposes.
   if (library === 'sluice') await awaitEvents(client, ['Page Viewed'], of(visitor));
-  // Not awaited: the page that would answer goes.
+  // Not awaited, because the page that would answer is left.
   await page.evaluate('void Promise.resolve(calls.track()).then(() => { location.href = "about:blank" })');
   expect(namesOf(await awaitEvents(client, ['Order Completed'], of(visitor)))).toContain('Order Completed');
   await page.context().close();
@@ -210,7 +210,7 @@ test('browser: a page may make the calls of the library of the service specified
   const source = await client.api('POST', 'sources', { type: 'WebSource', name: 'Of a loud page' });
   const { token } = await client.api('GET', `sources/${String(source['id'])}/tokens`);
   await client.publish('adds a source of its own');
-  // Rows count before anybody looks whether they are events.
+  // The rate limit counts rows before they are validated as events.
   const rows = {
     ...call,
     path: '/batch',
@@ -298,7 +298,7 @@ test('browser: posthog gets a running experiment as a flag, and its exposure is 
   const [value, again, visitorId] = await page.evaluate<readonly string[]>(asked);
   expect([value, again]).toEqual([await assignment(String(visitorId)), value]);
   const exposed = async (): Promise<number> => {
-    // It sends every few seconds.
+    // The library sends every few seconds.
     await page.clock.runFor(5_000);
     const { variants } = await client.api('GET', `experiments/${String(id)}/results`);
     return (variants as readonly { readonly visitors: number }[]).reduce((sum, { visitors }) => sum + visitors, 0);

@@ -40,7 +40,7 @@ beforeEach(() => {
   way.seen.length = 0;
 });
 
-/** Every fault a library has to live with, one after the other. */
+/** Every fault that a library must survive, one after the other. */
 const everyFault: readonly Fault[] = [
   { kind: 'answer', status: 503 },
   { kind: 'cut-before' },
@@ -53,7 +53,7 @@ const of = (visitor: string) => (event: DeliveredEvent) =>
 
 const named = (events: readonly DeliveredEvent[], name: string): DeliveredEvent => {
   const found = events.filter(({ event }) => event.event === name);
-  // An event that came twice is one too many.
+  // Exactly one: duplicates fail.
   expect(found.map(({ event }) => event.event)).toEqual([name]);
   return found[0] as DeliveredEvent;
 };
@@ -69,7 +69,7 @@ function expectSpecEvents(events: readonly DeliveredEvent[]): void {
   expect(named(events, '$group').event.event_properties).toEqual({ group_id: 'acme', employees: 12 });
   const identify = named(events, '$identify');
   expect(identify.visitor).toMatchObject({ first_name: 'Ada', city: 'London', custom_properties: { plan: 'pro' } });
-  // All of it happened to one visitor, once its ids were known to be one.
+  // After the alias, all events belong to one visitor.
   const alias = named(events, '$alias');
   expect(alias.visitor).toMatchObject({ first_name: 'Ada', custom_properties: { group_id: 'acme' } });
 }
@@ -166,7 +166,7 @@ test("libraries: PostHog's Node library gets an experiment as a flag, and its ex
   const given = new Map<string, unknown>();
   for (const visitor of visitors) {
     given.set(visitor, await posthog.getFeatureFlag('checkout', visitor));
-    // The library asks again and reports the flag again: still one exposure.
+    // The library requests and reports the flag a second time, which still counts as one exposure.
     expect(await posthog.getFeatureFlag('checkout', visitor)).toBe(given.get(visitor));
   }
   for (const visitor of visitors) {
@@ -188,7 +188,7 @@ test("libraries: PostHog's Node library gets an experiment as a flag, and its ex
     const variants = results['variants'] as readonly { readonly visitors: number }[];
     return variants.reduce((sum, { visitors: count }) => sum + count, 0);
   };
-  // The probe was asked for as well.
+  // The probe counts as a visitor, too.
   await expect.poll(exposed, settle).toBe(visitors.length + 1);
 });
 
@@ -219,7 +219,7 @@ test('libraries: what the library of the service specified sends arrives once, a
   expect(await call('/track', { event: 5 })).toMatchObject({ status: 400, tries: 1 });
   const names = ['Without An Id', 'Said To Be None', 'Row 1', 'Row 2', '$identify'];
   const events = await awaitEvents(client, names, of('specified-ada'));
-  // The one whose answer was cut off was sent twice, without an id: it counts once. The bot is not among them.
+  // The event without an id was sent twice, because its answer was cut off, and counts once. The bot's is missing.
   expect(events.map(({ event }) => event.event).toSorted()).toEqual(names.toSorted());
   expect(named(events, '$identify').visitor).toMatchObject({ first_name: 'Ada' });
 });
@@ -248,7 +248,7 @@ test('libraries: integrations keep an event from destinations by their kind and 
   await client.publish('removes it');
 });
 
-/** A library as a thousand events are sent by it; `send` ends when it has nothing left. */
+/** Sends an event per id with a library. Resolves when the library has nothing left to send. */
 type Sender = (ids: readonly string[], user: string) => Promise<unknown>;
 
 const senders: readonly (readonly [library: string, rounds: number, Sender])[] = [
@@ -323,7 +323,7 @@ test.each(senders)(
     const arrived = await ledger();
     expect(arrived).toHaveLength(1_000);
     expect(new Set(arrived.map(({ event }) => event.event_properties['messageId']))).toEqual(new Set(sent));
-    // An hour off by the sender's clock, right by the gateway's.
+    // The sender's clock is an hour slow; the gateway corrects the times.
     for (const { event } of arrived) expect(event.time).toBeGreaterThan(startedMs - hourMs / 2);
     expect(way.faults).toEqual([]);
   },

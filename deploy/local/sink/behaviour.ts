@@ -4,11 +4,11 @@ import { Compile } from 'typebox/compile';
 
 const Behaviour = Type.Object(
   {
-    /** Applies to request paths with this prefix; the longest match wins. */
+    /** Prefix of the request paths to which the behaviour applies; the longest match wins. */
     path: Type.String({ pattern: '^/', default: '/' }),
-    /** Status to answer with; with failFirst only the failing ones, default 503 there. */
+    /** Status of the answers; with `failFirst`, of the failing answers only, 503 by default. */
     status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
-    /** JSON to answer with where the status is not 2xx. */
+    /** JSON body of answers whose status is not 2xx. */
     body: Type.Optional(Type.Unknown()),
     /** Wait before the answer, in ms. */
     delayMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
@@ -16,7 +16,7 @@ const Behaviour = Type.Object(
     failFirst: Type.Optional(Type.Integer({ minimum: 0 })),
     /** Never answer. */
     hang: Type.Optional(Type.Boolean()),
-    /** Seconds for a `Retry-After` header on answers that are not 2xx. */
+    /** Seconds in the `Retry-After` header of answers whose status is not 2xx. */
     retryAfterS: Type.Optional(Type.Integer({ minimum: 0 })),
   },
   { additionalProperties: false },
@@ -34,13 +34,13 @@ export type Decision = {
   readonly body?: unknown;
 };
 
-/** How the sink answers, by path prefix; without an entry 200 at once. */
+/** How the sink answers, by path prefix. Paths without a behaviour get a 200 at once. */
 export type Behaviours = {
-  /** Sets one prefix's behaviour and resets its count. Returns the problem of an invalid `input`. */
+  /** Sets the behaviour of one prefix and resets its count. Returns why `input` is invalid; undefined if it is valid. */
   set(input: unknown): string | undefined;
   clear(): void;
   list(): readonly Behaviour[];
-  /** Decides for one request and counts it. */
+  /** Decides how to answer one request, and counts the request. */
   decide(path: string): Decision;
 };
 

@@ -10,7 +10,7 @@ await runService(
   () => readSinkEnv(),
   async (env, logger, scope) => {
     const server = createSink({
-      // The newest, of these bytes together.
+      // The newest requests are kept, up to these limits.
       requestsMax: 200_000,
       bytesMax: 256 * mebibyte,
       bodyBytesMax: 16 * mebibyte,

@@ -4,15 +4,15 @@ export type RecordedRequest = {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed where it is JSON, else the text; null when there was none. */
+  /** The parsed body if it is JSON, else its text; null if there was none. */
   readonly body: unknown;
-  /** The sink's answer; null while it hangs. */
+  /** Status of the sink's answer; null if it does not answer. */
   readonly status: number | null;
 };
 
 export type Recorder = {
   add(request: RecordedRequest, bodyBytes: number): void;
-  /** Newest first: at most `limit`, with bodies up to `bytesMax` in total; at least one if any exists. */
+  /** The newest first: at most `limit`, with bodies of `bytesMax` in total, but at least one request if there are any. */
   newest(limit: number, bytesMax: number): readonly RecordedRequest[];
   clear(): void;
   stats(): SinkStats;

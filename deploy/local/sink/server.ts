@@ -10,11 +10,11 @@ export type SinkOptions = {
   readonly requestsMax: number;
   readonly bytesMax: number;
   readonly bodyBytesMax: number;
-  /** Undefined: the demo site has no gateway to send to. */
+  /** The stack's `credentials.json`. If undefined, the demo site has no gateway to which it can send. */
   readonly credentialsFile?: string | undefined;
 };
 
-/** A destination for experiments: keeps what it receives, and misbehaves on request. */
+/** A destination for demos and tests: keeps the requests that it receives, and fails on request. */
 export function createSink(options: SinkOptions): Server {
   const recorder = createRecorder(options.requestsMax, options.bytesMax);
   const behaviours = createBehaviours();
@@ -63,7 +63,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, contex
   }
 }
 
-/** Limit of the bodies in one list, which is one text in memory. */
+/** Maximum bytes of the bodies in one list, because a list is one text in memory. */
 const listedBytesMax = 16 * 1024 ** 2;
 
 function listEvents(response: ServerResponse, url: URL, recorder: Recorder): void {
@@ -117,7 +117,7 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buf
       if (bytes <= bytesMax) chunks.push(chunk);
     }
   } catch {
-    // The client disconnected; its data is not recorded as a request.
+    // The client disconnected: an incomplete request is not recorded.
     return undefined;
   }
   return bytes > bytesMax ? undefined : Buffer.concat(chunks);

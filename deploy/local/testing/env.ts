@@ -1,4 +1,4 @@
-/** The inherited environment of a stack under test, overridden by its own settings. */
+/** The environment of a stack under test: that of the tests, overridden by `own`. */
 export function stackTestEnv(own: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...process.env, ...own };
 }

@@ -1,9 +1,9 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** A TCP socket that listens, as the kernel lists it. */
+/** A listening TCP socket. `address` is in the hexadecimal form of `/proc/net/tcp`. */
 export type ListeningSocket = { readonly address: string; readonly port: number; readonly isLoopback: boolean };
 
-/** The listening TCP sockets of a process and of all that descend from it (Linux, `/proc`). */
+/** The listening TCP sockets of a process and all its descendants (from Linux's `/proc`). */
 export async function listeningSockets(rootPid: number): Promise<readonly ListeningSocket[]> {
   const inodes = new Set<string>();
   for (const pid of await descendantsOf(rootPid)) for (const inode of await socketsOf(pid)) inodes.add(inode);
@@ -26,7 +26,7 @@ function readLine(line: string, inodes: ReadonlySet<string>): ListeningSocket[] 
   return [{ address, port: Number.parseInt(port, 16), isLoopback: isLoopback(address) }];
 }
 
-/** For an address as the kernel writes it: hexadecimal words in the byte order of a little-endian machine. */
+/** Whether an address is loopback. `address` has hexadecimal words in the byte order of a little-endian machine. */
 function isLoopback(address: string): boolean {
   if (address.length === 8) return address.endsWith('7F');
   return address === '00000000000000000000000001000000' || /^0{16}FFFF0000.{6}7F$/.test(address);
@@ -40,10 +40,10 @@ async function descendantsOf(rootPid: number): Promise<readonly number[]> {
   return found;
 }
 
-/** A process that has ended meanwhile has none. */
+/** Id of a process's parent; undefined if the process has ended meanwhile. */
 async function parentOf(pid: string): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name of the program, in parentheses, may contain any text.
+  // Read after the last parenthesis, because the program's name, in parentheses, may contain any text.
   const [, parent] = stat
     .slice(stat.lastIndexOf(')') + 1)
     .trim()

@@ -9,19 +9,19 @@ import { credentialsFile } from '../credentials.ts';
 import type { Credentials } from '../credentials.ts';
 import { stackTestEnv } from './env.ts';
 
-/** A local stack started the way a user starts it, on free ports. */
+/** A local stack that is started as by a user, on free ports. */
 export type RunningStack = {
   readonly credentials: Credentials;
   readonly metrics: { readonly gateway: string; readonly controlPlane: string; readonly pipeline: string };
   /** Process id of the launcher. */
   readonly pid: number;
-  /** Everything it has printed so far. */
+  /** All output of the launcher so far. */
   output(): string;
-  /** The process id of a service, or of nats-server, as it runs now. */
+  /** The current process id of a service or of nats-server. */
   pidOf(name: string): Promise<number>;
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM to the launcher and waits for its exit. */
   stop(): Promise<{ readonly code: number | null }>;
-  /** SIGKILL of the launcher alone. */
+  /** Sends SIGKILL to the launcher alone: its services keep running. */
   kill(): Promise<void>;
 };
 
@@ -29,7 +29,7 @@ export type StackPorts = Readonly<Record<string, string>>;
 
 const readyDeadlineMs = 110_000;
 
-/** Free ports for a stack, to be used again by its next start. */
+/** Chooses free ports for a stack, which a restart of it can use again. */
 export async function chooseStackPorts(): Promise<StackPorts> {
   const names = [
     'GATEWAY_PORT',
@@ -78,7 +78,7 @@ export async function runStack(
   };
 }
 
-/** Runs the launcher where it is expected to refuse; resolves with its exit code and all it printed. */
+/** Runs a launcher that is expected to fail. Resolves with its exit code and output. */
 export async function runFailingStack(
   folder: string,
   ports: StackPorts,

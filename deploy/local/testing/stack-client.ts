@@ -5,7 +5,7 @@ export type SinkRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** The sink's answer; null without one. */
+  /** Status of the sink's answer; null if it did not answer. */
   readonly status: number | null;
 };
 

@@ -3,11 +3,11 @@ import { chromium as playwright } from 'playwright-core';
 import type { Browser } from 'playwright-core';
 import { findBrowser } from '../../../../shared/testing/browser-binary.ts';
 
-// Flags that the package adds for machines without other work. Without web security a browser skips CORS checks, which
-// these tests need.
+// Flags of the package that tests must not have. With `--disable-web-security`, for example, a browser skips the CORS
+// checks that these tests need.
 const unwanted = ['--disable-web-security', '--single-process', '--allow-running-insecure-content'];
 
-/** A real browser without a window, from the package registry alone. */
+/** Starts a headless browser, which comes from a package. */
 export async function startBrowser(): Promise<Browser> {
   return playwright.launch({
     executablePath: await findBrowser(),

@@ -1,13 +1,13 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A fault of one request: the proxy answers it, or cuts the connection before or after the gateway got it. */
+/** A fault of one request: the proxy answers it itself, or cuts the connection before or after the gateway gets it. */
 export type Fault =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfterS?: number }
   | { readonly kind: 'cut-before' }
   | { readonly kind: 'cut-after' };
 
-/** A proxy to the gateway on which the next requests with a body meet faults, in order; all others pass. */
+/** A proxy to the gateway. Each of the next requests with a body meets one of `faults`, in order; all others pass. */
 export type FaultyWay = {
   readonly url: string;
   /** Faults that have not occurred yet. */
@@ -67,7 +67,7 @@ type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | 
 
 function forward({ method, url, headers }: IncomingMessage, gateway: string, body: Buffer): Promise<Answer> {
   const { host, port } = new URL(gateway);
-  // The host stays the proxy's: addresses that the gateway returns to clients lead through the proxy too.
+  // The header `host` still names the proxy, so that addresses that the gateway returns lead through the proxy, too.
   const options = { method, path: url, headers, host: host.split(':')[0], port, agent: false as const };
   return new Promise((resolve, reject) => {
     const request = httpRequest(options, (answer) => {

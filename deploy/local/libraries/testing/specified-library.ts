@@ -1,9 +1,9 @@
 export type LibraryCall = {
-  /** With the path of the interface, as `http://…/api/v1`. */
+  /** Address of the API with its base path: `http://…/api/v1`. */
   readonly baseUrl: string;
   readonly path: string;
   readonly body: object;
-  /** Tries after the first one. */
+  /** Maximum number of tries after the first. */
   readonly retriesMax: number;
   /** The library's name for its runtime: `node` or `browser:chrome`. */
   readonly runtime: string;
@@ -12,7 +12,7 @@ export type LibraryCall = {
 export type LibraryAnswer = {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The header as the library reads it; null if it is missing, or hidden from a page. */
+  /** The header `retry-after`; null if it is missing or hidden from the page by CORS. */
   readonly retryAfter: string | null;
   readonly tries: number;
 };
