@@ -36,7 +36,7 @@ export type Decision = {
 
 /** How the sink answers, by path prefix. Paths without a behaviour get a 200 at once. */
 export type Behaviours = {
-  /** Sets the behaviour of one prefix and resets its count. Returns why `input` is invalid; undefined if it is valid. */
+  /** Sets the behaviour of a prefix and resets its count. Returns why `input` is invalid; undefined if it is valid. */
   set(input: unknown): string | undefined;
   clear(): void;
   list(): readonly Behaviour[];

@@ -12,7 +12,7 @@ export type RecordedRequest = {
 
 export type Recorder = {
   add(request: RecordedRequest, bodyBytes: number): void;
-  /** The newest first: at most `limit`, with bodies of `bytesMax` in total, but at least one request if there are any. */
+  /** The newest first: at most `limit`, with bodies of `bytesMax` in total, but at least one request if any exists. */
   newest(limit: number, bytesMax: number): readonly RecordedRequest[];
   clear(): void;
   stats(): SinkStats;

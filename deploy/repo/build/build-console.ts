@@ -10,7 +10,7 @@ const compressed = /\.(js|css|svg)$/;
 
 /**
  * Bundles the console's pages into `dist/console`: `index.html`, and hashed files with a compressed copy of each.
- * Does nothing if sources and installed packages are unchanged. Returns whether it did something.
+ * Does nothing if sources and installed packages are unchanged. Returns whether it has built.
  */
 export async function buildConsole(top: string, build: string): Promise<boolean> {
   const sources = join(top, 'control-plane/console');
@@ -47,7 +47,7 @@ export async function buildConsole(top: string, build: string): Promise<boolean>
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       license: { fileName: 'licenses.md' },
-      // Directives for server rendering, which is not used here.
+      // Packages have directives for server rendering, which is not used here.
       rolldownOptions: { checks: { moduleLevelDirective: false, pluginTimings: false } },
       reportCompressedSize: false,
     },

@@ -7,9 +7,9 @@ import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 export const bundledEntries = ['index', 'compile', 'error', 'value'] as const;
 
 /**
- * Bundles TypeBox into a few files, which modules of the build find first. It has some 700 modules; opening them one by
- * one would be more than half of the load time of each process and thread. Does nothing where the build has the
- * installed version already.
+ * Bundles TypeBox into a few files, which modules of the build find first. Opening its 700 modules one by one would be
+ * more than half of the load time of each process and thread. Does nothing if the build already has the installed
+ * version.
  */
 export async function bundleTypebox(build: string): Promise<void> {
   const target = join(build, 'node_modules/typebox');
@@ -21,7 +21,7 @@ export async function bundleTypebox(build: string): Promise<void> {
     bundledEntries.map((name) => [name, installed(name === 'index' ? 'build/index.mjs' : `build/${name}/index.mjs`)]),
   );
   const bundle = await rolldown({ input, platform: 'node', treeshake: false });
-  // Whole or not at all: without it modules find the installed one.
+  // Renamed when complete: until then modules find the installed package.
   const unfinished = `${target}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });

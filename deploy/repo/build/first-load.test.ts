@@ -7,7 +7,7 @@ import { topFolder } from '../../../shared/runtime/compiled-path.ts';
 const bytesMax = 150 * 1024;
 const assets = fileURLToPath(new URL('dist/console/assets/', topFolder));
 
-/** The file and those that it imports at once, without those that pages import when they are opened. */
+/** A file and all that it imports statically, without the files that pages import when they are opened. */
 async function withImports(name: string, found = new Set<string>()): Promise<ReadonlySet<string>> {
   if (found.has(name)) return found;
   found.add(name);

@@ -2,13 +2,13 @@ import { dirname, join } from 'node:path';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { pageScriptPath, tagScriptPath } from '../../../shared/web-snippet/web-snippet.ts';
 
-/** Makes the scripts of pages small, and scripts rather than modules. Does nothing where they have not changed. */
+/** Minifies the scripts for pages, and turns them from modules into plain scripts. Skips unchanged ones. */
 export async function minifyPageScripts(): Promise<void> {
   await minify(pageScriptPath, []);
   await minify(tagScriptPath, ['tags/page-logic.js']);
 }
 
-/** `imported`: beside the script, files that become a part of it. */
+/** `imported` are the files that are bundled into the script. */
 async function minify(path: string, imported: readonly string[]): Promise<void> {
   const source = path.replace(/\.min$/, '.js');
   const from = `${path}.from`;
@@ -23,7 +23,7 @@ async function minify(path: string, imported: readonly string[]): Promise<void> 
   const bundle = await rolldown({ input: source, platform: 'browser' });
   const { output } = await bundle.generate({ format: 'iife', minify: true });
   await bundle.close();
-  // Whole or not at all: a service may be reading it.
+  // Renamed when complete, because a service may be reading the file.
   await writeFile(`${path}.unfinished`, output[0].code);
   await rename(`${path}.unfinished`, path);
   await writeFile(from, text);

@@ -2,8 +2,8 @@ import { access, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Removes files from a build that no longer have a source, which the compiler leaves: a test could still run them.
- * Returns their paths.
+ * Removes compiled files whose source no longer exists, because the compiler leaves them and a test could still run
+ * them. Returns their paths.
  */
 export async function removeStale(sources: string, build: string): Promise<readonly string[]> {
   const paths = await readdir(build, { recursive: true });

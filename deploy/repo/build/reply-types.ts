@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 
 /** The console's types of the replies of the configuration interface, generated from its OpenAPI document. */
 export function replyTypes(): string {
-  // Documents with a name are for other services' libraries.
+  // Documents with a name describe APIs for other services' libraries.
   const own = documents.filter(({ name }) => name === undefined).map(buildOpenApi);
   const members = own
     .flatMap((document) => [...operationsOf(document)])
@@ -19,7 +19,7 @@ export function replyTypes(): string {
   ].join('\n');
 }
 
-/** The operations with JSON replies, except collections, for which the console has no pages. */
+/** Operations with JSON replies, without those of collections, whose types the console does not use. */
 function* operationsOf(document: JsonObject): Generator<[id: string, schema: JsonObject]> {
   for (const [path, operations] of Object.entries(document['paths'] as JsonObject)) {
     if (path.startsWith('/rest/v1/collections/') || !isJsonObject(operations)) continue;
@@ -35,7 +35,7 @@ function* operationsOf(document: JsonObject): Generator<[id: string, schema: Jso
 
 const memberOf = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);
 
-/** A schema as a TypeScript type. Unsupported schemas become `unknown`, which users have to check. */
+/** A schema as a TypeScript type. Unsupported schemas become `unknown`, whose values code must check. */
 export function typeOf(schema: unknown): string {
   if (!isJsonObject(schema)) return 'unknown';
   const { anyOf, enum: values, type } = schema;

@@ -39,7 +39,7 @@ du -sh
 test('runbook sections: links between the pages of the runbook lead to sections that are there, and each has a lead', async () => {
   const pages = ['alerts', 'symptoms'].map((name) => readFile(new URL(`deploy/runbook/${name}.md`, topFolder), 'utf8'));
   const sections = (await Promise.all(pages)).flatMap(runbookSections);
-  // Every alert begins with the same word, which says nothing in a list.
+  // A lead must say more than the word with which every alert begins.
   expect(sections.filter(({ lead }) => lead.length < 20).map(({ title, lead }) => [title, lead])).toEqual([]);
   const slugs = sections.map(({ slug }) => slug);
   expect(new Set(slugs).size).toBe(slugs.length);

@@ -3,10 +3,10 @@ import type { Plugin } from 'vite';
 
 /** A section of a page of the runbook, as the console shows it. */
 export type RunbookSection = {
-  /** The last part of its address, also on the site. */
+  /** Last part of the section's address, in the console and on the site. */
   readonly slug: string;
   readonly title: string;
-  /** The first sentence, without marks. */
+  /** The first sentence, without Markdown marks. */
   readonly lead: string;
   readonly html: string;
 };
@@ -22,7 +22,7 @@ export const runbookPlugin: Plugin = {
   },
 };
 
-/** The sections below the headings of the second level. Links lead to the console's own pages, and else to the documentation. */
+/** A page's sections, one per `##` heading. Links lead to the console's own pages or else to the documentation. */
 export function runbookSections(text: string): readonly RunbookSection[] {
   const [, ...sections] = text.split(/^## /m);
   return sections.map((section) => {
@@ -62,7 +62,7 @@ function addressOf(href: string): string {
   return `/docs/${page}.html${hash === undefined ? '' : `#${hash}`}`;
 }
 
-/** Pages that stand elsewhere on the site than in the repository. */
+/** Paths on the site of pages that have another path there than in the repository. */
 const sitePages: Readonly<Record<string, string>> = {
   'README.md': 'operate',
   'known-limits.md': 'known-limits',

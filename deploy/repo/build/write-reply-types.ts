@@ -8,8 +8,8 @@ export const replyTypesFile = 'control-plane/console/api/replies.ts';
 const inputs = ['control-plane', 'shared', 'deploy/repo/build'];
 
 /**
- * Writes the console's types of replies, unless they are newer than everything compiled that they depend on: loading every
- * endpoint takes a second. Returns whether it wrote the file.
+ * Writes the console's types of replies, unless the file is newer than all compiled code on which it depends, because
+ * loading every endpoint takes a second. Returns whether it has written the file.
  */
 export async function writeReplyTypes(top: string, build: string): Promise<boolean> {
   const target = join(top, replyTypesFile);
@@ -27,7 +27,7 @@ export async function writeReplyTypes(top: string, build: string): Promise<boole
   return true;
 }
 
-/** When the newest compiled file of a folder was written. */
+/** Time at which the newest compiled file of a folder was written, in ms since the epoch. */
 async function newestMs(folder: string): Promise<number> {
   const names = await readdir(folder, { recursive: true });
   const compiled = names.filter((name) => name.endsWith('.js'));

@@ -21,7 +21,7 @@ import { findBarriers, openBrowser, openVisit } from './testing/open-browser.ts'
 import type { Memory, Visit } from './testing/open-browser.ts';
 import { countSteps, showsText, signIn, waitForText } from './testing/use-console.ts';
 
-// A person at a browser, a whole stack behind it. Whatever is done, no page may complain, nor ask anybody else.
+// Uses the console in a browser, with a whole stack. No page may log an error or send a request to another server.
 
 let folder: string;
 let stack: RunningStack;
@@ -51,7 +51,7 @@ beforeAll(async () => {
   await first.close();
 }, 240_000);
 afterAll(async () => {
-  // Whatever of it was started, also where the rest was not.
+  // Undefined for what did not start.
   await browser?.close();
   await stack?.stop();
   await provider?.stop();
@@ -61,7 +61,7 @@ const begin = async (memory?: Memory): Promise<void> => {
   visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, ...(memory && { memory }) });
   page = visit.page;
 };
-// Signing in is a test of its own: the others begin behind it.
+// Tests begin signed in, except those of signing in.
 beforeEach(() => begin(signedIn));
 afterEach(async () => {
   await visit.close();
@@ -71,13 +71,13 @@ afterEach(async () => {
 
 const open = async (path: string, until: string): Promise<void> => {
   await page.goto(path);
-  // The frame is there before the page in it is loaded, and may say the same.
+  // Waits for the page itself, because the frame around it is shown earlier and may contain the same text.
   await page.locator('h1').waitFor();
   await waitForText(page, until);
 };
-/** More than the window's where something sticks out of it. */
+/** The document's width in px: more than the window's if something sticks out. */
 const widthPx = (): Promise<number> => page.evaluate<number>('document.documentElement.scrollWidth');
-/** Ends the sign-in. */
+/** Starts again with a new window that is not signed in. */
 const signOut = async (): Promise<void> => {
   await visit.close();
   await begin();
@@ -133,7 +133,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/nowhere', 'Page not found'],
 ];
 
-/** Ids of kinds of destinations and sources, which pages show by their names. */
+/** Ids of kinds that differ from a label, such as `HTTPDestination`: pages must show the label. */
 async function readKindIds(): Promise<readonly string[]> {
   const kinds = await Promise.all(
     ['destinations/types', 'sources/types'].map(async (path) => {
@@ -148,7 +148,7 @@ async function readKindIds(): Promise<readonly string[]> {
     .filter((id) => /[a-z][A-Z]|[A-Z]{2}/.test(id) && !labels.some((one) => one.includes(id)));
 }
 
-/** Tabs that are looked at side by side: while one loads, another is examined. */
+/** Number of tabs used in parallel: while one loads, another is examined. */
 const tabs = 3;
 
 test('every page: axe finds no barrier, light or dark, it names kinds as people do, fits 360 px, and its menu opens there', async () => {
@@ -175,7 +175,7 @@ test('every page: axe finds no barrier, light or dark, it names kinds as people 
       await tab.emulateMedia({ colorScheme: 'light' });
       await tab.setViewportSize({ width: 360, height: 780 });
       const widthOf = (): Promise<number> => tab.evaluate<number>('document.documentElement.scrollWidth');
-      // Charts follow the window a moment later.
+      // Polled, because charts adapt to the window a moment later.
       await expect.poll(async () => [path, await widthOf()]).toEqual([path, 360]);
     }
   };
@@ -224,7 +224,7 @@ test('console: a key signs this browser in, over reloads and in new tabs, until 
 });
 
 test('console: a page that cannot be loaded, as after an upgrade, says so, and is there after a reload', async () => {
-  // Its complaints are what this test is about.
+  // A visit of its own, because its errors are expected.
   const upgraded = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, memory: signedIn });
   await upgraded.page.goto('/');
   await waitForText(upgraded.page, 'Events in');
@@ -289,7 +289,7 @@ test('operator: a failing destination is one press from what the platform answer
   await page.getByRole('link', { name: 'System' }).click();
   await waitForText(page, 'Doctor findings');
   await page.getByRole('link', { name: 'The runbook' }).click();
-  // Names of alerts are long words.
+  // Names of alerts are long words, which must not be cut off.
   await page.getByRole('link', { name: 'SluiceDestinationAccessRefused' }).waitFor();
   const cut = "[...document.querySelectorAll('.choices a')].filter((one) => one.scrollWidth > one.clientWidth).length";
   expect(await page.evaluate<number>(cut)).toBe(0);
@@ -305,7 +305,7 @@ test('overview: problems come first, and new events show by themselves', async (
   await account.client.track({ event: 'Order Completed', externalId: 'customer-live' });
   await expect.poll(async () => Number(await events.textContent())).toBeGreaterThan(before);
   await waitForText(page, 'invalid');
-  // A rejected event is no number only.
+  // For rejected events the reason is shown, too.
   await waitForText(page, 'time lies outside the window');
   await page.getByRole('link', { name: '7 days' }).click();
   await waitForText(page, 'The last 7 days');
@@ -373,7 +373,7 @@ test('search: a slash opens it, keys alone lead to configuration, pages, kinds, 
   expect(await widthPx()).toBe(390);
   await page.keyboard.press('Escape');
   await expect.poll(() => combobox.count()).toBe(0);
-  // A key that may list nothing finds pages alone.
+  // A key without scopes to list anything finds only pages.
   await signOut();
   const { key } = await account.client.api('POST', 'keys', { name: 'no lists', scopes: ['activity:find'] });
   await signIn(page, String(key));
@@ -440,7 +440,7 @@ test("delivery: did last night's purchases reach the partner? Three steps, its e
   await follow('Delivery');
   const row = page.getByRole('row', { name: /^Order Completed/ });
   await row.waitFor();
-  // Last night is in the range that is shown first.
+  // The default range includes last night.
   const [, received = '', filtered, waiting, retrying, letters, delivered] = await row
     .getByRole('cell')
     .allTextContents();
@@ -462,7 +462,7 @@ test("delivery: did last night's purchases reach the partner? Three steps, its e
   await page.getByLabel('From').fill('2020-01-01T00:00');
   await page.getByLabel('To').fill('2020-01-02T00:00');
   await waitForText(page, 'No events received in this range');
-  // Fields write dates as the browser does; below stands the same as everywhere else.
+  // The field shows the time in the browser's format; below it, the console's format is shown.
   await page.locator('form time').getByText('1 Jan 2020, 00:00:00').waitFor();
   await open('/events?view=before&range=custom&from=2020-01-01T00:00', 'The event list starts at');
 });
@@ -521,7 +521,7 @@ test('events: with more destinations than a list shows, one is found by a part o
   await page.getByLabel('Search destinations').fill('PARTNER post');
   await page.getByLabel('Destination', { exact: true }).selectOption({ label: 'Partner postback' });
   await page.waitForURL(`**destinationId=${account.refusingId}*`);
-  // Once it is chosen it stays in the list.
+  // A chosen destination stays in the list.
   await page.getByLabel('Search destinations').fill('');
   await page.getByRole('option', { name: 'Other 99', exact: true }).waitFor({ state: 'attached' });
   await expect
@@ -655,7 +655,7 @@ test('draft: events that wait for a removed destination are shown, and left unse
   await page.getByText('Live', { exact: true }).waitFor();
   await press('Disable');
   await waitForText(page, 'Disabled in the draft');
-  // It stays live until the draft is published.
+  // The destination stays live until the draft is published.
   expect(await page.getByText('Live', { exact: true }).count()).toBe(1);
   await open('/draft', 'is disabled');
   const publish = page.getByRole('button', { name: /^Publish \d+ change/ });
@@ -866,7 +866,7 @@ test('keys: one is made, shown once, and ended', async () => {
 });
 
 test('rules: a mapping’s page shows what each standard event becomes without one', async () => {
-  // Before the preview above it is there, what is pressed moves away.
+  // Waits for the preview, which would otherwise appear above the button and move it.
   await open(`/rules/mappings/${account.mappingId}`, 'With this mapping');
   await page.getByText('How each standard event is sent').click();
   await press('Order Refunded');
@@ -1067,7 +1067,7 @@ test('first load: the overview weighs little', async () => {
   await page.goto('/');
   await waitForText(page, 'Events in');
   const readableMs = await page.evaluate<number>('performance.now()');
-  // Its chart comes behind it.
+  // The chart is loaded after the text.
   await waitForText(page, 'at most in this range');
   const bytes = await page.evaluate<number>(`
     [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
@@ -1109,13 +1109,13 @@ test('ten thousand destinations: only those on the screen are drawn, and the pag
     .waitFor();
   await page.setViewportSize({ width: 390, height: 780 });
   await expect.poll(widthPx).toBe(390);
-  // Its figures stand in the card, below its name.
+  // On a narrow screen a row's figures are in a card, below the name.
   const figure = page
     .getByRole('row', { name: /^Destination \d+/ })
     .last()
     .getByRole('cell')
     .nth(6);
-  // Rows come and go while the page is laid out again.
+  // Polled, because rows change while the page is laid out again.
   await expect.poll(async () => rightOf(await figure.boundingBox())).toBeLessThanOrEqual(390);
 });
 
@@ -1138,7 +1138,7 @@ test('a hundred thousand recent events: more are read as the page is scrolled, a
   await expect.poll(rows, { timeout: 60_000 }).toBe(100_001);
   await page.evaluate('scrollTo(0, 0)');
   expect(await page.evaluate<number>(scrollingThrough)).toBeLessThan(60);
-  // Rows that are drawn for the first time are measured, which may move the end.
+  // Polled, because rows drawn for the first time are measured, which may move the end of the page.
   const lastRows = async (): Promise<number> => {
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
     return page.locator('tr[aria-rowindex="100001"]').count();
@@ -1154,7 +1154,7 @@ test('single sign-on: the button leads over the provider into the console, with 
   await page.goto('/');
   await press('Sign in with Example ID');
   await waitForText(page, 'ask an admin for an invitation');
-  // The provider keeps its own session.
+  // The provider would otherwise sign in the same person again from its own session.
   await page.context().clearCookies();
   provider.person = { sub: 'v-1', email: 'val@example.com', email_verified: true };
   await press('Sign in with Example ID');
@@ -1176,7 +1176,7 @@ const madeUpEvent = (index: number): object => ({
   outcomes: [],
 });
 
-/** Scrolls through the page in 20 steps, a frame each, to its end; says how many rows were drawn at most. */
+/** Scrolls to the end of the page in 20 steps of one frame each. Returns the maximum number of rows drawn. */
 const scrollingThrough = `new Promise((resolve) => {
   const end = document.documentElement.scrollHeight;
   let frame = 0;

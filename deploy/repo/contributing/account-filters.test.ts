@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 const top = join(import.meta.dirname, '../../..');
 
 /**
- * Statements that do not name the account of each table, each by a piece of its text, with the reason. Everything else does:
- * `v.account_id = …`, with the table that is limited on the left.
+ * Statements that do not limit every table to an account, each by a piece of its text, with the reason. All others have
+ * a condition `v.account_id = …` per table, with the table's alias on the left.
  */
 const exceptions: readonly (readonly [file: string, piece: string, reason: string])[] = [
   ['control-plane/keys/authenticate.ts', 'ApiKey, { kid }', 'the key says which account it is of'],
@@ -45,7 +45,7 @@ const exceptions: readonly (readonly [file: string, piece: string, reason: strin
   ['shared/visitors/visitor-statements.ts', 'as newest_erasure_ms', 'when anybody was erased last'],
 ];
 
-/** Tables whose rows belong to an account, as migrations make them. */
+/** Tables whose rows belong to an account, read from the migrations. */
 async function accountTables(): Promise<readonly string[]> {
   const files = await sources('shared/postgres/migrations');
   const texts = await Promise.all(files.map((file) => readFile(join(top, file), 'utf8')));
@@ -60,7 +60,7 @@ async function sources(...under: string[]): Promise<readonly string[]> {
   return stdout.split('\n').filter((file) => /\.tsx?$/.test(file) && !/\.test\.ts$|\/testing\//.test(file));
 }
 
-/** The texts of a file's strings, those in a `${…}` of another one as well. */
+/** The texts of a file's strings, including strings within `${…}` of another string. */
 function stringsOf(code: string): readonly string[] {
   const found: string[] = [];
   const readTemplate = (start: number): number => {
@@ -121,7 +121,7 @@ const words = new Set([
   'limit',
 ]);
 
-/** What of a statement looks at more than one account: the tables with their aliases that no condition limits. */
+/** The tables of a statement, with their aliases, that no condition limits to an account. */
 function unlimited(statement: string, tables: readonly string[]): readonly string[] {
   const sql = statement.replaceAll(/--[^\n]*/g, '').replaceAll(/\s+/g, ' ');
   const looksAt = new RegExp(
@@ -142,7 +142,7 @@ function unlimited(statement: string, tables: readonly string[]): readonly strin
 
 const entities = 'ConfigEntity|ApiKey|AuditEntry|OutboxRow|SourceKey|Version';
 
-/** Calls of the ORM whose condition has no account; a condition that has a name is looked up in the file. */
+/** Calls of the ORM whose condition has no account. If the condition is a variable, it is looked up in the file. */
 function unlimitedCalls(code: string): readonly string[] {
   const calls = code.matchAll(
     new RegExp(
@@ -175,7 +175,7 @@ test('accounts: every statement names the account of each table it looks at', as
   const isException = (text: string): boolean =>
     exceptions.some(([file, piece]) => text.startsWith(`${file}: `) && text.includes(piece));
   expect(found.filter((text) => !isException(text))).toEqual([]);
-  // One that is not needed hides the next mistake.
+  // An exception that is no longer needed would hide the next mistake.
   const needed = exceptions.filter(([file, piece]) => found.some((one) => one.startsWith(file) && one.includes(piece)));
   expect(needed).toEqual(exceptions);
 });

@@ -24,11 +24,11 @@ import { containersOfSources } from '../../../shared/web-snippet/tags/compile-co
 type Reader = {
   /** The file that reads the collection. */
   readonly file: string;
-  /** What depends on it there. */
+  /** A result of that file that depends on the collection. */
   readonly effect: (config: LiveConfig) => unknown;
-  /** An entity that changes that. */
+  /** An entity that changes the result of `effect`. */
   readonly entity: SnapshotEntity;
-  /** What has to be there beside it. */
+  /** Other entities that `entity` needs. */
   readonly beside?: TestCollections;
 };
 
@@ -88,7 +88,7 @@ const sourcesOfGateway = 'gateway/ingest/published-sources.ts';
 const containers = 'shared/web-snippet/tags/compile-container.ts';
 const experimentPlan = 'shared/experiments/experiment-plan.ts';
 
-/** Of each collection what reads it, and an entity that makes a difference there. */
+/** For each collection: what reads it, and an entity that changes the reader's result. */
 const readers: Readonly<Record<CollectionName, Reader>> = {
   destinations: {
     file: 'shared/routing/published-destinations.ts',

@@ -6,8 +6,8 @@ import type { Entry } from './testing/entries.ts';
 import { copyTree } from './testing/tree-copy.ts';
 import type { TreeCopy } from './testing/tree-copy.ts';
 
-// Adds one of each to a copy of the project, in the files that its entry in CONTRIBUTING.md names and nowhere else, and has
-// the copy checked. A change of this test that touches another file changes the entry, too.
+// Makes each kind of addition in a copy of the project, only in the files that its entry in CONTRIBUTING.md names, and
+// checks the copy. If an addition here needs another file, its entry changes, too.
 
 let copy: TreeCopy;
 let entries: ReadonlyMap<string, Entry>;
@@ -20,7 +20,7 @@ afterAll(() => copy.remove());
 // Types, layers and the build are made twice; a busy machine takes its time.
 const timeoutMs = 300_000;
 
-/** What `npm run generate` writes beside the code: each file with its text. */
+/** Generated files outside of the code, each with its text. */
 async function generatedTexts(): Promise<Readonly<Record<string, string>>> {
   const paths = ['deploy/runbook/alerts.md', 'deploy/nats/accounts.conf'];
   return Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await copy.read(path)] as const)));
@@ -51,10 +51,10 @@ test('contributing: all of it compiles, keeps to the layers and is documented', 
   for (const script of ['types', 'check:layers', 'generate', 'docs']) {
     const { code, said } = await npmRun(script);
     expect({ script, code, said: code === 0 ? '' : said }).toEqual({ script, code: 0, said: '' });
-    // The others use what `types` has built.
+    // The next scripts use the build of `types` and do not build again.
     if (script === 'types') await copy.replace('package.json', '"build": "', '"build": "true # ');
   }
-  // A destination kind asks for it, and changes the README alone.
+  // `generate`, which a new destination kind needs, changes only the README.
   expect(await generatedTexts()).toEqual(before);
   expect(await copy.read('dist/docs/settings.md')).toMatch(/\| `EXAMPLE_MS` \| `20` \| ms \| 1 or more \| How long/);
   expect(await copy.read('dist/docs/metrics.md')).toMatch(
@@ -86,7 +86,7 @@ test('contributing: what was added keeps every contract', { timeout: timeoutMs }
     'deploy/repo/generated-files.test.ts',
     'deploy/helm/values.test.ts',
   ];
-  // One worker loads what they share once.
+  // One worker loads shared modules only once.
   const run = ['vitest', 'run', '--project', 'unit', '--maxWorkers', '1'];
   const { code, said } = await copy.run('npx', ...run, ...files);
   expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });

@@ -12,17 +12,17 @@ export type FilledAccount = {
   readonly healthyId: string;
   readonly failingId: string;
   readonly refusingId: string;
-  /** The event whose trace is inspected: delivered to one destination, a dead letter of another. */
+  /** An event that was delivered to one destination and became a dead letter of another. */
   readonly eventId: string;
-  /** A mapping with conditions within conditions. */
+  /** A mapping with nested conditions. */
   readonly mappingId: string;
   /** A mapping with markup in its name and conditions; it applies to the hostile event. */
   readonly hostileMappingId: string;
-  /** A rule of the tracking plan that holds events. */
+  /** A rule of the tracking plan that quarantines events. */
   readonly planRuleId: string;
   readonly experiments: FilledExperiments;
   readonly sourceId: string;
-  /** The visitor of that event. */
+  /** The visitor of the event `eventId`. */
   readonly visitorId: string;
   /** The live version. */
   readonly versionId: string;
@@ -149,12 +149,12 @@ export async function fillAccount(credentials: Credentials, odd: OddTexts = host
       defaultProperties: { app_version: '2.3.1' },
     });
   }
-  // Too old to be accepted: it is counted, and not delivered.
+  // Too old to be accepted: such an event is counted as rejected.
   await client.track({ event: 'Imported', externalId: 'customer-ada', time: 1 });
   await client.api('PATCH', `destinations/${healthyId}`, { name: 'Warehouse loader, EU' });
   await addHttp('Next quarter', '/next');
   const eventId = 'demo-event-2';
-  // Waits for it, because pages read it only once.
+  // Waits for the finding, because pages read the list only once.
   await firstOf(client, 'personal-data?state=open', 'property');
   return {
     experiments,

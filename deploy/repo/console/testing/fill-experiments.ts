@@ -3,17 +3,17 @@ import type { StackClient } from '../../../local/testing/stack-client.ts';
 import type { OddTexts } from './hostile-texts.ts';
 
 export type FilledExperiments = {
-  /** Its other variant does better than the control. */
+  /** An experiment whose other variant does better than the control. */
   readonly measuredId: string;
-  /** Its weights were changed while it ran: visitors are not spread as they say now. */
+  /** An experiment whose weights were changed while it ran, so the split of visitors does not match them. */
   readonly mismatchedId: string;
-  /** Not started. */
+  /** An experiment that is not started. */
   readonly preparedId: string;
 };
 
 const visitorsEach = 100;
 
-/** Gives a fresh stack experiments with visitors and conversions; publishes them, and leaves a change of a weight behind. */
+/** Adds experiments with visitors and conversions to a fresh stack and publishes them. One weight is changed after that. */
 export async function fillExperiments(
   credentials: Credentials,
   client: StackClient,
@@ -47,7 +47,7 @@ export async function fillExperiments(
 
 type Assigned = { readonly visitorId: string; readonly isControl: boolean };
 
-/** Requests assignments as a page does, for visitors who all see their variant. Throws where it does not run. */
+/** Requests assignments as a page does, for visitors who all see their variant. Throws if the experiment does not run. */
 export async function assignVisitors(
   { controlPlane, sourceToken }: Credentials,
   key: string,
@@ -68,7 +68,7 @@ export async function assignVisitors(
   return [first, ...others.filter((one) => one !== undefined)];
 }
 
-/** A published change is visible everywhere a moment later. */
+/** Polls until `find` returns a value, because a published change takes effect a moment later. */
 async function untilThere<Value>(find: () => Promise<Value | undefined>, what: string): Promise<Value> {
   for (let tries = 0; tries < 100; tries += 1) {
     const found = await find();
@@ -78,7 +78,7 @@ async function untilThere<Value>(find: () => Promise<Value | undefined>, what: s
   throw new Error(`${what} does not run`);
 }
 
-/** One in eight of the control buys, and every second of the others. */
+/** Sends conversions: for one in eight visitors of the control, and for every second of the other variants. */
 async function convert(client: StackClient, assigned: readonly Assigned[]): Promise<void> {
   const buys = (group: readonly Assigned[], every: number): readonly Assigned[] =>
     group.filter((_, index) => index % every === 0);

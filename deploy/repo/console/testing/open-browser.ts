@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import { chromium as playwright } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** Problems of a page during its use that a person cannot see. */
+/** Problems of pages during a visit that a user might not see. */
 export type Complaints = {
   /** Script errors, console errors, violations of the content security policy, and requests to other servers. */
   readonly found: readonly string[];
@@ -28,7 +28,7 @@ export type VisitOptions = {
   readonly memory?: Memory;
 };
 
-/** Cookies and the like. */
+/** Cookies and local storage. */
 export type Memory = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /** Flags that a browser needs in a container; none weakens the rules for pages. */
@@ -39,7 +39,7 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   return playwright.launch({ executablePath, args: wanted, headless: true });
 }
 
-/** A window with its own state, which records all problems. */
+/** Opens a window with its own state, and records all problems of its pages. */
 export async function openVisit(browser: Browser, options: VisitOptions): Promise<Visit> {
   const context: BrowserContext = await browser.newContext({
     baseURL: options.baseUrl,
@@ -72,13 +72,13 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
   };
 }
 
-/** All rules. Passed rules are not collected, which would take as long as the check. */
+/** Options for all rules. Passed rules are not collected, because that would take as long as the check. */
 const all = JSON.stringify({ resultTypes: ['violations'] });
 
-/** Rules about colours, which are checked again in the other colour scheme. */
+/** Options for the rules about colours, which are checked again in the other colour scheme. */
 const coloured = JSON.stringify({ runOnly: ['color-contrast', 'link-in-text-block'], resultTypes: ['violations'] });
 
-/** The violations that axe finds on the current page, one line each: of all rules, or of those about colours. */
+/** The violations that axe finds on the current page, one line each, of all rules or of the rules about colours. */
 export async function findBarriers(page: Page, rules: 'all' | 'coloured' = 'all'): Promise<readonly string[]> {
   // Injected as a debugger would, because the page's policy allows no other script.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(`(() => { ${axe.source} })()`);

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 
-/** Ends a test that hangs; no result depends on it. */
+/** Ends a test that hangs. No result depends on the value. */
 const timeoutMs = 45_000;
 
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.goto('/');
   await page.getByLabel('API key').fill(key, { timeout: timeoutMs });
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  // On a narrow screen it is there, in a menu that is closed.
+  // Attached and not visible, because on a narrow screen the button is in a closed menu.
   await page.getByText('Sign out', { exact: true }).waitFor({ state: 'attached', timeout: timeoutMs });
 }
 
@@ -22,10 +22,10 @@ export async function showsText(page: Page, text: string): Promise<boolean> {
   return (await page.getByText(text).count()) > 0;
 }
 
-/** Steps of a person: pressed links and buttons, and filled-in fields. */
+/** Numbers of a user's steps: pressed links and buttons, and filled-in fields. */
 export type Steps = { readonly presses: number; readonly fields: number };
 
-/** Counts the steps of a person on a page, from the address that is opened next. */
+/** Counts a user's steps, from the next page that is opened. The returned function reads the counts. */
 export async function countSteps(page: Page): Promise<() => Promise<Steps>> {
   await page.addInitScript(`{
     const add = (what) => sessionStorage.setItem(what, String(Number(sessionStorage.getItem(what)) + 1));
