@@ -88,7 +88,7 @@ export function stackServices(
       ...signing,
       CONTROL_PLANE_PORT: String(env.CONTROL_PLANE_PORT),
       CONTROL_PLANE_HOST: inherited['CONTROL_PLANE_HOST'] ?? loopback,
-      // Gateways on this machine pass requests on, with the client's address in a header.
+      // Gateways on this machine pass requests for experiments on, with the client's address in a header.
       TRUSTED_PROXIES: inherited['TRUSTED_PROXIES'] ?? '127.0.0.1,::1',
       CONTROL_PLANE_METRICS_PORT: String(env.CONTROL_PLANE_METRICS_PORT),
       BOOTSTRAP_FILE: bootstrapFile(at.folder),

@@ -70,7 +70,7 @@ test('stack: its destinations reach its sink, and nothing else on this machine',
 
 test('stack: a first start asks the log for nothing that is missing or not permitted', async () => {
   const lines = (await readFile(join(folder, 'nats', 'nats-server.log'), 'utf8')).split('\n');
-  // A gateway tries to read CONFIG, because the users of an older server allow only that.
+  // A gateway first tries to follow CONFIG, which the log's users of an older version permit.
   const known = 'Publish Violation - Subject "$JS.API.CONSUMER.CREATE.KV_CONFIG.';
   const troubles = lines.filter((line) => /Violation|Healthcheck|recovered/.test(line));
   expect(troubles.filter((line) => !line.includes(known))).toEqual([]);

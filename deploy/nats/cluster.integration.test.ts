@@ -125,7 +125,7 @@ test('shipped cluster: its nodes find each other, and each service logs in', asy
       name,
       login: { kind: 'password', user: name, password: passwords[passwordVariable] ?? '' },
     });
-    // Clients are not told the addresses of other servers.
+    // Clients do not get the addresses of other servers.
     expect(connection[client].nc.info?.connect_urls ?? []).toEqual([]);
     await connection.close();
   }

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { topFolder } from '../../shared/runtime/compiled-path.ts';
 import { generatedFiles } from './generated-files.ts';
 
-// Writes the files of the repository that are made from the code: the README's table of destination kinds, the runbook's page
-// of alerts, dashboards, users of the log.
+// Writes the repository's generated files: the README's table of destination kinds, the runbook's page of alerts,
+// dashboards, users of the log.
 for (const { path, text } of await generatedFiles()) {
   const file = fileURLToPath(new URL(`deploy/${path}`, topFolder));
   await mkdir(dirname(file), { recursive: true });

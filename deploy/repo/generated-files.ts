@@ -28,7 +28,7 @@ export async function generatedFiles(): Promise<GeneratedFile[]> {
   ];
 }
 
-/** One panel a line, so that a changed panel is one line of a diff. */
+/** JSON with one panel per line, so that a changed panel is one line of a diff. */
 function dashboardText({ panels, ...rest }: Dashboard): string {
   const lines = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(',\n');
   return `${JSON.stringify(rest).slice(0, -1)},"panels":[\n${lines(panels)}\n]}\n`;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => copy.remove());
 
-// Types, layers and the build are made twice; a busy machine takes its time.
+// Types, layers and the build are checked twice, which takes long on a busy machine.
 const timeoutMs = 300_000;
 
 /** Generated files outside of the code, each with its text. */

@@ -8,7 +8,7 @@ export type ClockVerdict = {
 
 type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
 
-/** Matchers that fail on a slow machine. A lower bound on a duration does not. */
+/** Matchers that may fail on a slow machine. A lower bound on a duration cannot. */
 const upperBounds: ReadonlySet<string> = new Set([
   'toBe',
   'toBeCloseTo',
@@ -26,9 +26,9 @@ const functions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds assertions about how long something took: a difference with a reading of a clock, or a variable or function
- * that has one, under a matcher that fails when it is larger. It also finds clocks that are read while a file is
- * imported: a comparison with that time depends on the length of earlier tests. Files with a fake clock are skipped.
+ * Finds assertions about how long something took: a matcher that fails for a larger value, on a difference with a clock
+ * reading or on a variable or function with such a difference. Also finds clocks that are read at import, because a
+ * comparison with that time depends on the duration of earlier tests. Files with a fake clock are skipped.
  */
 export function findClockVerdicts(source: string): readonly ClockVerdict[] {
   if (!/\bDate\b|performance\.now/.test(source)) return [];
@@ -70,7 +70,7 @@ function declaredBy(node: Node): readonly [string | undefined, Node | undefined]
   return [undefined, undefined];
 }
 
-/** What a function returns; anything else is its own result. */
+/** The expressions that a function returns; for any other node, the node itself. */
 function results(value: Node): readonly Node[] {
   if (!functions.has(value.type)) return [value];
   const body = asNode(value['body']);
@@ -84,7 +84,7 @@ function results(value: Node): readonly Node[] {
   return returned;
 }
 
-/** A name that says it is a moment: `startedMs`, `atMs`, `sentAtMs`. */
+/** Names of variables that hold a point in time: `startedMs`, `atMs`, `sentAtMs`. */
 const momentNames = /(?:^at|At|began|start|started|from|since|before|^end|ended)Ms$/;
 
 function isDuration(node: Node, { readings, durations }: Names): boolean {
@@ -98,7 +98,7 @@ function isDuration(node: Node, { readings, durations }: Names): boolean {
   return sides.some(isRead) && sides.every(isMoment);
 }
 
-/** `Date.now()`, `performance.now()` and `new Date()`. */
+/** Whether a node reads a clock: `Date.now()`, `performance.now()` or `new Date()`. */
 function isClock(node: Node): boolean {
   if (node.type === 'NewExpression')
     return nameOf(node['callee']) === 'Date' && (node['arguments'] as readonly unknown[]).length === 0;

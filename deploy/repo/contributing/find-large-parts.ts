@@ -17,9 +17,9 @@ const functions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds files, classes and functions that are too large, unless a comment `Large: <reason>` stands beside them. A function
- * has the lines of its own: those of functions inside it are theirs, so that a function that returns an object of closures is
- * measured as a class is. A component's markup may be longer.
+ * Finds files, classes and functions that are too large, unless a comment `Large: <reason>` is beside them. The lines
+ * of an inner function do not count for the outer one, so a function that returns an object of closures is measured
+ * like a class. A component's markup may be longer.
  */
 export function findLargeParts(path: string, source: string): readonly LargePart[] {
   const lines = source.split('\n');
@@ -47,7 +47,7 @@ export function findLargeParts(path: string, source: string): readonly LargePart
   return found;
 }
 
-/** The lines of comment that end right above a line, and the line itself. */
+/** The comment lines directly above a line, and the line itself. */
 function commentAbove(lines: readonly string[], line: number): string {
   let first = line - 1;
   while (first > 0 && /^\s*(?:\/\/|\/\*|\*)/.test(lines[first - 1] ?? '')) first -= 1;

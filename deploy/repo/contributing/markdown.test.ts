@@ -8,7 +8,7 @@ import { slugOf } from '../../docs/page.ts';
 const top = join(import.meta.dirname, '../../..');
 /** Written by `npm run generate`. */
 const generated = new Set(['deploy/runbook/alerts.md', 'deploy/runbook/faults.md', 'bench/results/README.md']);
-/** Of all pages, decision records and the changelog together. Tables are written without padding. */
+/** Maximum size of all pages, decision records and the changelog together. Tables are written without padding. */
 const handWrittenBytesMax = 250 * 1024;
 
 const pages = new Map<string, string>();
@@ -38,7 +38,7 @@ test('Markdown: what is written by hand stays small enough to be read and kept t
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(handWrittenBytesMax);
 });
 
-/** Headings of a page as GitHub names them. */
+/** Anchors of a page's headings, as GitHub names them. */
 function headingsOf(page: string): ReadonlySet<string> {
   const text = page.replaceAll(/^```[\s\S]*?^```$/gm, '');
   return new Set(
@@ -48,7 +48,7 @@ function headingsOf(page: string): ReadonlySet<string> {
   );
 }
 
-/** Links of a page that lead to no file, or to no heading of it. Those to `/docs/` are the site's, whose build checks them. */
+/** Links of a page to a missing file or heading. Links to `/docs/` are left out: the site's build checks them. */
 function deadLinks(path: string, page: string): readonly string[] {
   const text = page.replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, href = '']) => {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const top = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-/** Every file, and every folder with a slash at its end. */
+/** Paths of all files and folders; those of folders end with a slash. */
 async function paths(): Promise<readonly string[]> {
   const { stdout } = await run('git', ['ls-files'], { cwd: top });
   const files = stdout.split('\n').filter((path) => path !== '');
@@ -15,7 +15,7 @@ async function paths(): Promise<readonly string[]> {
   return [...files, ...new Set(folders)];
 }
 
-/** The files and folders of ours that a page names. `<kind>` and `*` stand for any name. */
+/** The repository's files and folders that a page names. `<kind>` and `*` stand for any name. */
 function namedPaths(page: string): readonly string[] {
   const code = [...page.matchAll(/`([^`\s]+)`/g)].map(([, text = '']) => text);
   const ours = /^(?:gateway|pipeline|control-plane|shared|bench|deploy)\//;
@@ -24,7 +24,7 @@ function namedPaths(page: string): readonly string[] {
   ];
 }
 
-/** Whether `name` is a known path or the end of one: within a walk a path begins in the room that the walk has reached. */
+/** Whether `name` is a known path or the end of one, because pages shorten paths within a folder that they describe. */
 function isKnown(name: string, known: readonly string[]): boolean {
   const pattern = name.replaceAll(/[.+^$()[\]{}|\\]/g, String.raw`\$&`).replaceAll(/<\w+>|\*/g, '[^/]+');
   const searched = new RegExp(`(?:^|/)${pattern}/?$`);
@@ -41,7 +41,7 @@ test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
   },
 );
 
-/** The folders of records that ARCHITECTURE.md lists: a line an app, such as `- gateway: commit, routes`. */
+/** The folders with records that ARCHITECTURE.md lists, one line per app, such as `- gateway: commit, routes`. */
 function listedFolders(page: string): readonly string[] {
   const [, list = ''] = page.split(/^## Decisions$/m);
   return list
@@ -55,7 +55,7 @@ function listedFolders(page: string): readonly string[] {
 
 const isRecord = (path: string): boolean => path.includes('/decisions/') && path.endsWith('.md');
 
-/** The longest says what it has to in less; a longer one tells a history. */
+/** Maximum size of a decision record: a longer one tells a history. */
 const recordBytesMax = 1_200;
 
 test('decision records: say their status, context, decision, alternatives and consequences, in few bytes', async () => {

@@ -12,7 +12,7 @@ const ownPath = 'deploy/repo/contributing/plain-words.test.ts';
 /** Wordings that are never right in text about a program, each with its replacement. */
 const refused: readonly (readonly [words: string, better: string])[] = [
   ['who(?:m)?ever', 'a name: the resolver, the operator'],
-  // Not the account of that name.
+  // Except as the Unix user of that name.
   [String.raw`nobody(?!(?<=^'nobody)'$|:\w|:\/)`, 'a name: no reader, no operator'],
   ['somebody', 'a name: a client, an operator'],
   ['everybody', 'a name: every instance, all clients'],
@@ -51,7 +51,7 @@ const patterns = refused.map(
   ([words, better]) => [new RegExp(`\\b(?:${words.replaceAll(' ', String.raw`\s+`)})\\b`, 'gi'), better] as const,
 );
 
-/** Comments, strings of each kind, and regular expressions, whose quotes begin no string. The code between them is free. */
+/** Matches comments, strings of each kind, and regular expressions, in which a quote begins no string. */
 const pieces = new RegExp(
   [
     String.raw`\/\*[\s\S]*?\*\/`,
@@ -77,7 +77,7 @@ function textsOf(path: string, content: string): readonly Text[] {
 /** Each refused wording of a file, as `file:line: "word": write …`. */
 function findingsOf(path: string, content: string): readonly string[] {
   return textsOf(path, content).flatMap(({ text, start }) => {
-    // A sentence goes on in the next line of a comment. Every character keeps its position.
+    // Joins the lines of a comment, because sentences span them. Every character keeps its position.
     const sentence = text.replaceAll(/\n\s*(?:\*|\/\/)|\$\{[^{}]*\}/g, (part) => ' '.repeat(part.length));
     return patterns.flatMap(([pattern, better]) =>
       [...sentence.matchAll(pattern)].map(({ 0: word, index }) => {

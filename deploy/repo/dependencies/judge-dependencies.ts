@@ -16,10 +16,10 @@ export type Lock = {
 
 /** An advisory that is known and accepted. */
 export type ExplainedAdvisory = {
-  /** As `npm audit` names it: GHSA-… */
+  /** The advisory's id in `npm audit`: GHSA-… */
   readonly id: string;
   readonly package: string;
-  /** The installed version that it was judged for. */
+  /** The installed version for which the advisory was judged. */
   readonly version: string;
   /** Why it does no harm here. */
   readonly why: string;
@@ -27,14 +27,14 @@ export type ExplainedAdvisory = {
 
 export type Explained = {
   readonly installScripts: Readonly<Record<string, string>>;
-  /** Packages that package-lock.json has no checksum of, and why. */
+  /** Packages without a checksum in package-lock.json, with the reason. */
   readonly withoutChecksum: Readonly<Record<string, string>>;
   readonly advisories: readonly ExplainedAdvisory[];
 };
 
-/** The members of the output of `npm audit --json` that are read. */
+/** The members that are read from the output of `npm audit --json`. */
 export type AuditReport = {
-  /** Set where there is no report. */
+  /** Set if there is no report. */
   readonly message?: string;
   readonly error?: { readonly summary?: string };
   readonly vulnerabilities?: Readonly<
@@ -53,7 +53,7 @@ export type AuditReport = {
 const modules = 'node_modules/';
 const nameOf = (path: string): string => path.slice(path.lastIndexOf(modules) + modules.length);
 
-/** Install scripts run with the rights of the user who installs: each is allowed or denied in package.json, and explained. */
+/** Problems with install scripts. They run as the user who installs, so package.json allows or denies each by name. */
 export function scriptProblems(
   lock: Lock,
   allowed: Readonly<Record<string, boolean>>,
@@ -77,7 +77,7 @@ export function scriptProblems(
   ];
 }
 
-/** Downloads must match the commit: every package has a checksum, or an explanation for its absence. */
+/** Packages with neither a checksum, by which a download is verified, nor an explanation of its absence. */
 export function checksumProblems(lock: Lock, { withoutChecksum }: Explained): string[] {
   const missing = new Set(
     Object.entries(lock.packages)
@@ -94,7 +94,7 @@ export function checksumProblems(lock: Lock, { withoutChecksum }: Explained): st
   ];
 }
 
-/** Explanations apply to one version: an upgrade needs a new one. */
+/** Explanations of advisories whose package is no longer installed in that version: an upgrade needs a new one. */
 export function staleExplanations(lock: Lock, { advisories }: Explained): string[] {
   const installed = new Set(Object.entries(lock.packages).map(([path, { version }]) => `${nameOf(path)}@${version}`));
   return advisories
@@ -113,10 +113,10 @@ export function unexplainedAdvisories({ vulnerabilities = {} }: AuditReport, { a
     .map(({ name, id, title, severity }) => `${name}: ${id} (${severity}) ${title}`);
 }
 
-/** Packages used only by tests and the build are left out: no service contains them. */
+/** Without packages that only tests and the build use, because no service contains them. */
 export const auditCommand: readonly string[] = ['npm', 'audit', '--omit=dev', '--json'];
 
-/** The unexplained findings of `npm audit`; without a report of the registry, what was not compared. */
+/** The unexplained findings of `npm audit`; if the registry returned no report, a note that nothing was compared. */
 export function readAudit(
   { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
   lock: Lock,

@@ -12,6 +12,6 @@ const { compared, lines } = readAudit(
   read('deploy/repo/dependencies/explained.json') as Explained,
 );
 for (const line of lines) console.error(line);
-// Only 2 means that nothing was compared.
+// Exit code 2: nothing was compared. 1: problems were found.
 if (!compared) process.exitCode = 2;
 else if (lines.length > 0) process.exitCode = 1;

@@ -11,12 +11,12 @@ import { readFactsFiles } from './testing/facts-file.ts';
 import type { Fact } from './testing/facts-file.ts';
 import { arrivalMs, resolveFactMessages } from './testing/fact-messages.ts';
 
-// Facts are written from what the platforms publish, and neither from a kind nor from its scripted platform: both are held
-// to them, so that a mistake that the two of them share is found.
+// Facts are taken from what platforms publish, not from a kind or its scripted platform. Both are compared with them,
+// so that a mistake that the two share is found.
 
 const nowMs = arrivalMs + 60_000;
 
-/** What becomes of the message of a fact on its way through gateway, resolver and kind. */
+/** The request for a fact's message, which passes gateway, resolver and kind; `skipped` if the kind sends none. */
 function requestOf(kind: OfferedKind, fact: Fact): OutboundRequest | 'skipped' {
   const person = fact.person === undefined ? [] : [{ type: 'identify', messageId: 'p', traits: fact.person }];
   const resolved = resolveFactMessages([...person, ...(fact.before ?? []), fact.message]).at(-1);
@@ -37,7 +37,7 @@ function memberAt(value: unknown, path: string): unknown {
   }, value);
 }
 
-/** The value of a fact: a text that stands for a hash is that hash. */
+/** The expected value of a fact, with each `sha256:…` replaced by the hash of its rest. */
 function expectedOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(expectedOf);
   if (isJsonObject(value))
@@ -46,7 +46,7 @@ function expectedOf(value: unknown): unknown {
   return createHash('sha256').update(value.slice('sha256:'.length)).digest('hex');
 }
 
-/** A request with other members than it had. */
+/** A copy of a request with some members replaced. */
 function changed(request: OutboundRequest, change: JsonObject): OutboundRequest {
   const content = structuredClone(contentOf(request)) as JsonObject;
   for (const [path, value] of Object.entries(change)) setMember(content, stepsOf(path), expectedOf(value));
@@ -102,7 +102,7 @@ describe.each(files.map((file) => [file.folder, file] as const))('%s', (folder, 
     for (const path of absent) expect([path, memberAt(content, path)]).toEqual([path, undefined]);
     if (urlPath !== undefined)
       expect([request.url, new URL(request.url).pathname.endsWith(urlPath)]).toEqual([request.url, true]);
-    // What the platform publishes it takes.
+    // The scripted platform must accept the request.
     const platform = await kind.loadPlatform();
     for (const one of requestsInTurn(request)) expect(platform.judge(one, { nowMs }).problems).toEqual([]);
   });
@@ -124,7 +124,7 @@ test('facts: every kind has some', () => {
   expect(without).toEqual([]);
 });
 
-/** Kinds of one folder: facts of the one stand for all. */
+/** Kinds that share a folder with a kind that has facts: those cover them. */
 const sharesFolder: ReadonlySet<string> = new Set([
   'FloodlightSGTM',
   'GA4ServerProxy',
@@ -138,7 +138,7 @@ test('facts: every platform refuses something that the facts name', () => {
   expect(without.map(({ folder }) => folder).toSorted()).toEqual([...takesAnything].toSorted());
 });
 
-/** What the customer's own endpoint, function or postback takes only the customer knows. */
+/** Kinds without facts: only the customer knows what their own endpoint, function or postback accepts. */
 const takesAnything: ReadonlySet<string> = new Set([
   'aws-lambda',
   'basis-postback',

@@ -3,7 +3,7 @@ import { destinationKinds } from '../../../shared/destinations/registry.ts';
 const begin = '<!-- destination kinds: npm run generate -->\n';
 const end = '<!-- end of destination kinds -->\n';
 
-/** README.md with the table of every destination kind that this build offers. Throws where the comments around it are gone. */
+/** README.md with the table of all offered destination kinds. Throws if the comments around the table are missing. */
 export function withKindsTable(readme: string): string {
   const [before, rest] = readme.split(begin);
   const after = rest?.split(end)[1];

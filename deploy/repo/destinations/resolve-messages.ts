@@ -16,14 +16,14 @@ const rules = {
 } as const;
 
 /**
- * Messages of one source as the gateway translates and the resolver resolves them, in their order: those of the event
- * specification, and of PostHog's library where there is a `distinct_id`. Throws UntranslatableMessageError.
+ * The events into which gateway and resolver turn messages of one source, in order. Messages with a `distinct_id` are
+ * of PostHog's library, all others of the event specification. Throws UntranslatableMessageError.
  */
 export function resolveMessages(messages: readonly JsonObject[], arrivalMs: number): readonly ResolvedEvent[] {
   return resolveEnvelopes(messages.map((message) => envelopeOf(message, arrivalMs)));
 }
 
-/** A payload of the service's own API, as the resolver resolves it. */
+/** The event into which the resolver turns a payload of our own API; undefined if there is none. */
 export function resolveNative(kind: Envelope['kind'], body: JsonObject, arrivalMs: number): ResolvedEvent | undefined {
   return resolveEnvelopes([{ v: 1, kind, id: 'm0', account: 'account', source: 'source', at: arrivalMs, body }])[0];
 }

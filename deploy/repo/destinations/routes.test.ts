@@ -7,8 +7,8 @@ import type { ResolvedEvent } from '../../../shared/contracts/events/resolved-ev
 import type { JsonObject } from '../../../shared/runtime/json.ts';
 import { arrivalMs, messageTime, resolveFactMessages, resolveFactPayload } from './testing/fact-messages.ts';
 
-// The same event makes the same request, whether it came by the API of the service or by a library of Segment or RudderStack:
-// in every kind, so that no kind reads a name that only one of the routes gives.
+// In every kind, the same event gives the same request, whether it came by our own API or by a library of Segment or
+// RudderStack, so that no kind depends on a name that only one route gives.
 
 const clicks = Object.fromEntries(
   ['admitad_uid', 'postback_id', 'auction_id', '_ef_transaction_id', 'dicbo', 'clickref', 'tblci', 'vwo_uuid'].map(
@@ -115,7 +115,7 @@ function requestsOf(kind: OfferedKind, resolved: ResolvedEvent | undefined): rea
 }
 
 function inTurn({ next, ...request }: OutboundRequest): readonly OutboundRequest[] {
-  // Which route it was is no part of what is sent; keys and traces follow from the id of the event.
+  // Requests are compared whole: keys and traces derive from the event's id, and nothing names the route.
   return next === undefined ? [request] : [request, ...inTurn(next)];
 }
 

@@ -22,7 +22,7 @@ Every variable may come from a file: \`NAME_FILE\` names a file that holds the v
 counts as not set. Numbers are written in the unit given, without it. What to change when is on [Tune](/docs/tune.html).
 `;
 
-/** The page of all settings: those of several services first, then those of each. */
+/** The page of all settings: first those that several services share, then each program's own. */
 export function environmentPage(): string {
   const shared = namesOf(services).filter((name) => readersOf(name).length > 1);
   return [
@@ -37,7 +37,7 @@ export function environmentPage(): string {
   ].join('\n');
 }
 
-/** A tool's own variables, and the names of those it reads as the services do. */
+/** A tool's own variables, and the names of variables that it shares with the services. */
 function describeTool({ name, variables }: Program): string[] {
   const entries = Object.entries(variables);
   const own = entries.filter(([variable, schema]) => !isOfServices(variable, schema));
@@ -136,7 +136,7 @@ const scales: Readonly<Partial<Record<Unit, readonly (readonly [number, string])
   ],
 };
 
-/** `8 MiB` for 8388608 bytes; nothing where no larger unit fits. */
+/** `8 MiB` for 8388608 bytes; undefined if the value is no whole number of a larger unit. */
 function inLargerUnit(value: number, unit: string): string | undefined {
   const fitting = scales[unit as Unit]?.find(([size]) => value >= size && value % size === 0);
   return fitting === undefined ? undefined : `${value / fitting[0]} ${fitting[1]}`;
@@ -152,7 +152,7 @@ function rangeOf(variable: TSchema): string {
   return pattern === undefined ? '' : (shownPatterns[pattern] ?? `\`${pattern.replaceAll('|', '\\|')}\``);
 }
 
-/** Patterns that are clearer in words. */
+/** Patterns, each with a text that is easier to read. */
 const shownPatterns: Readonly<Record<string, string>> = {
   '^https?://': 'http or https',
   '^postgres(ql)?://': '`postgresql://…`',
@@ -166,7 +166,7 @@ function textOf(variable: TSchema, key: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Something that is run, with every variable it reads. */
+/** A program with all variables that it reads. */
 type Program = { readonly name: string; readonly variables: TProperties };
 
 /** The services, which share most of how they are run. */
@@ -176,7 +176,7 @@ export const services: readonly Program[] = [
   { name: 'control plane', variables: controlPlaneEnv },
 ];
 
-/** Other programs, mostly with variables of the services. */
+/** Other programs, most of whose variables are also those of services. */
 export const tools: readonly Program[] = [
   { name: 'local stack', variables: { ...stackEnv, ...embeddedEnv } },
   { name: 'demo sink', variables: sinkEnv },

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { services, tools } from './environment-page.ts';
 
-// Helm's values, Compose and the units set variables of their own. Where a value is not the program's default a comment
-// there says why: else the two drift apart without a reason.
+// Helm's values, Compose and the units set variables. If a value is not the program's default, a comment there must say
+// why: otherwise the two would drift apart without a reason.
 
 type SetValue = { readonly file: string; readonly name: string; readonly value: string; readonly isExplained: boolean };
 
 const deploy = join(import.meta.dirname, '../..');
 
-/** Values that a file sets, one a line; `shapes` find the name and the value in a line. */
+/** Values that a file sets, one per line. `shape` matches the name and the value in a line. */
 async function readSetValues(file: string, shape: RegExp): Promise<SetValue[]> {
   const lines = (await readFile(join(deploy, file), 'utf8')).split('\n');
   const found: SetValue[] = [];
-  // A comment is about what follows it without a gap: one variable, or several that belong together.
+  // A comment explains the variables that follow it without an empty line.
   let isExplained = false;
   for (const line of lines) {
     const isComment = /^\s*#/.test(line);

@@ -1,7 +1,7 @@
 /**
- * The door of each room of `shared` that has an inside: the files that code outside of the room may import, types included.
- * Tests may look inside. A file that the outside needs is added here, in the commit that needs it; one that it no longer
- * needs leaves the list. Rooms that are not named (contracts, runtime, json, collections …) exist to be imported whole.
+ * The door of each room of `shared` that has internal files: the files that code outside of the room may import, types
+ * included. Tests may import any file. A file is added here in the commit that needs it outside, and removed once that
+ * no longer does. From rooms that are not listed (contracts, runtime, json, collections …) every file may be imported.
  */
 export const doors: Readonly<Record<string, readonly string[]>> = {
   destinations: [

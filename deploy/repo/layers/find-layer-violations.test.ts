@@ -167,7 +167,7 @@ test('rooms: what an app loads from a room that is not listed is named with the 
     'gateway may not load shared/high: gateway/a.ts loads shared/low/b.ts loads shared/high/c.ts',
   ]);
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'high/c.ts'] })).toEqual([]);
-  // A name is not the start of another one.
+  // A room does not cover another room whose name begins with its name.
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'hi'] })).toHaveLength(1);
 });
 

@@ -4,19 +4,18 @@ import type { Imports, SourceFile } from './read-imports.ts';
 
 type Layers = Readonly<Record<string, readonly string[]>>;
 
-/** The apps each app may import; one that is not named may import any. */
+/** By app: the apps that it may import. An app that is not listed may import any. */
 type Walls = Readonly<Record<string, readonly string[]>>;
 
-/** Folders of an app that stand side by side above its layers: each with those of its siblings that it may import. */
+/** By app: its folders side by side above the layers, each with the siblings that it may import. */
 type Features = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
-/** A file's layer: its app, and the height of its folder in it. Undefined for files that may import anything. */
+/** A file's layer: its app, and the height of its folder in the app. */
 type Place = { readonly app: string; readonly folder: string; readonly height: number };
 
 /**
- * Imports that go up or through a wall between apps, files that import each other in a circle, and folders that have no
- * place, one sentence each; types and dynamic imports count. Tests and what only they use may import any room of their
- * app: they stand above it.
+ * Imports that go up or cross a wall between apps, cycles of imports, and folders without a layer, one sentence each.
+ * Types and dynamic imports count. Tests, and files that only tests use, may import any room of their app.
  */
 export function findLayerViolations(
   files: readonly SourceFile[],
@@ -30,7 +29,7 @@ export function findLayerViolations(
   return violations.toSorted();
 }
 
-/** Edges between features that no import needs, one sentence each. Tests need none. */
+/** Edges between features that no import needs, one sentence each. Imports of tests need no edge. */
 export function findUnusedEdges(files: readonly SourceFile[], features: Features): string[] {
   return Object.entries(features).flatMap(([app, edges]) => {
     const used = new Set(
@@ -48,11 +47,11 @@ export function findUnusedEdges(files: readonly SourceFile[], features: Features
   });
 }
 
-/** JSON bytes that are searched or assembled by hand: a member's name with its colon, in a buffer. */
+/** Matches code that searches or writes JSON as bytes: a buffer of a member's name with its colon. */
 const spelledMember = /Buffer\.from\(\s*['`][^'`]*":/;
 const spellers = ['shared/contracts/'];
 
-/** Files that spell the bytes of data between processes, which only its contract may. */
+/** Files that spell the bytes of data between processes; only contracts may. */
 export function findSpelledBytes(files: readonly SourceFile[]): string[] {
   return files
     .filter(
@@ -63,7 +62,7 @@ export function findSpelledBytes(files: readonly SourceFile[]): string[] {
 }
 
 /**
- * Imports of reserved packages and files by other folders. `reserved` has the allowed folders by package name or path.
+ * Imports of reserved packages and files from folders that may not. `reserved`: allowed folders by package or path.
  */
 export function findReserved(
   files: readonly SourceFile[],
@@ -88,7 +87,7 @@ export type Roots = {
   readonly lists: readonly string[];
 };
 
-/** Composition roots that import more modules than they may, one sentence each. */
+/** Composition roots that import more than `modulesMax` modules, one sentence each. */
 export function findCrowdedRoots(files: readonly SourceFile[], { apps, modulesMax, lists }: Roots): string[] {
   return files.flatMap(({ path, text }) => {
     if (!apps.includes(posix.dirname(path)) || isForTests(path) || lists.includes(path)) return [];
@@ -137,7 +136,7 @@ function findThroughWalls(imports: Imports, walls: Walls): Iterable<string> {
   return violations;
 }
 
-/** An app may stand inside another one's folder, with layers and walls of its own: the longest name decides. */
+/** The app of a file. An app can be in another app's folder, with its own layers and walls: the longest path decides. */
 function appOf(path: string, apps: Readonly<Record<string, unknown>>): string {
   const parts = posix.dirname(path).split('/');
   for (let length = parts.length; length > 1; length -= 1) {
@@ -148,7 +147,7 @@ function appOf(path: string, apps: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * One sentence for each path back to a file that is being visited: depth first, so every cycle is met at least once.
+ * Cycles of imports, one sentence each. A depth-first search finds every cycle at least once.
  */
 function findCircles(imports: Imports): Iterable<string> {
   const violations = new Set<string>();

@@ -3,9 +3,9 @@ import { importedFiles, isForTests, loadedFiles } from './read-imports.ts';
 import type { Imports, SourceFile } from './read-imports.ts';
 
 /**
- * Files of `shared` that an app loads, directly or through other files, from a room that is not among those listed for the
- * app: one sentence a room, with the chain of imports that leads there. Types load nothing, and a dynamic import loads
- * what it names only when it is called; neither counts.
+ * Rooms of `shared` from which an app loads a file, directly or through other files, without being listed for the app:
+ * one sentence per room, with the chain of imports that leads to it. Imports of types load nothing and do not count;
+ * dynamic imports load later and do not count, either.
  */
 export function findUnlistedRooms(
   files: readonly SourceFile[],
@@ -26,11 +26,11 @@ export function findUnlistedRooms(
   });
 }
 
-/** The shortest chain of loads from any file of an app to each file it leads to. */
+/** For each file that an app loads: the shortest chain of imports to it from any file of the app. */
 function chainsFrom(app: string, loads: Imports): readonly (readonly string[])[] {
   const chains = [...loads.keys()].filter((path) => path.startsWith(`${app}/`)).map((path) => [path]);
   const reached = new Set(chains.flat());
-  // The list grows while it is read.
+  // The loop also visits chains that are added to the list meanwhile.
   for (const chain of chains) {
     for (const target of loads.get(chain.at(-1) ?? '') ?? []) {
       if (reached.has(target)) continue;
@@ -42,8 +42,8 @@ function chainsFrom(app: string, loads: Imports): readonly (readonly string[])[]
 }
 
 /**
- * Imports that reach into a room of `shared` past its door, the files that are listed for it, and files that a door lists
- * without need: one sentence each. Types count; tests may look inside.
+ * Imports of files of a `shared` room that its door (the list of its importable files) does not name, and files that a
+ * door lists without need, one sentence each. Imports of types count; tests may import any file.
  */
 export function findPastDoors(
   files: readonly SourceFile[],
@@ -73,14 +73,14 @@ export function findPastDoors(
 const foldersNamed = 5;
 
 /**
- * Processes that load more lines of ours at their start than they may, by the file they start with: one sentence each,
- * with the heaviest folders. Dynamic imports do not count: they are loaded later, if a process needs them.
+ * Processes that load too many lines of our code at their start, one sentence each, with the largest folders. `linesMax`
+ * is by the process's first file. Dynamic imports do not count, because they load later, if at all.
  */
 export function findHeavyProcesses(files: readonly SourceFile[], linesMax: Readonly<Record<string, number>>): string[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
   return Object.entries(linesMax).flatMap(([start, most]) => {
     const loaded = new Set([start]);
-    // The set grows while it is read.
+    // The loop also visits files that are added to the set meanwhile.
     for (const path of loaded) for (const target of loadedFiles(path, texts.get(path) ?? '')) loaded.add(target);
     const byFolder = new Map<string, number>();
     for (const path of loaded) {

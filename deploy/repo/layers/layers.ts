@@ -1,8 +1,8 @@
 /**
- * The order of folders inside each app, lowest first: a file imports its own folder and those that stand before it.
- * Files directly in an app's folder stand above all of them. A folder with code that is not named here is an error, so
- * that the author of a room decides where it stands. `a/*` stands for every folder directly in `a` without a line of its
- * own; these do not import each other.
+ * The folders of each app in order, lowest first. A file may import its own folder and the folders listed before it.
+ * Files directly in an app's folder are above all of them. A folder with code that is not listed is an error, so that
+ * the author of a room decides on its layer. `a/*` means every folder directly in `a` without a line of its own; these
+ * do not import each other.
  */
 export const layers: Readonly<Record<string, readonly string[]>> = {
   shared: [
@@ -94,7 +94,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
     'jobs/replay',
     'status',
   ],
-  // Its features stand side by side above these: see below.
+  // The control plane's features are above these layers: see `features`.
   'control-plane': ['store', 'api', 'audit', 'draft'],
   // The code that runs in the browser is an app of its own.
   'control-plane/console': [
@@ -174,8 +174,8 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Features: folders that stand side by side above the layers of their app. Each imports those layers, and of its siblings
- * the ones it names. An edge that no import needs is an error, as is an import without its edge.
+ * Features: folders side by side above the layers of their app. Each may import those layers, and the siblings that are
+ * listed for it. A listed sibling that it does not import is an error, as is an import that is not listed.
  */
 export const features: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'control-plane': {
@@ -209,13 +209,13 @@ export const features: Readonly<Record<string, Readonly<Record<string, readonly 
   },
 };
 
-/** Packages and files that only some folders may import. Tests may import the files as well, but not the packages. */
+/** Packages and files that only some folders may import. Tests may also import the files, but not the packages. */
 export const reserved: Readonly<Record<string, readonly string[]>> = {
   nats: ['shared/nats', 'bench'],
   'shared/nats/connection/client.ts': ['shared/nats', 'bench'],
 };
 
-/** The apps each app may import. Nothing imports the bench, and the bench alone imports what deploys. */
+/** By app: the apps that it may import. Nothing imports the bench, and only the bench imports `deploy`. */
 export const walls: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   gateway: ['shared'],
@@ -227,8 +227,8 @@ export const walls: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Files directly in an app's folder assemble the app. Each imports at most this many modules, apart from lists, whose
- * purpose is to name all of something.
+ * Files directly in an app's folder assemble the app. Each may import at most `modulesMax` modules, apart from `lists`,
+ * whose purpose is to name all of something.
  */
 export const roots = {
   apps: ['gateway', 'pipeline', 'control-plane'],
@@ -237,22 +237,22 @@ export const roots = {
 } as const;
 
 /**
- * Lines of ours that a process may load at its start. Code that only some installations need is imported on demand
- * (`LateCode` in the gateway), and code that compiles or checks rules is separate from the shapes that every service
- * reads.
+ * Maximum lines of our code that a process may load at its start, by its first file. Code that only some installations
+ * need is imported on demand (`LateCode` in the gateway), and code that compiles or checks rules is separate from the
+ * shapes that every service reads.
  */
 export const linesMax: Readonly<Record<string, number>> = { 'gateway/main.ts': 20_000 };
 
 /**
- * The rooms of `shared` each app may load, directly or through other files. A room covers its folders; a folder or a file
- * stands for itself. A wrong import then fails the check instead of making a process load what it never uses.
+ * The rooms of `shared` that each app may load, directly or through other files. A room includes its folders. Without
+ * this list, a wrong import would make a process load code that it never uses.
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   gateway: [
     'admission',
     'collections',
     'contracts',
-    // A source of Facebook's leads answers as the Graph API does, and names events as the catalogue does.
+    // For sources of Facebook's leads, which answer like the Graph API and name events as the catalogue does.
     'destinations/facebook/errors.ts',
     'destinations/facebook/graph-api.ts',
     'destinations/sdk/answers.ts',
@@ -261,7 +261,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'json',
     'limits',
     'nats',
-    // The logic of a tag manager's triggers is compiled for pages.
+    // Compiles the logic of a tag manager's triggers for pages.
     'routing/predicate',
     'routing/values',
     'runtime',
@@ -285,7 +285,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'sources',
     'visitors',
-    // It checks the collections of tag managers, as it reads every collection.
+    // For the checks of tag managers' collections: the pipeline reads every collection.
     'web-snippet/tags',
   ],
   'control-plane': [

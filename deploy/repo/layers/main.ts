@@ -11,7 +11,7 @@ import { findHeavyProcesses, findPastDoors, findUnlistedRooms } from './find-roo
 import { doors } from './doors.ts';
 import { features, layers, linesMax, reserved, rooms, roots, walls } from './layers.ts';
 
-// Files git tracks, and new ones it does not ignore.
+// Files that git tracks, and new files that it does not ignore.
 const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
   encoding: 'utf8',
 });

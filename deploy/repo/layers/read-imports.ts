@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 
 export type SourceFile = {
-  /** From the top of the repository. */
+  /** Path of the file from the top of the repository. */
   readonly path: string;
   readonly text: string;
 };
 
-/** What each file imports, by its path. */
+/** By file: the paths of the files that it imports. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
 /** Whether a file is a test or helps tests. */
@@ -14,7 +14,7 @@ export function isForTests(path: string): boolean {
   return /\.test\.tsx?$/.test(path) || posix.dirname(path).split('/').includes('testing');
 }
 
-// Formatted code has one way to write each of these.
+// A regular expression is enough, because formatted code writes each kind of import in one way.
 const importing =
   /^(?:import|export)\b[^'"]*?\bfrom\s+'(?<from>[^']+)'|^import\s+'(?<effect>[^']+)'|\bimport\(\s*'(?<dynamic>[^']+)'\s*\)/gm;
 
@@ -27,7 +27,7 @@ export function importedFiles(path: string, text: string): readonly string[] {
 
 const loading = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\bfrom\s+)?'(?<specifier>\.[^']+)'/gm;
 
-/** The files of the repository that are loaded with a file. */
+/** The files of the repository that loading a file also loads: without types and dynamic imports. */
 export function loadedFiles(path: string, text: string): readonly string[] {
   return [...text.matchAll(loading)].map(({ groups }) =>
     posix.normalize(posix.join(posix.dirname(path), groups?.['specifier'] ?? '')),

@@ -17,32 +17,32 @@ type ReportedMutant = {
     | 'Pending';
   readonly mutatorName: string;
   readonly replacement?: string;
-  /** Lines and columns from 1. */
+  /** Lines and columns count from 1. */
   readonly location: { readonly start: Position; readonly end: Position };
 };
 
 type Position = { readonly line: number; readonly column: number };
 
-/** A mutant that no test notices, by the text around it: line numbers change with every edit above them. */
+/** A mutant that no test notices. Identified by text, because line numbers change with every edit above. */
 export type Survivor = {
   readonly file: string;
-  /** The line in which it begins, without indentation. */
+  /** The source line in which the mutant begins, without indentation. */
   readonly line: string;
   /** The changed text and its replacement. */
   readonly change: string;
 };
 
-/** A survivor that stays, with the reason. */
+/** A survivor that is accepted, with the reason. */
 export type ExplainedSurvivor = Survivor & { readonly why: string };
 
 export type Verdict = {
   readonly noticed: number;
   readonly survivors: readonly Survivor[];
-  /** Share of noticed mutants, in percent; 100 without mutants. */
+  /** Percentage of mutants that were noticed; 100 if there are none. */
   readonly score: number;
 };
 
-/** Which mutants of a report were noticed: a test failed, or never ended. */
+/** Counts the mutants of a report that tests noticed, by a failure or a timeout, and lists the others. */
 export function judgeMutants({ files }: MutationReport): Verdict {
   const survivors: Survivor[] = [];
   let noticed = 0;
@@ -70,7 +70,7 @@ function survivorOf(file: string, lines: readonly string[], { location, replacem
 const changeCharactersMax = 160;
 const shorten = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, changeCharactersMax);
 
-/** Why a room does not pass, as text: too low a score, and unexplained survivors. */
+/** Why a room does not pass: too low a score, and unexplained survivors. Empty if it passes. */
 export function problemsOf({ score, survivors }: Verdict, explained: readonly ExplainedSurvivor[]): readonly string[] {
   const known = new Set(explained.map(keyOf));
   const low = score < scoreMin ? [`score ${score.toFixed(1)} %, at least ${scoreMin} % is required`] : [];
@@ -81,7 +81,7 @@ export function problemsOf({ score, survivors }: Verdict, explained: readonly Ex
   ];
 }
 
-/** Explanations of mutants that are now noticed, or no longer exist. `looked` has the mutated files. */
+/** Explanations of mutants that are now noticed or no longer exist. Only those in files of `looked` are judged. */
 export function outdated(
   explained: readonly ExplainedSurvivor[],
   survivors: readonly Survivor[],

@@ -8,7 +8,7 @@ import type { Room } from './rooms.ts';
 const reportFile = '.sluice/mutants/report.json';
 const baselineFile = 'deploy/repo/mutants/baseline.json';
 
-/** Changes the files one mutant at a time, and runs the tests that reach it. */
+/** Makes one mutant of the files at a time, and runs the tests that reach it. */
 async function mutate({ files, testsIn }: Room): Promise<MutationReport> {
   rmSync(reportFile, { force: true });
   const stryker = new Stryker({
@@ -19,7 +19,7 @@ async function mutate({ files, testsIn }: Room): Promise<MutationReport> {
     // Messages are for people: no test should check every word of them.
     mutator: { excludedMutations: ['StringLiteral'] },
     coverageAnalysis: 'perTest',
-    // A mutant of code that runs once, at import, would run every test.
+    // For a mutant of code that runs once, at import, every test would run.
     ignoreStatic: testsIn === undefined,
     concurrency: 2,
     tempDirName: '.sluice/mutants/sandbox',

@@ -9,7 +9,7 @@ export type Room = {
   readonly testsIn?: string;
 };
 
-/** The percentage of a room's mutants that its tests have to notice at least. */
+/** Minimum percentage of a room's mutants that its tests must notice. */
 export const scoreMin = 85;
 
 /** Pure code that decides what is stored, sent, shown or allowed. */

@@ -1,7 +1,7 @@
 import { sourceKinds } from '../../../shared/sources/registry.ts';
 import type { SourceKind } from '../../../shared/sources/sdk/source-kind.ts';
 
-/** The page of the source kinds that understand their sender: made from their declarations. */
+/** The page of the source kinds that understand their sender's format, generated from their declarations. */
 export function sourcesPage(): string {
   return [head, ...sourceKinds.toSorted((a, b) => a.label.localeCompare(b.label)).map(describeKind)].join('\n\n');
 }

@@ -13,7 +13,7 @@ export type FilledExperiments = {
 
 const visitorsEach = 100;
 
-/** Adds experiments with visitors and conversions to a fresh stack and publishes them. One weight is changed after that. */
+/** Adds published experiments with visitors and conversions to a fresh stack, and changes a weight in the draft. */
 export async function fillExperiments(
   credentials: Credentials,
   client: StackClient,
@@ -47,7 +47,7 @@ export async function fillExperiments(
 
 type Assigned = { readonly visitorId: string; readonly isControl: boolean };
 
-/** Requests assignments as a page does, for visitors who all see their variant. Throws if the experiment does not run. */
+/** Requests assignments as a page does, for visitors who all see their variant. Throws if no experiment runs. */
 export async function assignVisitors(
   { controlPlane, sourceToken }: Credentials,
   key: string,

@@ -21,9 +21,9 @@ const exampleFacts = `${JSON.stringify(
 
 /** An addition to a copy of the project, made as its entry in CONTRIBUTING.md describes. */
 export type Addition = {
-  /** The entry: its words in bold. */
+  /** The words in bold with which the entry begins. */
   readonly entry: string;
-  /** The file that uses the addition, where the entry names none ("the line that uses it", "where it counts"). */
+  /** The file that uses the addition, if the entry names none ("the line that uses it", "where it counts"). */
   readonly usedIn?: string;
   add(copy: TreeCopy): Promise<void>;
 };
@@ -31,7 +31,7 @@ export type Addition = {
 /** An entry of CONTRIBUTING.md. */
 export type Entry = { readonly text: string; readonly isMarked: boolean };
 
-/** The entries of the list in CONTRIBUTING.md by their words in bold. */
+/** The entries of the list in CONTRIBUTING.md, by their words in bold. */
 export function readEntries(page: string): ReadonlyMap<string, Entry> {
   const list = page.slice(
     page.indexOf('## What it costs to add something'),
@@ -46,7 +46,7 @@ export function readEntries(page: string): ReadonlyMap<string, Entry> {
   );
 }
 
-/** Whether an entry names a path: itself, by a pattern such as `<kind>` or `*-settings.ts`, or by the file's name. */
+/** Whether an entry names a path: in full, by a pattern such as `<kind>` or `*-settings.ts`, or by the file's name. */
 export function names({ text }: Entry, path: string): boolean {
   const tokens = [...text.matchAll(/`([^`\s]+)`/g)].map(([, token = '']) => token);
   return tokens.some((token) => {
@@ -58,7 +58,7 @@ export function names({ text }: Entry, path: string): boolean {
 const example = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, '../examples', `${name}.ts.txt`), 'utf8');
 
-/** One of each entry that CONTRIBUTING.md marks. */
+/** An addition for each entry that is marked as tested in CONTRIBUTING.md. */
 export const additions: readonly Addition[] = [
   {
     entry: 'a setting of one destination kind',
@@ -230,7 +230,7 @@ export const additions: readonly Addition[] = [
     },
   },
   {
-    // The account, which is in every line.
+    // The example adds the account, which every line of the log has anyway.
     entry: "a field of the resolved event's head",
     async add(copy) {
       const head = 'shared/contracts/events/resolved-event.ts';

@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../../..');
-/** Folders that are not code. The build is copied, so that the copy compiles only its additions. */
+/** Folders that are not copied. The build is copied, so that the copy compiles only the additions. */
 const left = new Set(['node_modules', '.git', '.sluice']);
 
-/** The project in a folder of its own, to be changed and checked there. */
+/** A copy of the project in a temporary folder, to be changed and checked there. */
 export type TreeCopy = {
   write(path: string, text: string): Promise<void>;
   read(path: string): Promise<string>;
@@ -28,7 +28,7 @@ export async function copyTree(): Promise<TreeCopy> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-contributing-'));
   await cp(root, folder, { recursive: true, filter: (path) => !left.has(relative(root, path)) });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-  // The check of layers asks git which files there are.
+  // The check of layers lists files with git.
   await run('git', ['init', '--quiet'], { cwd: folder });
   const read = (path: string): Promise<string> => readFile(join(folder, path), 'utf8');
   const changed = new Set<string>();

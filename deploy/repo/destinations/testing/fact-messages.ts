@@ -4,7 +4,7 @@ import { isJsonObject } from '../../../../shared/runtime/json.ts';
 import type { JsonObject } from '../../../../shared/runtime/json.ts';
 import { resolveMessages, resolveNative } from '../resolve-messages.ts';
 
-/** When the messages of facts happened, and when they arrive. */
+/** Time of the messages of facts; they arrive a second later. */
 export const messageTime = '2026-11-26T10:00:00.000Z';
 export const arrivalMs = Date.parse(messageTime) + 1_000;
 

@@ -8,7 +8,7 @@ const object = Type.Record(Type.String(), Type.Unknown());
 const source = {
   /** Source of the fact: a page of the platform, else an open implementation at a commit. */
   source: Type.String({ minLength: 10 }),
-  /** When it was last compared with that. */
+  /** Day on which the fact was last compared with its source. */
   checked: Type.String({ pattern: String.raw`^20\d\d-[01]\d-[0-3]\d$` }),
 };
 
@@ -29,7 +29,7 @@ const Fact = Type.Object(
      * rest.
      */
     sent: Type.Optional(object),
-    /** Paths that must not be there. */
+    /** Paths that the request must not have. */
     absent: Type.Optional(Type.Array(Type.String())),
     /** The end of the path of the first request's URL. */
     urlPath: Type.Optional(Type.String({ pattern: '^/' })),
@@ -46,7 +46,7 @@ const Fact = Type.Object(
 const PlatformFact = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
-    /** Name of that fact. */
+    /** Name of the fact whose request is changed. */
     of: Type.String(),
     /** Replaced members; null removes one. */
     change: object,
@@ -72,7 +72,7 @@ export type KindFactsFile = Static<typeof FactsFile> & { readonly folder: string
 
 const destinations = join(import.meta.dirname, '../../../../shared/destinations');
 
-/** The `facts.json` of every kind that has one. Throws for one that is not as described above. */
+/** The `facts.json` of every kind that has one. Throws if one does not match the schema. */
 export function readFactsFiles(): readonly KindFactsFile[] {
   return readdirSync(destinations)
     .filter((folder) => existsSync(join(destinations, folder, 'facts.json')))
