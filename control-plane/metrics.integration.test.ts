@@ -14,7 +14,7 @@ afterAll(() => controlPlane.stop());
 
 type Page = Pick<TestControlPlane, 'metrics'>;
 
-/** The value of a series, as it is written; undefined where there is none. */
+/** The value of a series on a metrics page; undefined if the page does not have it. */
 async function valueOf(page: Page, series: string): Promise<number | undefined> {
   const line = (await page.metrics()).split('\n').find((text) => text.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));

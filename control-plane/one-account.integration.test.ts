@@ -23,7 +23,7 @@ beforeAll(async () => {
     CONFIG_PUSH_BYTES_PER_S: 1,
     EXPERIMENT_ASSIGNMENTS_MAX: 2,
     EXPERIMENT_ASSIGNMENTS_PER_S: 1,
-    // Nothing here ends by itself: what is answered was not waited for.
+    // No statement times out in these tests, so an answer proves that no blocked statement was awaited.
     DATABASE_STATEMENT_TIMEOUT_MS: 600_000,
   });
   [busy, quiet] = [await plane.newAccount(), await plane.newAccount()];
@@ -103,7 +103,7 @@ test('limits: an account may have so many entities, of so many bytes, and the er
   for (const id of ids.slice(1, 8)) answers.push(await client.patch(`/sources/${id}`, allowed));
   expect(answers[0]?.status).toBe(200);
   expect(answers.at(-1)).toMatchObject(namesLimit('ACCOUNT_DRAFT_BYTES_MAX'));
-  // What makes it smaller is taken.
+  // A change that makes the configuration smaller is accepted.
   expect((await client.patch(`/sources/${ids[1]}`, { whitelistDomains: [] })).status).toBe(200);
 });
 
@@ -165,7 +165,7 @@ test('experiments: made-up visitors fill no more than the share of their account
     return { status: answer.statusCode, isIn, retryAfter: answer.headers['retry-after'] };
   };
   await expect.poll(async () => (await ask('v0')).isIn, { timeout: 45_000 }).toBe(true);
-  // One a second is assigned, so that some are refused at first.
+  // One visitor per second is assigned, so some requests are refused at first.
   for (const visitorId of ['v1', 'v2', 'v3'])
     await expect.poll(() => ask(visitorId), { timeout: 45_000 }).toMatchObject({ status: 200, isIn: true });
   const stored = await plane.storage

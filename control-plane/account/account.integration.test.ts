@@ -26,7 +26,7 @@ const defaults = {
 test('account identity: live at once without a version, field by field, and null is the default again', async () => {
   const client = await plane.newAccount();
   expect((await client.get('/account')).body.identity).toEqual(defaults);
-  // Before the first publish nothing runs that could read it.
+  // Before the first publish no service reads the account's settings.
   expect((await client.patch('/account', { identity: { externalIdsMax: 2 } })).status).toBe(200);
   await client.post('/sources', { type: 'NodejsApi' });
   const { body: version } = await client.post('/versions', { publish: true });

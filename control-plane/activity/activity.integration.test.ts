@@ -34,7 +34,7 @@ async function addEvent(id: string, sourceId: string, test = false): Promise<voi
   );
 }
 
-/** The JSON of the first message that fits, of a stream that is then left. */
+/** Reads a stream up to the first message whose JSON `fits`, and returns that JSON. */
 async function firstOf(path: string, fits: (value: unknown) => boolean): Promise<unknown> {
   const left = new AbortController();
   const answer = await fetch(`${plane.baseUrl}/rest/v1${path}`, {
@@ -223,7 +223,7 @@ test('streams: say what there is, then what changes', async () => {
 
 test('streams: there are no more than may be, and one that is left makes room', async () => {
   const [second, third] = [await plane.newAccount(), await plane.newAccount()];
-  // An account has two of five.
+  // Of the five streams at once, an account may have two.
   const opened = [client, client, second, second, third].map(({ key }) => ({ key, left: new AbortController() }));
   const follow = (key: string, signal: AbortSignal): Promise<Response> =>
     fetch(`${plane.baseUrl}/rest/v1/events/stream`, { headers: { authorization: `Bearer ${key}` }, signal });
@@ -233,7 +233,7 @@ test('streams: there are no more than may be, and one that is left makes room', 
     another.abort();
     return status;
   };
-  // Streams of the tests before are gone once their connections are.
+  // Polled, because streams of earlier tests count until their connections are closed.
   for (const { key, left } of opened) await expect.poll(async () => (await follow(key, left.signal)).status).toBe(200);
   expect(await statusOf()).toBe(429);
   opened[0]?.left.abort();

@@ -18,10 +18,10 @@ let plane: TestControlPlane;
 let pool: Pool;
 let owner: Client;
 let ids: FilledIds;
-/** Of another account that holds the same. */
+/** A client of another account that has the same entities. */
 let other: Client;
 let otherIds: FilledIds;
-/** Of an account that holds nothing. */
+/** A client of an account without entities. */
 let stranger: Client;
 
 beforeAll(async () => {
@@ -46,10 +46,10 @@ const withIds = (text: string, from: FilledIds): string =>
   });
 const describe = ({ method, path, asLibrary }: TableRoute): string =>
   `${method} ${path}${asLibrary ? ' of the library' : ''}`;
-/** Whether it is a route of one entity; what a query names has a test of its own. */
+/** Whether a route's path names an entity. Ids in a query have a test of their own. */
 const hasId = ({ path }: TableRoute): boolean => path.replace(/\?.*/, '').includes('{');
 
-/** The status of a route for a key; a stream is left as soon as it has answered. */
+/** The status of a route for a key. Of a stream only the status is read. */
 async function statusOf(route: TableRoute, key: string | undefined, from: FilledIds = ids): Promise<number> {
   const left = new AbortController();
   const { statusCode, body } = await request(`${plane.baseUrl}/rest/v1${withIds(route.path, from)}`, {
@@ -71,7 +71,7 @@ async function statusOf(route: TableRoute, key: string | undefined, from: Filled
 
 const atOnce = pLimit(16);
 
-/** Statuses of each route, with its name, so that one comparison shows all that differ. */
+/** The results of `ask` by route name, so that one comparison shows every difference. */
 function statuses(
   routes: readonly TableRoute[],
   ask: (route: TableRoute) => Promise<unknown>,
@@ -83,7 +83,7 @@ const all = (status: number | string, routes: readonly TableRoute[]): readonly s
   routes.map((route) => `${status} ${describe(route)}`);
 
 const keys = new Map<string, Promise<string>>();
-/** A key of a client's account with these scopes and no others; one for all routes that want the same. */
+/** A key of a client's account with exactly these scopes. Calls with the same scopes share a key. */
 function keyWith(client: Client, scopes: readonly string[]): Promise<string> {
   const name = [client.accountId, ...scopes].join(' ');
   let key = keys.get(name);
@@ -94,7 +94,7 @@ function keyWith(client: Client, scopes: readonly string[]): Promise<string> {
 const stateOfOwner = (): Promise<StateOfAccount> =>
   readStateOfAccount({ pool, log: plane.log }, owner.accountId, [ids['destination'] ?? '']);
 
-/** Where nothing of the account is stored: what only a gateway and a pipeline write, and what is of no account. */
+/** Tables and streams without data of the account: only gateways and pipelines write them, or they belong to none. */
 const withoutAccount = [
   'CANARY',
   'DEDUPLICATION',
@@ -124,7 +124,7 @@ test('access: the table has every route that the descriptions and the router hav
     }
   }
   const own = new Set(described.filter((line) => line.startsWith(' ')).map((line) => line.trim()));
-  // An address of both documents is one that the library is answered at in its own way.
+  // At an address that both documents describe, requests of the library get answers of another form.
   const ofLibrary = described
     .filter((line) => !line.startsWith(' '))
     .map((line) => line.split(' ').slice(1).join(' '))
@@ -202,7 +202,7 @@ test("access: another account's ids in a query or a body are unknown, and nothin
   expect(await ask('GET', `/versions/draft/diff?against=${version}`)).toBe(404);
   expect(await ask('POST', '/sign-in-links', { key: owner.key })).toBe(400);
   expect(await ask('POST', '/sign-in-links', { userId: ids['user'] })).toBe(400);
-  // The public part of a key names it, too.
+  // A key's public part identifies the key, too.
   expect((await other.delete(`/keys/${owner.key.split('_')[1]}`)).status).toBe(404);
   const entities = [{ collection: 'destinations', id: destination }];
   expect(await ask('POST', '/versions/draft/revert', { entities })).toMatchObject({ notFoundCount: 1 });
@@ -217,7 +217,7 @@ test("access: another account's ids in a query or a body are unknown, and nothin
 
 test('access: lists of an account without anything are empty, whatever others have', async () => {
   const fresh = await plane.newAccount();
-  // Its own key, and what the key has done.
+  // Not empty: an account has its own key, and the audit of what that key has done.
   const itsOwn = ['/keys', '/audit'];
   const lists = routeTable.filter((route) => route.method === 'GET' && !route.path.includes('{'));
   for (const { path, streams } of lists) {
@@ -239,7 +239,7 @@ test('access: exactly the scope that a route names opens it, and what is asked f
   const routes = routeTable.toSorted((a, b) => rank(a) - rank(b));
   const opened: string[] = [];
   for (const route of routes) {
-    // An entity of a collection may have an address of the library, too: each of them deletes one.
+    // Some entities can be deleted at two addresses, the collection's and the library's: each deletes its own.
     const [client, from] = route.path.startsWith('/collections') ? [other, otherIds] : [owner, ids];
     const status = await statusOf(route, await keyWith(client, [route.scope ?? 'event:list']), from);
     const isOpen = ![401, 403, 404].includes(status) && (route.method !== 'GET' || status === 200);

@@ -20,7 +20,7 @@ type Answered = { readonly status: number; readonly connection: string | undefin
 
 const headers = () => ({ authorization: `Bearer ${client.key}`, 'content-type': 'application/json' });
 
-/** A client that keeps its connections. */
+/** A client that keeps its connections open. */
 function keptClient(baseUrl: string): (method: string, path: string, body?: string) => Promise<Answered> {
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
@@ -53,7 +53,7 @@ test('drain: kept connections are answered once more, each with the notice that 
     { status: 200, connection: 'close', localPort: before[0].localPort },
     { status: 400, connection: 'close', localPort: before[1].localPort },
   ]);
-  // No connection is left, so it does not wait for the rest of the time.
+  // Resolves early, because no connection is left.
   await stopped;
 });
 
@@ -83,7 +83,7 @@ test('drain: a connection on which nothing was ever sent does not hold up the en
   onTestFinished(() => void silent.destroy());
   const cut = once(silent, 'close');
   await once(silent, 'connect');
-  // Taken by the server, as the one after it was answered.
+  // A later connection is answered, so the server has accepted the silent one.
   expect(await keptClient(other.baseUrl)('GET', '/rest/v1/sources')).toMatchObject({ status: 200 });
   await other.stop();
   await cut;

@@ -10,23 +10,23 @@ let other: AnotherControlPlane;
 let client: Client;
 
 beforeAll(async () => {
-  // Here only what this process does itself ends a stream.
+  // An hour between checks of the key, so that a stream ends only by what this process does.
   plane = await startTestControlPlane({ EVENT_STREAM_KEEP_ALIVE_MS: 3_600_000 });
   other = await plane.startAnother({ EVENT_STREAM_KEEP_ALIVE_MS: 1_000 });
   client = await plane.newAccount();
 });
 afterAll(() => plane.stop());
 
-/** Every endpoint that streams. */
-/** What the query of a stream has to say. */
+/** The query that a streaming endpoint requires. */
 const queries: Readonly<Record<string, string>> = { '/rest/v1/events/search': '?eventId=e' };
+/** Paths of all endpoints that stream, with the required query. */
 const streaming = endpoints.filter(({ streams }) => streams).map(({ path }) => `${path}${queries[path] ?? ''}`);
 const everyScope = [...new Set(endpoints.filter(({ streams }) => streams).map((one) => one.scope ?? 'all'))];
 
 type Stream = { readonly ended: Promise<void>; isOpen(): boolean };
 type Headers = Readonly<Record<string, string>>;
 
-/** Opens a live stream and reads it until it ends; resolves once its first bytes are there. */
+/** Opens a live stream, and reads it until it ends. Resolves when its first bytes have arrived. */
 async function follow(baseUrl: string, path: string, headers: Headers): Promise<Stream> {
   const abort = new AbortController();
   onTestFinished(() => abort.abort());
@@ -40,7 +40,7 @@ async function follow(baseUrl: string, path: string, headers: Headers): Promise<
     isOpen = false;
   };
   const ended = readAll();
-  // A stream that is still open when its test is over is cut off.
+  // Rejects if the stream is still open when its test ends, which aborts it.
   ended.catch(() => undefined);
   return { ended, isOpen: () => isOpen };
 }
@@ -51,7 +51,7 @@ const followAll = (baseUrl: string, headers: Headers): Promise<Stream[]> =>
 const allEnded = (streams: readonly Stream[]): Promise<void[]> => Promise.all(streams.map(({ ended }) => ended));
 const openOf = (streams: readonly Stream[]): number => streams.filter((one) => one.isOpen()).length;
 
-/** Signs a browser in with a key: the headers its requests carry from then on. */
+/** Signs a browser in with a key. Returns the headers of its later requests. */
 async function signIn({ accountId, key }: Client): Promise<Headers> {
   const answer = await fetch(`${plane.baseUrl}/rest/v1/session`, {
     method: 'POST',

@@ -52,7 +52,7 @@ test('lists: a cursor keeps its place while rows come and go', async () => {
   const deleted: string[] = [];
   const seen = await walk(client, '/sources?limit=4', async (page) => {
     await addSources(client, [`new ${page}`]);
-    // One that was shown (the cursor may stand on it) and one that is still to come.
+    // Deletes an entity of a page that was read, maybe the cursor's, and one of a later page.
     const shown = ids.toReversed()[(page + 1) * 4 - 1];
     const ahead = ids[page];
     for (const id of [shown, ahead]) {
@@ -97,7 +97,7 @@ test('cursors: malformed, changed, of another list, other filters or another acc
   expect((await client.get(`/destinations?cursor=${cursor}`)).status).toBe(400);
   expect((await client.get(`/sources?status=Enabled&cursor=${cursor}`)).status).toBe(400);
   expect((await other.get(`/sources?cursor=${cursor}`)).status).toBe(400);
-  // The page size is free to change.
+  // The page size may change between pages.
   expect((await client.get(`/sources?limit=2&cursor=${cursor}`)).status).toBe(200);
 });
 

@@ -24,7 +24,7 @@ const body = {
   visitor: { id: 'v1', city: 'canary-visitor' },
 };
 
-/** An account with one visitor, one event of it and one destination. */
+/** An account with a visitor, an event of the visitor, and a destination. */
 async function filled(): Promise<{ readonly client: Client; readonly destinationId: string }> {
   const client = await plane.newAccount();
   const { accountId } = client;
@@ -52,7 +52,7 @@ async function readsBy({ keyId }: Client, owner: Client): Promise<Entry[]> {
   return (answer.entities as Entry[]).filter(({ action }) => reads.includes(action));
 }
 
-/** What every read of personal data is asked by. */
+/** Paths of all reads of personal data. */
 const paths = (destinationId: string): readonly string[] => [
   '/events?visitorId=v1',
   '/events/e1',
@@ -101,7 +101,7 @@ test('audit of reads: each read of personal data is one entry that says who, wha
     masked: false,
   });
   expect(JSON.stringify(entries)).not.toMatch(/canary|"v1"/);
-  // Who has the id finds every look at that visitor.
+  // With the visitor's id, all reads of that visitor can be found.
   const { body: ofVisitor } = await client.get(`/audit?visitorId=v1&actorId=${reader.keyId}`);
   expect(ofVisitor.entities).toHaveLength(4);
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -148,7 +148,7 @@ test('masking: where the account masks, a key without pii:read is shown no value
     const [hidden, shown] = [await masked.get(path), await full.get(path)];
     expect([path, hidden.status]).toEqual([path, 200]);
     expect([path, JSON.stringify(hidden.body)]).toEqual([path, expect.not.stringMatching(/canary|4711/)]);
-    // The same names, types and number of items.
+    // Masked replies have the same member names, types and numbers of items.
     expect([path, shapeOf(hidden.body)]).toEqual([path, shapeOf(shown.body)]);
   }
   expect(JSON.stringify((await full.get('/events/e1')).body)).toContain('canary-event');
@@ -173,7 +173,7 @@ test('masking: a key without pii:read compares no stored value with one of its c
   const asNamed = { ...fields, logic: { condition: { property: 'event.event', operator: 'Is', value: 'Signup' } } };
   const asked: readonly (readonly [string, object?])[] = [
     ['/events/e1/ways', guess(fields)],
-    // What the rule would make of a value has a shape.
+    // The result of a rule would reveal the value.
     ['/events/e1/ways', guess({ ...asNamed, action: 'send', mappings: [], eventName: '{{visitor.city}}' })],
     ['/events/e1/ways', { destinationId }],
     ['/events/e1/ways?rules=draft'],
@@ -188,12 +188,12 @@ test('masking: a key without pii:read compares no stored value with one of its c
   ];
   const ask = async (reader: Client, [path, given]: (typeof asked)[number]): Promise<number> =>
     (given === undefined ? await reader.get(path) : await reader.post(path, given)).status;
-  // An account that masks nothing has no such limit.
+  // If the account does not mask personal data, these requests are allowed.
   for (const one of asked.slice(0, -1)) expect([one, await ask(masked, one)]).toEqual([one, 200]);
   await client.patch('/account', { masksPersonalData: true });
   for (const one of asked) expect([one, await ask(masked, one)]).toEqual([one, 403]);
   for (const one of asked.slice(0, -1)) expect([one, await ask(full, one)]).toEqual([one, 200]);
-  // What names no value, and what is live, it may ask.
+  // Without `pii:read` a key may still ask for the live rules, and without a value.
   const allowed: typeof asked = [
     ['/events/e1/ways?rules=live'],
     ['/events/e1/ways'],

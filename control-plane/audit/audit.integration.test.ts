@@ -34,7 +34,7 @@ test('audit: says who changed and published what, without any value', async () =
   const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', settings });
   const path = `/destinations/${destination.id}`;
   await other.patch(path, { name: 'canary', settings: { method: 'PUT' } });
-  // Nothing changes, so there is nothing to tell.
+  // The name does not change, so no entry is recorded.
   await other.patch(path, { name: 'canary' });
   await client.post('/destinations', { type: 'HTTPDestination', settings: { httpDestinationUrl: 'nowhere' } });
   const version = await client.publish();
@@ -88,7 +88,7 @@ test('audit: reads of source keys and of visitors are recorded, of a visitor wit
     { action: 'source.read-tokens', entityId: source.id, actorId: client.keyId },
   ]);
   expect(JSON.stringify(entries)).not.toContain('canary');
-  // Who has the table can try out no ids: a hash without the key is not stored, whichever version wrote it.
+  // The hash is keyed: with the table alone, ids cannot be found by trying.
   expect(entityId).not.toBe(createHash('sha256').update('canary').digest('hex'));
   expect(await actionsOf(client, '?visitorId=canary')).toHaveLength(2);
   expect(await actionsOf(client, '?visitorId=canary-missing')).toHaveLength(0);
@@ -107,7 +107,7 @@ test('audit: refused keys are recorded once a minute for each key and reason, wi
   }
   const unknown = { authorization: `Bearer slk_AAAAAAAAAAAA_${'B'.repeat(43)}` };
   expect((await client.call('GET', '/destinations', { headers: unknown })).status).toBe(401);
-  // Who signs in to the console with it is refused just so.
+  // Signing in to the console with the key is refused in the same way.
   const signedIn = await client.call('POST', '/session', {
     body: { key: wrong },
     headers: { 'x-sluice-console': '1' },
@@ -145,7 +145,7 @@ test('audit: what cannot be audited is not done, and shows nothing', async () =>
   await createVisitorStore(pool).resolve([
     { accountId: client.accountId, claim, receivedAtMs: Date.now(), given: [{ city: 'Bern' }], sentWith: 'server' },
   ]);
-  // Refuses at the last moment: everything before the commit has gone well.
+  // The trigger fails at the commit, after all statements have succeeded.
   await pool.query(`create function refuse_audit() returns trigger as $$
     begin raise exception 'no room for the audit'; end $$ language plpgsql`);
   await pool.query(`create constraint trigger refuse_audit after insert on audit_entries deferrable initially deferred

@@ -102,7 +102,7 @@ test('bootstrap: a crash before the file was written is made good, with the same
     destinationId: before.destinationId,
   });
   expect(await authenticate(storage.fork(), `Bearer ${apiKey}`, new Date())).toBeDefined();
-  // No principal created these keys, so the audit records that they were created.
+  // The audit records the creation of these keys by `bootstrap`, because no key or user created them.
   const made = await storage.fork().find(AuditEntry, { action: 'key.create' }, { orderBy: { id: 'asc' } });
   expect(made.map(({ actorName, details }) => [actorName, details])).toEqual([
     ['bootstrap', { scopes: ['all', 'system:find'] }],

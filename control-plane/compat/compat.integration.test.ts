@@ -213,7 +213,7 @@ test('consent settings: every purpose is a category of one record, and what only
       description: 'What is read',
     }),
   );
-  // What it answered can be sent back, as it is.
+  // A reply can be sent back unchanged.
   expect((await own.put(at, changed)).body).toEqual(changed);
   expect((await own.get(path)).body).toEqual({ entities: [changed] });
   for (const [refused, field] of [
@@ -346,7 +346,7 @@ test('experiments: made, started and so published, rolled out, and their results
     variants: [{ isControl: true, weight: 100 }],
   });
   const path = `/experiments/${made.id}`;
-  // What was read can be sent back.
+  // Values from a reply can be sent back.
   expect((await own.patch(path, { targetingRules: made.targetingRules, metrics: made.metrics })).body).toMatchObject({
     targetingRules: made.targetingRules,
     metrics: made.metrics,
@@ -448,7 +448,7 @@ test('scopes: the library’s names are taken when a key is made, and mean ours'
   expect((await narrow.post('/allowed-events', { name: 'x' })).status).toBe(403);
   expect((await narrow.post(`/experiments/${unknownId}/stop`, {})).status).toBe(403);
   expect((await narrow.post(`/experiments/${unknownId}/start`, {})).status).toBe(404);
-  // To change an experiment is not to publish it.
+  // The right to change an experiment does not include the right to start it.
   const editor = await plane.newKey(client, ['experiments:update']);
   expect((await createLibraryClient(plane.baseUrl, editor).post(`/experiments/${unknownId}/start`, {})).status).toBe(
     403,

@@ -75,7 +75,7 @@ test.each([
   const written = await library[method](path, read.body);
   expect([written.status, written.body.error]).toEqual([200, undefined]);
   const again = await library.get(path);
-  // A default mapping gets an id of its own when it is written.
+  // A default mapping gets its own id when it is written.
   const own = of === 'default-mappings' ? { id: again.body.id } : {};
   expect(again.body).toEqual({ ...read.body, ...own, updatedAt: again.body.updatedAt });
 });

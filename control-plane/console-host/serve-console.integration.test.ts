@@ -60,7 +60,7 @@ test('console: its files are named by what they hold, kept for good, and sent co
     expect(answer.headers.get('content-encoding')).toBe('gzip');
     gzippedBytes += Number(answer.headers.get('content-length'));
   }
-  // What a first visit costs, whatever page it is of.
+  // The size of a first visit to any page.
   expect(gzippedBytes).toBeLessThan(250 * 1024);
   expect((await open('/assets/nothing.js', { accept: '*/*' })).status).toBe(404);
   expect((await open('/assets/..%2f..%2fpackage.json', { accept: '*/*' })).status).not.toBe(200);

@@ -91,7 +91,7 @@ test('drafts: a destination without required settings is Disabled, and neither e
   expect(created).toMatchObject({ status: 200, body: { status: 'Disabled', settings: { method: 'POST' } } });
   const { id } = created.body;
   const path = `/destinations/${id}`;
-  // All but what it lacks can be changed.
+  // Everything can be changed while a required setting is missing.
   expect((await account.patch(path, { name: 'Still a draft', settings: { method: 'PUT' } })).status).toBe(200);
   const lacking = { status: 400, body: { error: 'settings.httpDestinationUrl is required' } };
   expect(await account.patch(path, { status: 'Enabled' })).toMatchObject(lacking);
@@ -105,7 +105,7 @@ test('drafts: a destination without required settings is Disabled, and neither e
     error: `destination Still a draft (${id}) cannot be published: settings.httpDestinationUrl is required`,
   });
   expect((await account.get('/versions')).body.entities).toEqual([]);
-  // Others can be published beside it.
+  // Other destinations can be published in the meantime.
   const { body: other } = await account.post('/destinations', { type: 'HTTPDestination', settings });
   expect((await account.publish({ includeDestinations: [other.id] })).isPublished).toBe(true);
   const complete = await account.patch(path, { status: 'Enabled', settings });
@@ -161,7 +161,7 @@ test('destination secrets: sealed at rest, masked on read, untouched when the ma
   expect(back.status).toBe(200);
   expect(back.body).toEqual(created.body);
   expect(await stored()).toBe(before);
-  // The same secret again is no change either.
+  // Sending the same secret again is not a change, either.
   expect((await account.patch(path, { settings: { headers: secret } })).body.updatedAt).toBeNull();
   const changed = await account.patch(path, { settings: { headers: JSON.stringify({ 'X-Token': 'other-canary' }) } });
   expect(changed.body.settings.headers).toBe('********');
@@ -192,7 +192,7 @@ test('patch destination: changes what is sent, clears what is null, leaves the r
     settings: { headers: null, method: null },
   });
   expect(cleared.body).toMatchObject({ name: null, hashingSalt: null, limitedToSourceIds: null, status: 'Disabled' });
-  // A setting with a default falls back to it.
+  // A cleared setting gets its default.
   expect(cleared.body.settings).toMatchObject({ ...settings, method: 'POST' });
   expect(cleared.body.settings).not.toHaveProperty('headers');
   const refused = await client.patch(path, { status: 'Enabled', settings: { httpDestinationUrl: null } });
@@ -290,7 +290,7 @@ test('standard events: what each becomes without a mapping, by the settings of t
   });
   expect(byLabel.get('alias')).toMatchObject({ outcome: 'skipped', reason: expect.stringMatching(/\S/), requests: [] });
   expect(JSON.stringify(body)).not.toContain('a-real-token');
-  // What is required and not set is made up.
+  // Required settings that are not set get example values.
   const { body: bare } = await client.post('/destinations', { type: 'Braze', status: 'Disabled' });
   const { body: ofBare } = await client.get(`/destinations/${bare.id}/standard-events`);
   expect(ofBare.entities.filter(({ outcome }: { outcome: string }) => outcome === 'sent').length).toBeGreaterThan(20);

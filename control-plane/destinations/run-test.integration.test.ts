@@ -30,7 +30,7 @@ async function createDestination(settings: Readonly<Record<string, string>> = {}
   return body.id;
 }
 
-/** Tests a destination at another control plane. */
+/** Tests a destination through another control plane. */
 async function testAt(baseUrl: string, id: string): Promise<{ readonly status: number; readonly body: unknown }> {
   const answer = await fetch(`${baseUrl}/rest/v1/destinations/${id}/test`, {
     method: 'POST',
@@ -240,9 +240,9 @@ test('destination test: a stored secret goes to no address it was not given for,
         expect.stringMatching(/settings\.signingSecret must be sent again/),
       ]);
     }
-    // Not in two steps either.
+    // The secrets cannot be moved in two steps, either.
     expect((await client.patch(path, { status: 'Disabled', settings: { httpDestinationUrl: null } })).status).toBe(400);
-    // With secrets of its own it may go there, and back to what is published comes all of that.
+    // With its own secrets the destination may move. A revert then restores the published address and secrets together.
     const own = { ...moved, headers: '{"X-Canary":"own"}', signingSecret: null };
     expect((await client.patch(path, { settings: own })).status).toBe(200);
     expect((await client.patch(path, { settings: { ...masked, signingSecret: null } })).status).toBe(200);
@@ -258,7 +258,7 @@ test('destination test: a stored secret goes to no address it was not given for,
     expect(elsewhere.requests.map(({ headers }) => headers['x-canary'])).toEqual(['own']);
     expect(JSON.stringify(elsewhere.requests)).not.toContain('stored-canary');
     expect(platform.requests.at(-1)?.headers['x-canary']).toBe('stored-canary');
-    // Another path of its own scheme, host and port is no other address.
+    // Another path on the same scheme, host and port does not count as another address.
     const { origin } = new URL(platform.url);
     expect((await client.patch(path, { settings: { httpDestinationUrl: `${origin}/another` } })).status).toBe(200);
     await client.post(`${path}/test`);

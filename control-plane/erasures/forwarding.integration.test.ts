@@ -83,7 +83,7 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
   await addDestination(other, 'HTTPDestination', own('/b/erase'));
   await other.publish();
   for (const one of [client, other]) await addVisitor(one, 'ann');
-  // Deleted since, and who was sent to it stays there.
+  // Deleted after events were sent: the platform still has the visitors.
   await client.delete(`/destinations/${gone}`);
   await client.publish();
 
@@ -148,7 +148,7 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
       .slice(-3)
       .map(({ body }) => Object.keys(JSON.parse(body) as object)),
   ).toEqual([['external_ids'], ['email_addresses'], ['user_aliases']]);
-  // The platform tells when it is done.
+  // The platform reports when it has finished.
   platform.answer(({ path }) => ({
     status: 200,
     body: path.includes('/17') ? '{"results":{"status":"SUCCESS"}}' : '{}',
@@ -167,7 +167,7 @@ test('erasure: every enabled destination is asked, failures are retried, and ope
     expect((await other.post(path)).status).toBe(404);
   }
   expect(await stored()).toBe(null);
-  // The other account's person of the same name is untouched, here and there.
+  // The other account's visitor of the same name stays, here and at the platform.
   expect((await other.get('/visitors/d-ann')).status).toBe(200);
   expect(requestsTo('/b/erase')).toEqual([]);
 });
@@ -267,7 +267,7 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
     await one.publish();
     await addVisitor(one, 'kim');
   }
-  // Not due by the clock of the control plane under test, which so leaves it to the processes below.
+  // Not due yet by this control plane's clock, so that only the processes below forward it.
   const later = await plane.startAnother({ ERASURE_FORWARD_AFTER_MS: hourMs });
   const answer = await fetch(`${later.baseUrl}/rest/v1/visitors/d-kim`, {
     method: 'DELETE',
@@ -303,12 +303,12 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
       logger: createLogger('test', 'silent'),
       now: () => new Date(Date.now() + aheadMs),
     });
-  // Until the lease of the killed process ends no other process works on it.
+  // No other process works on the erasure until the killed process's lease ends.
   const early = forward(2 * hourMs);
   await expect.poll(() => early.figures?.pending).toBeGreaterThan(0);
   await early.stop();
   expect(asked).toBe(2);
-  // One that stood still while another took its attempt over settles nothing.
+  // A process that was suspended while another took over its attempt cannot settle it.
   const at = new Date(Date.now() + 3 * hourMs);
   const claim = { now: at, leaseEndsAt: at, max: 100, ofAccountMax: 2 };
   const claimed = async () => (await claimTargets(pool, claim)).find((one) => one.erasureId === erasureId);
@@ -318,7 +318,7 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
   const lost = { state: 'failed', reason: 'late', reference: undefined, nextAttemptAt: undefined } as const;
   await settleTarget(pool, stale, lost, at);
   expect(await statesOf(client, erasureId)).toEqual([['Braze', 'pending']]);
-  // One that another process is claiming is skipped, and not waited for.
+  // An erasure that another process is claiming is skipped without waiting.
   const impatient = openTestPool(plane.databaseUrl, 1);
   await impatient.query("set lock_timeout = '10s'");
   const holder = await pool.connect();
@@ -335,7 +335,7 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
   const heir = forward(3 * hourMs);
   await expect.poll(() => statesOf(client, erasureId), { timeout: 30_000 }).toEqual([['Braze', 'done']]);
   await heir.stop();
-  // From the first request on once more: each may be repeated.
+  // The attempt is repeated from its first request: repeating a request is harmless.
   expect(requestsTo('/k/users/delete').map(({ body }) => Object.keys(JSON.parse(body) as object)[0])).toEqual([
     'external_ids',
     'email_addresses',

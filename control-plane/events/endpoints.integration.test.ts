@@ -352,7 +352,7 @@ test('list events: a cursor keeps its place among equal times while events come 
   for (let n = 0; n < 7; n += 1) await addEvent(`e${n}`);
   const first = (await client.get('/events?limit=3')).body;
   expect(first.entities.map((entity: { id: string }) => entity.id)).toEqual(['e6', 'e5', 'e4']);
-  // Newer ones, the cursor's own event gone, and a late one before its place.
+  // A newer event and a late one before the cursor's place are added; the cursor's own event is removed.
   await addEvent('newer', { timeMs: nowMs + 10 });
   await addEvent('e45');
   await pool.query("delete from recent_events where account_id = $1 and id in ('e4', 'e2')", [client.accountId]);

@@ -25,7 +25,7 @@ test('keys: shown once, listed without the secret, revoked', async () => {
   expect(JSON.stringify(listed.body)).not.toContain(key.split('_')[2]);
   const revoked = await client.delete(`/keys/${shown.id}`);
   expect(revoked.body.revokedAt).not.toBeNull();
-  // Once more changes nothing.
+  // Revoking a key again changes nothing.
   expect((await client.delete(`/keys/${shown.id}`)).body).toEqual(revoked.body);
 });
 
@@ -74,7 +74,7 @@ test('command line: creates, lists and revokes', async () => {
   const { account_id: account } = (
     await plane.storage.fork().execute<{ account_id: string }[]>(`select account_id from api_keys where name = 'cli'`)
   )[0] ?? { account_id: '' };
-  // By name as well as by id.
+  // The account can be given by name or by id.
   const { text, value } = await listKeysCommand(context, 'cli');
   expect(value).toMatchObject([{ name: 'cli', isValid: true, scopes: ['destination:list', 'version:publish'] }]);
   expect(text).toMatch(/^slk_\w{12}\tcli\tvalid, expires \d{4}-.*\tdestination:list,version:publish$/);
@@ -92,7 +92,7 @@ test('command line: says what is wrong', async () => {
   await expect(make({ account: 'Secnd' })).rejects.toThrow('there is no account Secnd; did you mean Second?');
   await expect(make({ expires: 'soon' })).rejects.toThrow('--expires');
   await expect(make({ account: 'missing' })).rejects.toThrow('there is no account missing');
-  // Of several accounts one has to be named.
+  // If there are several accounts, one must be named.
   await expect(make({})).rejects.toThrow('--account');
   await expect(revokeKeyCommand(context, 'slk_none_x', client.accountId)).rejects.toThrow(/no key slk_none$/);
 });

@@ -48,14 +48,14 @@ async function store(subject: string, payload: Uint8Array): Promise<number> {
   return (await publish(plane.log, subject, payload, { msgId: randomUUID(), timeoutMs: 30_000 })).seq;
 }
 
-/** Puts events into one frame of the log. Returns its sequence. */
+/** Stores events in one frame of the log. Returns the frame's sequence. */
 function storeEvents(events: readonly ReturnType<typeof resolved>[], accountId = client.accountId): Promise<number> {
   const writer = new FrameWriter();
   for (const event of events) writer.appendLine(encodeResolved(event));
   return store(eventsSubject(accountId, 0), writer.bytes());
 }
 
-/** Reads the reports of a search, up to the first that is not `running` or as many as `most`. */
+/** Runs a search until its first report that is not `running`. */
 async function search(query: string, of = client, signal = AbortSignal.timeout(30_000)): Promise<Report> {
   const headers = { authorization: `Bearer ${of.key}` };
   const ended = new AbortController();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-/** Ends every session of the database but the one that does it. */
+/** Ends all sessions of the database except its own. */
 async function endSessions(): Promise<void> {
   const client = new pg.Client({ connectionString: plane.databaseUrl });
   await client.connect();

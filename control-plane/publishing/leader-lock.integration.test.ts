@@ -31,7 +31,7 @@ test('leadership: there is no leader on a read-only server, and no session stays
   await expect.poll(() => lock.leading, { timeout: 20_000 }).toBe(true);
 });
 
-/** Two that compete, each noting in `led` when it begins to lead. */
+/** Two locks that compete. Each adds its name to `led` when it becomes the leader. */
 async function compete(database: TestDatabase, firstUrl = database.url) {
   const led: string[] = [];
   const start = (name: string, databaseUrl: string): LeaderLock => {

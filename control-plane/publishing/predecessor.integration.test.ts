@@ -17,7 +17,7 @@ import type { TestControlPlane } from '../testing/test-control-plane.ts';
 import { createAccountPublisher } from './account-publisher.ts';
 
 let nats: NatsServer;
-/** Between the control plane that leads and the log. */
+/** A proxy between the leading control plane and the log. */
 let gate: LogGate;
 let plane: TestControlPlane;
 let log: LogConnection;
@@ -37,7 +37,7 @@ afterAll(async () => {
   await nats.stop();
 });
 
-/** What the bucket has of an account. */
+/** Version number and revision of an account's configuration in the bucket. */
 async function pushed({ accountId }: Client) {
   const entry = await buckets.config.get(accountKey(accountId));
   if (entry?.value === undefined) return undefined;
@@ -75,7 +75,7 @@ test('order of effects: a change that is made while an earlier one is published 
   const rows = await rowsOf(client);
   expect(rows).toHaveLength(2);
   expect(await pushed(client)).toEqual({ versionNumber: 2, revision: rows[1]?.revision });
-  // Equal where the first write took so long that both were published as one.
+  // Equal if the first write took so long that both versions were published together.
   expect(rows[0]?.revision).toBeLessThanOrEqual(rows[1]?.revision ?? 0);
 });
 
@@ -93,7 +93,7 @@ test.each(['read', 'write'] as const)(
       signer: undefined,
       now: () => new Date(),
     });
-    // So that there is something to write.
+    // An outdated entry, so that the publisher has something to write.
     await buckets.config.put(accountKey(client.accountId), Buffer.from('{}'));
     const held = own.hold(of === 'write' ? keyOf(client) : '$JS.API.STREAM.MSG.GET.KV_CONFIG');
     const publishing = predecessor.publish(ownBuckets, client.accountId);

@@ -83,7 +83,7 @@ test('publish: gateways get the sources and nothing of the destinations, and an 
   expect(first.document.collections['sources']).toMatchObject([{ id: source.id, status: 'Enabled' }]);
   expect(first.document.collections).not.toHaveProperty('destinations');
   expect(first.text).not.toContain('TOPSECRET');
-  // As a control plane of an earlier version leaves it: the whole configuration is newer.
+  // As after a control plane of an earlier version: only CONFIG has the newest configuration.
   const whole = (await buckets.config.get(key))?.value ?? new Uint8Array();
   await buckets.config.put(key, whole);
   const publisher = createAccountPublisher({ storage: plane.storage, signer: undefined, now: () => new Date() });
@@ -224,7 +224,7 @@ test('a log that was away or wiped gets every configuration as soon as it is bac
   await addDestination(client);
   await client.publish();
   await nats.stop();
-  // Published while the log is away: the answer comes, the push waits in the outbox.
+  // While the log is unavailable, publishing is answered and the push waits in the outbox.
   await addDestination(client);
   const version = await client.publish();
   expect(version).toMatchObject({ versionNumber: 2, isPublished: true });
@@ -236,7 +236,7 @@ test('a log that was away or wiped gets every configuration as soon as it is bac
   await expect.poll(() => own.storage.fork().count(OutboxRow, { pushedAt: null })).toBe(0);
   await log.close();
   await nats.stop();
-  // An empty server in its place.
+  // A new server without data replaces the log.
   nats = await startTestNats({ syncAlways: false, port: natsPort });
   const emptyLog = await connectLog({ url: nats.url, name: 'test' });
   const empty = await openBuckets(emptyLog, 1);
@@ -264,7 +264,7 @@ test('publish: what is not signed by the key, for its account, is replaced by wh
     expect(await pushed(client)).toMatchObject({ versionNumber: 1 });
     return published?.written;
   };
-  // As an older version has left it.
+  // As an older version stored it.
   expect(await reconcile()).toBe(true);
   expect(await reconcile()).toBe(false);
   const live = (await buckets.config.get(key))?.value ?? new Uint8Array();
@@ -279,7 +279,7 @@ test('publish: what is not signed by the key, for its account, is replaced by wh
   await buckets.config.delete(key);
   nowMs += 1;
   expect(await reconcile()).toBe(true);
-  // Readers refuse what was signed earlier: a clock that was set back does not keep a version from them.
+  // Readers refuse an earlier signing time, so a publisher whose clock was set back must sign with a later one.
   nowMs -= 3_600_000;
   await addDestination(client);
   await client.publish();

@@ -67,7 +67,7 @@ async function bury(n: number, reason: string, visitorId = 'sample-visitor'): Pr
     firstAttemptAt: firstMs,
     lastAttemptAt: firstMs + n * 60_000,
     ...(n === 0 ? {} : { request: { method: 'POST', host: 'example.com', status: 400 } }),
-    // Letters of earlier builds have none.
+    // Letters of earlier builds have no exchange.
     ...(n === 4 ? { exchange } : {}),
     event: { ...sample, visitor: { ...sample.visitor, id: visitorId } },
   });
@@ -233,7 +233,7 @@ test('replay: is asked for, read, listed and cancelled', async () => {
   expect(page.entities).toEqual([log]);
   const { body: next } = await client.get(`${path}/replays?cursor=${page.pagination.nextCursor}`);
   expect(next).toEqual({ entities: [letters], pagination: { nextCursor: null, hasMore: false } });
-  // As a pipeline at work on it notes it.
+  // Progress, as the pipeline that runs the replay stores it.
   const job = await find(log.id);
   if (job === undefined) throw new Error('the replay is not in the log');
   const progress = { firstSeq: 101, nextSeq: 151, endSeq: 200, scanned: 50, queued: 400 };

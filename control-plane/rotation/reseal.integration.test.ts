@@ -65,7 +65,7 @@ async function filled(): Promise<{ readonly client: Client; readonly id: string;
   const { body } = await client.post('/destinations', { type: 'HTTPDestination', settings });
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });
   await client.publish();
-  // A second version has the same secret; the third another one; the draft yet another.
+  // Versions 1 and 2 have the same secret, version 3 another, and the draft a third.
   await client.patch(`/destinations/${body.id}`, { name: 'renamed' });
   await client.publish();
   await client.patch(`/destinations/${body.id}`, { settings: { signingSecret: 'third' } });
@@ -81,7 +81,7 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
   const { body: signing } = await client.post(`/sources/${web.id}/secret/rotate`);
   const { body: before } = await client.get('/versions/draft/diff');
   const { keyId } = createSecretBox(next);
-  // A destination that cannot be reached leaves the erasure open, with what identifies the visitor.
+  // While a destination is unreachable, the erasure stays open and keeps the visitor's identifiers.
   const claim = { userId: 'ann', externalIds: [], emails: [], anonymousId: undefined };
   const pool = openTestPool(plane.databaseUrl, 1);
   await createVisitorStore(pool).resolve([
@@ -96,7 +96,7 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
   expect(resealed).toEqual({ ...found, unopened: 0 });
   expect(accounts).toEqual([client.accountId]);
   expect(await left(keyId)).toEqual(nothing);
-  // Once more finds nothing to do.
+  // A second run finds nothing to reseal.
   expect(await reseal(next, plane.env.SECRETS_KEY)).toEqual([{ ...nothing, unopened: 0 }, []]);
   // The draft differs from the live version only where it did before.
   expect((await client.get('/versions/draft/diff')).body).toEqual(before);
@@ -131,7 +131,7 @@ test('reseal: all is sealed with the new key, reads as before, and is published'
     })
     .toBe(headers);
   await rotated.stop();
-  // The others on to the key they know.
+  // Seals everything with the first key again, which the other tests use.
   await reseal(plane.env.SECRETS_KEY, next);
 });
 
@@ -233,7 +233,7 @@ test('reseal: secrets of sources, each with the key that is for it', async () =>
     return byAccount.get(client.accountId);
   };
   expect(await run()).toEqual({ ...nothing, sources: 1, versions: 1, unopened: 0 });
-  // Once more finds nothing to do.
+  // A second run finds nothing to reseal.
   expect(await run()).toBeUndefined();
   expect((await client.get('/versions/draft/diff')).body.count).toBe(0);
   const [row] = await plane.storage
@@ -245,6 +245,6 @@ test('reseal: secrets of sources, each with the key that is for it', async () =>
   expect(() => before?.open(signingSecret, context)).toThrow(SecretError);
   const tokenContext = accessTokenContext(client.accountId, source.id);
   expect(createSecretBox(plane.env.SECRETS_KEY).open(accessToken, tokenContext)).toBe('page-token');
-  // Gateways' secrets are sealed with another key than this value.
+  // The key of source secrets does not open this value, which is sealed with another key.
   expect(() => sourceSecrets?.open(accessToken, tokenContext)).toThrow(SecretError);
 });

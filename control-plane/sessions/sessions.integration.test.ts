@@ -91,7 +91,7 @@ test('session: holds several accounts, loses one that signs out, and one whose k
   expect(((await left.json()) as Session).accounts).toMatchObject([{ accountId: other.accountId }]);
 });
 
-/** Whether a cookie still stands for its account, in each of two control planes. */
+/** For each of two control planes, whether a cookie is still signed in to an account. */
 async function worksFor(cookie: string, accountId: string): Promise<readonly boolean[]> {
   const headers = { cookie, 'x-sluice-account': accountId };
   const answers = [plane, other].map(({ baseUrl }) => fetch(`${baseUrl}/rest/v1/destinations`, { headers }));
@@ -130,7 +130,7 @@ test('session: a sign-out everywhere ends those of the same key, and no others',
   expect((await end('?everywhere=true')).status).toBe(200);
   for (const cookie of [first, second]) expect(await worksFor(cookie, client.accountId)).toEqual([false, false]);
   expect(await worksFor(kept, client.accountId)).toEqual([true, true]);
-  // A cookie that is over ends nothing.
+  // An ended session's cookie cannot end other sessions.
   await end('?everywhere=true');
   expect(await worksFor(kept, client.accountId)).toEqual([true, true]);
 });
@@ -180,7 +180,7 @@ test('session: a key has a bounded number of them, and those that are over are n
   await fill(`now() + interval '1 minute'`);
   await signIn(third.key);
   expect(await count()).toBe(sessionsOfHolderMax);
-  // Those that end first make room.
+  // Sessions that expire first are removed to make room.
   expect(await worksFor(cookie, third.accountId)).toEqual([true, true]);
 });
 
@@ -224,7 +224,7 @@ test('sign-in link: only for a key of the account, by who may make keys, and unt
 
 type User = { readonly id: string; readonly cookie: string; readonly email: string };
 
-/** Invites a person and takes up the invitation. */
+/** Invites a person and accepts the invitation. */
 async function invite(by: Client, role: string, email = `${role}@example.com`): Promise<User> {
   const { body: user } = await by.post('/users', { email, role });
   const { body: link } = await by.post('/sign-in-links', { userId: user.id });
@@ -366,7 +366,7 @@ test('approval: a key counts as the user that made it, and other users and keys 
   }
   expect((await send('POST', `${path}/request-approval`, { body: {}, headers: ofOwn })).status).toBe(200);
   expect((await as(ada, account, 'POST', `${path}/approve`, {})).status).toBe(403);
-  // The first key of an account is no user's.
+  // No user created the first key of an account.
   expect((await account.post(`${path}/approve`)).body).toMatchObject({
     status: 'approved',
     requestedByName: 'a key',

@@ -12,13 +12,13 @@ import type { OpenIdProvider, Person } from './testing/openid-provider.ts';
 let plane: TestControlPlane;
 let provider: OpenIdProvider;
 let owner: Client;
-/** Of a control plane with single sign-on. */
+/** Address of a control plane with single sign-on. */
 let baseUrl: string;
 
 beforeAll(async () => {
   plane = await startTestControlPlane();
   owner = await plane.newAccount();
-  // An account elsewhere, whose people the provider may sign in as well.
+  // A second account, whose users may also sign in through the provider.
   const port = await freePort();
   baseUrl = `http://127.0.0.1:${port}`;
   provider = await startOpenIdProvider(`${baseUrl}${callbackPath}`);
@@ -51,12 +51,12 @@ async function freePort(): Promise<number> {
 
 const fromConsole = { 'x-sluice-console': '1' };
 
-/** What one browser keeps for each of the two services, apart. */
+/** Cookies of one browser, by origin. */
 type Jar = Map<string, Map<string, string>>;
 
 type Visit = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** A request of a browser, whose redirects are followed until one leads to the console. */
+/** A browser's request. Redirects are followed until one leads to the console. */
 async function visit(jar: Jar, url: string, init: Visit = {}): Promise<Response> {
   const { origin } = new URL(url);
   const cookies = jar.get(origin) ?? new Map<string, string>();
@@ -82,7 +82,7 @@ async function begin(jar: Jar): Promise<string> {
   return ((await begun.json()) as { url: string }).url;
 }
 
-/** Goes through the provider as a person; where that ends, at the callback or in an error. */
+/** Signs in at the provider as a person. Returns the address at which that ends: the callback or an error. */
 async function throughProvider(jar: Jar, person: Person, from: string): Promise<string> {
   provider.person = person;
   let at = from;
@@ -116,7 +116,7 @@ test('single sign-on: a new person gets the role of the domain, keeps it, and is
   expect((await signIn({ ...vera, groups: ['staff', 'sluice-editors'] })).accounts).toMatchObject([
     { user: { role: 'editor' } },
   ]);
-  // The subject is who it is; an address may change.
+  // Users are identified by the subject, because e-mail addresses may change.
   const renamed = await signIn({ ...vera, email: 'vera.new@example.com' });
   expect(renamed.accounts).toMatchObject([{ user: { email: 'vera@example.com', role: 'editor' } }]);
   const { body: users } = await owner.get('/users');
@@ -156,7 +156,7 @@ test('single sign-on: the browser that began has to come back, in time, once, wi
   const jar: Jar = new Map();
   const callback = await throughProvider(jar, person, await begin(jar));
   const other: Jar = new Map();
-  // A link to a callback signs no other browser in, one that has begun a sign-in of its own included.
+  // A callback's link signs no other browser in, not even one that has started its own sign-in.
   expect((await visit(other, callback)).headers.get('location')).toBe(`${baseUrl}/sign-in?failed=over`);
   await begin(other);
   const forged = await visit(other, callback);

@@ -171,7 +171,7 @@ test('secret: a web source has one once it is asked for, published sealed, and a
   expect((await owner.get(`/sources/${web.id}/tokens`)).body).toEqual(first);
   const { body: second } = await owner.post(`/sources/${web.id}/secret/rotate`);
   expect(second).toEqual({ ...first, secret: expect.not.stringMatching(first.secret) });
-  // Rotating the keys leaves the secret, which is in other hands.
+  // Rotating the keys does not change the secret, which customers' servers have.
   expect((await owner.post(`/sources/${web.id}/tokens/rotate`)).body.secret).toBe(second.secret);
   const [sealed, ...others] = (await published()).sourceSecrets ?? [];
   expect([sealed?.sourceId, others]).toEqual([web.id, []]);
@@ -213,7 +213,7 @@ test('signing secret: rests sealed for gateways, is read back masked, and stays 
   const sealed = await stored();
   const context = signingSecretContext(client.accountId, created.id);
   expect(createSecretBox(plane.env.SOURCE_SECRETS_KEY ?? '').open(sealed, context)).toBe(secret);
-  // What opens the secrets of destinations does not open it, and the other way round.
+  // The keys for secrets of destinations and of sources do not open each other's values.
   expect(() => createSecretBox(plane.env.SECRETS_KEY).open(sealed, context)).toThrow(SecretError);
 
   await client.patch(path, { name: 'Renamed', signingSecret: '********' });

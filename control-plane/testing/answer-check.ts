@@ -24,14 +24,14 @@ export function createAnswerCheck(documents: readonly Described[]): AnswerCheck 
   };
 }
 
-/** The returned function returns false if the document does not have the operation. */
+/** Returns a check that returns false if the document does not have the operation. */
 function createDocumentCheck(described: Described): (...answer: Parameters<AnswerCheck>) => boolean {
-  // As a client gets it: through JSON.
+  // Through JSON, as clients get the document.
   const document = JSON.parse(JSON.stringify(buildOpenApi(described))) as Document;
   const definitions = withLocalRefs(document.components.schemas);
   const checks = new Map<string, ReturnType<typeof Compile>>();
   const routes = Object.keys(document.paths)
-    // A path without parameters wins over one with.
+    // Paths without parameters are matched first.
     .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
     .map((path) => ({ path, matches: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
   return (method, path, status, body) => {

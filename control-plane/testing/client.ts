@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/runtime/json.ts';
 import { twinMark } from '../../shared/testing/twin-rows.ts';
 import type { AnswerCheck } from './answer-check.ts';
 
-/** An answer's body, untyped: tests check what they expect. */
+/** The body of an answer. Untyped, because tests check it themselves. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test reads members of any answer
 type Body = any;
 

@@ -8,7 +8,7 @@ import { createVisitorStore } from '../../shared/visitors/postgres-visitor-store
 import type { Client } from './client.ts';
 import type { TestControlPlane } from './test-control-plane.ts';
 
-/** Ids of an account's entities, by their names in the table of routes. */
+/** Ids of an account's entities, by the parameter names in the table of routes. */
 export type FilledIds = Readonly<Record<string, string>>;
 
 const firstMs = Date.parse('2026-03-01T00:00:00Z');

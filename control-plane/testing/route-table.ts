@@ -1,25 +1,24 @@
-/** A route of the configuration interface, as an API key sees it. */
+/** A route of the configuration API for clients with an API key. */
 export type TableRoute = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /**
-   * Without /rest/v1, with the required query. `{destination}` is the id of a destination, `{mappings}` that of a
-   * mapping, and so on.
+   * Path without /rest/v1, with the required query. `{destination}` stands for the id of a destination, `{mappings}`
+   * for the id of a mapping, and so on.
    */
   readonly path: string;
-  /** Undefined: any key will do. */
+  /** The scope that the route requires; undefined if any key may call it. */
   readonly scope: string | undefined;
-  /** Body that is valid, so that the route looks up the ids of the path. */
+  /** A valid body, so that the route looks up the ids of the path. */
   readonly body: unknown;
   /** Requested with the header of the platform library. */
   readonly asLibrary: boolean;
-  /** The answer continues until the client disconnects. */
+  /** Whether the answer is a stream that continues until the client disconnects. */
   readonly streams: boolean;
 };
 
 /**
- * Every route that takes an API key: method, path, scope and body. Written by hand for the tests of access, so that
- * they take no expectation from the code. They fail for a route that is missing here, and for one that no longer
- * exists.
+ * Every route that accepts an API key: method, path, scope and body. Written by hand, so that the tests of access do
+ * not take their expectations from the code. They fail if a route is missing here or no longer exists.
  */
 const written = `
 GET    /destinations                                        destination:list
@@ -210,7 +209,7 @@ PATCH  /experiment-variants/{experimentVariants}   experimentVariants:update
 DELETE /experiment-variants/{experimentVariants}   experimentVariants:delete
 `;
 
-/** Collections that share one form of route, each with scopes of its own name. */
+/** Collections with the same routes, each with scopes by its name. */
 const collections = [
   'allowedEvents',
   'externalAllowedEventData',
@@ -279,7 +278,7 @@ export const widerScopes: Readonly<Record<string, readonly string[]>> = {
   'experimentVariants:delete': ['experiment:update'],
 };
 
-/** Scopes that `all`, which is all of one account, does not include. */
+/** Scopes that `all` does not include, because it covers one account. */
 export const beyondAll: readonly string[] = ['system:find'];
 
 /** Routes without an API key: sessions of browsers, assignments to experiments, descriptions and pages. */

@@ -20,10 +20,10 @@ import { createClient } from './client.ts';
 import type { Client } from './client.ts';
 import { createAnswerCheck } from './answer-check.ts';
 
-/** A control plane with servers of its own, for one test file. */
+/** A control plane with its own servers, for one test file. */
 export type TestControlPlane = {
   readonly env: ControlPlaneEnv;
-  /** URL of its database as the owner, who has more rights than a control plane. */
+  /** URL of the database with the owner's login, which has more rights than a control plane's. */
   readonly databaseUrl: string;
   readonly storage: Storage;
   readonly log: LogConnection;
@@ -101,7 +101,7 @@ async function start(env: ControlPlaneEnv): Promise<Started> {
 function testEnv(): ControlPlaneEnv {
   const newKey = (): string => randomBytes(32).toString('base64');
   return {
-    // The addresses of servers come from the caller.
+    // A placeholder: the addresses of servers come from the caller.
     ...readControlPlaneEnv({
       DATABASE_URL: 'postgresql://unused',
       SECRETS_KEY: newKey(),
@@ -124,7 +124,7 @@ function testEnv(): ControlPlaneEnv {
     PUBLISH_BACKLOG_AGE_MS: 0,
     EGRESS_ALLOW: '127.0.0.0/8',
     INGEST_URL: 'https://ingest.example.com',
-    // All tests share the machine, so an account's limit of processor time would decide at random.
+    // No limit: tests share the machine, so a limit of an account's processor time would apply at random.
     ACCOUNT_COSTLY_PERCENT: 100,
   };
 }

@@ -132,7 +132,7 @@ test('trial of a tracking plan: what the draft would have made of recent events,
   expect(cards).toMatchObject({ ruleName: 'No cards', action: 'Quarantine', severity: 'Error', events: 2 });
   expect(cards.samples).toContainEqual({ eventId: 'a', event: 'E', sample: 'event_properties.card: 9999-9999' });
   expect(JSON.stringify(body)).not.toContain('4111');
-  // Nothing of it is live, and what is named narrows it.
+  // None of the rules is live. `event` and `limit` narrow a trial.
   expect((await client.post('/tracking-plan/try', { rules: 'live' })).body).toMatchObject({ tried: 4, passed: 4 });
   expect((await client.post('/tracking-plan/try', { event: 'F' })).body).toMatchObject({ tried: 1, passed: 1 });
   expect((await client.post('/tracking-plan/try', { limit: 1 })).body.tried).toBeLessThanOrEqual(1);

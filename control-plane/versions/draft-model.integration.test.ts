@@ -13,7 +13,7 @@ afterAll(() => plane.stop());
 
 const settings = { httpDestinationUrl: 'https://example.com/' };
 
-/** How each collection is edited through the interface, and its allowlist. */
+/** How each collection is edited through the API, and the name of its allowlist in a publish. */
 const edited = {
   destinations: {
     path: '/destinations',
@@ -56,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What should be there: names of the draft and of what is live, by collection and id. */
+/** The expected state: names in the draft and in the live version, by collection and id. */
 class Model {
   readonly draft = new Map<string, string>();
   readonly live = new Map<string, string>();

@@ -47,7 +47,7 @@ test('versions: every field is there, null where it has no value yet', async () 
     publishedByUserName: 'test',
   });
   expect((await client.get(`/versions/${version.id}`)).body).toEqual(published);
-  // The one that is live already is fine, and stays as it was.
+  // Publishing the live version again succeeds and changes nothing.
   expect(await client.post(`/versions/${version.id}/publish`)).toMatchObject({ status: 200, body: published });
 });
 
@@ -200,7 +200,7 @@ test('publish on create: with nothing to publish it is a 409 that no retry cures
   await client.post('/versions', { publish: true });
   expect(await client.post('/versions', { publish: true })).toMatchObject(nothing);
   expect((await client.get('/versions')).body.entities).toHaveLength(1);
-  // Of ten at once one finds something to publish.
+  // Only one of ten concurrent requests finds changes to publish.
   await addDestination(client, 'b');
   const answers = await Promise.all(Array.from({ length: 10 }, () => client.post('/versions', { publish: true })));
   const statuses = answers.map(({ status }) => status);
@@ -469,7 +469,7 @@ test('approval: no way to publish goes around it, its author cannot give it, and
   expect((await client.post(`${path}/publish`)).body.error).toContain('as the draft changed after the request');
   await client.patch(`/destinations/${id}`, { name: 'second' });
   expect((await client.post(`${path}/publish`)).status).toBe(200);
-  // Neither a roll back nor what was approved once needs less.
+  // A rollback needs an approval, too, and an earlier approval does not count.
   expect((await client.post(`/versions/${one.id}/publish`)).status).toBe(409);
   await client.post(`/versions/${one.id}/request-approval`);
   await second.post(`/versions/${one.id}/approve`);

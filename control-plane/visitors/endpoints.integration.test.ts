@@ -109,7 +109,7 @@ test('visitors: on a device of two people userId finds who signed in last, and t
   expect((await client.get(who('d'))).body).toMatchObject({ externalIds: ['alice'] });
   const bob = await find('externalId=bob');
   expect((await client.delete(who(bob.id))).status).toBe(200);
-  // The device is its own visitor's again, and nothing says who was there.
+  // The device belongs to its own visitor again, without a trace of the erased one.
   expect(await find('userId=d')).toMatchObject({ externalIds: ['alice'] });
   const { rows } = await pool.query('select v::text as row from visitors v where account_id = $1 and id = $2', [
     client.accountId,
@@ -188,7 +188,7 @@ test('erase visitor: nothing of it is left to see, nothing received before bring
   ]);
 });
 
-/** The tables that hold a text anywhere. */
+/** Names of the tables that contain a text anywhere. */
 async function namedIn(db: Pool, text: string): Promise<readonly string[]> {
   const { rows: tables } = await db.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = 'public' order by 1`,

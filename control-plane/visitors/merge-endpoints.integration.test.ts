@@ -10,7 +10,7 @@ import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
 let plane: TestControlPlane;
 let pool: Pool;
-/** A resolver's, whose cache lives on from test to test. */
+/** The store of a resolver, whose cache is kept from test to test. */
 let visitors: VisitorStore;
 let client: Client;
 

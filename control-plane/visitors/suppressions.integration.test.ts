@@ -14,7 +14,7 @@ import { suppressFile } from './suppress-file.ts';
 
 let plane: TestControlPlane;
 let pool: Pool;
-/** What a resolver knows that has run for a while. */
+/** The store of a resolver that has run for a while, so its caches are filled. */
 let visitors: VisitorStore;
 let client: Client;
 
@@ -50,7 +50,7 @@ async function touch(claim: Partial<VisitorClaim>, { accountId, at }: Received =
 const listOf = async (query = ''): Promise<readonly { readonly id: string; readonly kind: string | null }[]> =>
   (await client.get(`/suppressions${query}`)).body.entities;
 
-/** Returns when an event received now is received later than all that was done. */
+/** Waits for the next millisecond, so that an event received afterwards is later than everything before. */
 async function nextMillisecond(): Promise<void> {
   const before = Date.now();
   await vi.waitUntil(() => Date.now() > before, { interval: 1 });
@@ -159,7 +159,7 @@ test('suppressions: an identifier that a resolver is writing meanwhile stays wit
 
 test('suppressions: a resolver that read the erasures before a suppression does not write its identifier', async () => {
   await client.post('/suppressions', { userIds: ['first'] });
-  // As of an erasure of another visitor that is under way.
+  // As if an erasure of another visitor were in progress.
   await pool.query(`update erasures set erased_at = now() + interval '1 minute' where account_id = $1`, [
     client.accountId,
   ]);

@@ -3,14 +3,14 @@ import { documents } from '../../endpoints.ts';
 import { createAnswerCheck } from '../../testing/answer-check.ts';
 import type { Answer, Client } from '../../testing/client.ts';
 
-/** Requests as the platform library makes them. */
+/** Sends requests as the platform library does. */
 export type LibraryClient = {
   get(path: string): Promise<LibraryAnswer>;
   post(path: string, body?: unknown): Promise<LibraryAnswer>;
   put(path: string, body: unknown): Promise<LibraryAnswer>;
   patch(path: string, body: unknown): Promise<LibraryAnswer>;
   delete(path: string): Promise<LibraryAnswer>;
-  /** Entities of all pages of a list, which it requests as the library's iterator does. */
+  /** Entities of all pages of a list, requested like by the library's iterator. */
   all(path: string): Promise<readonly Answer['body'][]>;
 };
 
@@ -21,8 +21,8 @@ const retriesMax = 2;
 const check = createAnswerCheck(documents.toReversed());
 
 /**
- * Sends the headers of the library's requests, and retries as it does: after 408, 409, 429 and 5xx, unless `x-should-
- * retry` overrides that. Every response is first checked against the library's OpenAPI document.
+ * Sends the library's headers, and retries like the library: after 408, 409, 429 and 5xx, unless the header
+ * `x-should-retry` overrides that. Every response is first checked against the library's OpenAPI document.
  */
 export function createLibraryClient(baseUrl: string, { key }: Client): LibraryClient {
   const send = async (method: string, path: string, body?: unknown): Promise<LibraryAnswer> => {

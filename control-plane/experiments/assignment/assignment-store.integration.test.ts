@@ -13,7 +13,7 @@ import { readAssignments, storeAssignments } from './assignment-store.ts';
 import type { FirstAssignment } from './assignment-store.ts';
 
 let database: TestDatabase;
-/** Of two control planes. */
+/** Connections of two control planes. */
 let one: Pool;
 let other: Pool;
 
@@ -55,7 +55,7 @@ const names = (count: number, prefix: string): string[] => Array.from({ length: 
 test('assignment store: two control planes that assign the same new visitors at once tell one variant of each', async () => {
   const account = randomUUID();
   const visitors = names(200, 'v');
-  // Each in another order, some of them twice in a batch, and in halves that overlap.
+  // Batches in different orders, some with repeated ids, and halves that overlap.
   const batches = [
     { pool: one, ids: [...visitors, ...visitors.slice(0, 20)], variantId: 'blue' },
     { pool: other, ids: visitors.toReversed(), variantId: 'green' },
@@ -187,7 +187,7 @@ test('assignment store: all ids of a chain of merged visitors have the assignmen
   await addVisitors(accountId, ['second', 'beside'], 'root');
   await addVisitors(accountId, ['third'], 'second');
   await addVisitors(accountId, ['fourth'], 'third');
-  // As it was stored before any of them were merged.
+  // Stored as if from before the visitors were merged.
   await one.query(
     `insert into experiment_assignments (account_id, visitor_id, experiment_id, variant_id) values ($1, 'third', $2, 'b')`,
     [accountId, experimentId],

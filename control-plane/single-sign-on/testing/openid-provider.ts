@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 
-/** A person as the provider knows them: claims beside `sub`. */
+/** A person with `sub` and the other claims that the provider returns. */
 export type Person = { readonly sub: string } & Readonly<Record<string, unknown>>;
 
-/** A provider of OpenID Connect (certified software). `person` is who signs in next. */
+/** An OpenID Connect provider (certified software). `person` signs in next. */
 export type OpenIdProvider = {
   readonly issuer: string;
   person: Person;

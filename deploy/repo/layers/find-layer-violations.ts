@@ -136,7 +136,7 @@ function findThroughWalls(imports: Imports, walls: Walls): Iterable<string> {
   return violations;
 }
 
-/** The app of a file. An app can be in another app's folder, with its own layers and walls: the longest path decides. */
+/** The app of a file. An app can be within another app's folder, with its own layers: the longest path decides. */
 function appOf(path: string, apps: Readonly<Record<string, unknown>>): string {
   const parts = posix.dirname(path).split('/');
   for (let length = parts.length; length > 1; length -= 1) {

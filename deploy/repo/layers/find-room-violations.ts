@@ -73,8 +73,8 @@ export function findPastDoors(
 const foldersNamed = 5;
 
 /**
- * Processes that load too many lines of our code at their start, one sentence each, with the largest folders. `linesMax`
- * is by the process's first file. Dynamic imports do not count, because they load later, if at all.
+ * Processes that load too many lines of our code at their start, one sentence each, with the largest folders.
+ * `linesMax` is by the process's first file. Dynamic imports do not count, because they load later, if at all.
  */
 export function findHeavyProcesses(files: readonly SourceFile[], linesMax: Readonly<Record<string, number>>): string[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]));

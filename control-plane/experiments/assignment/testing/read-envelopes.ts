@@ -3,7 +3,7 @@ import { decodeEnvelopes } from '../../../../shared/contracts/events/envelope.ts
 import { client } from '../../../../shared/nats/connection/client.ts';
 import type { LogConnection } from '../../../../shared/nats/connection/connection.ts';
 
-/** Every event in the log of accepted events, in order. */
+/** Every event in INGEST, in order. */
 export async function readEnvelopes({ [client]: { jsm } }: LogConnection): Promise<Envelope[]> {
   const { state } = await jsm.streams.info('INGEST');
   const envelopes: Envelope[] = [];
