@@ -28,7 +28,7 @@ let key = '';
 
 /**
  * Adds to each operation a form that sends a request to the instance that serves this page. Other servers are not
-  * supported.
+ * supported.
  */
 export function addTryForms(siteRoot: URL): void {
   const operations = [...document.querySelectorAll<HTMLElement>('.operation')];
