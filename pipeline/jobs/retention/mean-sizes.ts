@@ -1,5 +1,5 @@
 import type { LogConnection } from '../../../shared/nats/connection/connection.ts';
-import { readNext } from '../../../shared/nats/messages/subject-log.ts';
+import { readLast, readNext } from '../../../shared/nats/messages/subject-log.ts';
 
 /** The mean size of the messages of a subject, estimated: the log only counts them. */
 export type MeanSizes = {
@@ -13,16 +13,31 @@ export type MeanSizes = {
 };
 
 const samplesPerLook = 4;
-/** Bytes read by the last check. */
+/** Weight of the newest samples in the estimate. */
 const newShare = 0.5;
 
 export function createMeanSizes(connection: LogConnection, stream: string): MeanSizes {
   const known = new Map<string, number>();
+  /** Where the messages of a subject are: others may lie before, behind and between them. */
+  const spanOf = async (
+    subject: string,
+    fromSeq: number,
+    toSeq: number,
+  ): Promise<{ readonly first: number; readonly last: number } | undefined> => {
+    const [first, last] = [
+      await readNext(connection, stream, subject, fromSeq),
+      await readLast(connection, stream, subject),
+    ];
+    if (first === undefined || last === undefined) return undefined;
+    return { first: first.seq, last: Math.max(first.seq, Math.min(last.seq, toSeq - 1)) };
+  };
   return {
     async look(subject, fromSeq, toSeq) {
+      const span = await spanOf(subject, fromSeq, toSeq);
       let [messages, bytes] = [0, 0];
-      for (let sample = 0; sample < samplesPerLook; sample += 1) {
-        const seq = fromSeq + Math.floor(((toSeq - fromSeq) * sample) / samplesPerLook);
+      for (let sample = 0; span !== undefined && sample < samplesPerLook; sample += 1) {
+        // In the middle of each part: the first message of a subject is read no more often than any other.
+        const seq = span.first + Math.floor(((span.last - span.first) * (sample + 0.5)) / samplesPerLook);
         const found = await readNext(connection, stream, subject, seq);
         if (found === undefined) break;
         messages += 1;

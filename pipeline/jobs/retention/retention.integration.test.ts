@@ -66,7 +66,7 @@ afterEach(async () => {
   unknown.clear();
   referred.clear();
   await retention?.stop();
-  for (const stream of [streams.ingest, streams.events, streams.ingestDeadLetters]) {
+  for (const stream of [streams.ingest, streams.events, streams.deadLetters, streams.ingestDeadLetters]) {
     for await (const { name } of connection[client].jsm.consumers.list(stream))
       await connection[client].jsm.consumers.delete(stream, name);
     await connection[client].jsm.streams.purge(stream);
@@ -288,6 +288,16 @@ test('dead letters: an account that has filled the log gives up its oldest, and 
   await store(deadLetterSubject('quiet'), 5);
   await quotas.look();
   expect([quotas.full, await left(streams.deadLetters, deadLetterSubject('quiet'))]).toEqual([0, 10]);
+});
+
+test('dead letters: an account whose first dead letter is small is not taken for one with small ones', async () => {
+  await store(deadLetterSubject('quiet'), 28, 10_000);
+  await store(deadLetterSubject('noisy'), 1, 100);
+  await store(deadLetterSubject('noisy'), 60, 10_000);
+  const quotas = createDeadLetterQuota(connection, { account: 0.5, all: 0.7 }, (id) => `account-of-${id}`);
+  await quotas.look();
+  expect(await left(streams.deadLetters, deadLetterSubject('quiet'))).toBe(28);
+  expect([quotas.full, quotas.removed > 0]).toEqual([1, true]);
 });
 
 test('dead letters of ingest: an account over its quota loses its oldest in each partition, and no other account loses any', async () => {
