@@ -38,7 +38,7 @@ export type LogConnection = {
   /** Calls `listener` after every reconnect. Returns a function that removes the listener. */
   onReconnect(listener: () => void): () => void;
   onDisconnect(listener: () => void): () => void;
-  /** Resolves when the connection is closed for good: with the error that closed it, or undefined after `close`. */
+  /** Resolves when the connection is closed for good, with the error that closed it if there is one. */
   readonly closed: Promise<Error | undefined>;
   /** Flushes written data and closes; stops waiting after `deadlineMs`. */
   close(deadlineMs?: number): Promise<void>;

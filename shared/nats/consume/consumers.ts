@@ -31,9 +31,10 @@ export type DurableConsumer = {
 
 /**
  * 'by-reader': the reader stores its position before it acknowledges, and restores it. 'by-ids': the reader recognises
- * redelivered messages by their ids, at some cost. In both cases the servers keep the consumer in memory: on disk it
- * would be synced up to twenty times a second, on a replicated stream twice for each message by each server. After a
- * restart of the only server, or of most servers at once, the consumer is missing and is created again.
+ * redelivered messages by their ids, at some cost. In both cases the servers keep the consumer in memory. On disk, a
+ * server would sync it up to twenty times a second; on a replicated stream, each server would sync it twice for each
+ * message. After a restart of the only server, or of most servers at once, the consumer is missing and is created
+ * again.
  */
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 

@@ -72,7 +72,7 @@ export type PullConsumerOptions = {
   readonly bufferedBytesMax?: number | undefined;
   /**
    * Default true. If false, pull requests are sent only while the reader waits in `take` or `untilAny`, and bring all
-   * messages stored since the last one: a message sent alone costs the server as much as many in a row.
+   * messages stored since the last request: a message sent alone costs the server as much as many in a row.
    */
   readonly pullsAhead?: boolean;
   /**

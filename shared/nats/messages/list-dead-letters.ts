@@ -25,7 +25,7 @@ export type DeadLetterPageRequest = {
   readonly filter?: DeadLetterFilter;
 };
 
-/** The bounds of one page. A page that reaches one of them is short. */
+/** The bounds of one call. A page that reaches one of them is short. */
 export type DeadLetterBounds = {
   /** Bytes read from the log for one page; the letter that reaches this number is the last. */
   readonly bytesMax: number;

@@ -63,7 +63,7 @@ export async function readMessages(connection: LogConnection, options: ReadMessa
   }
 }
 
-/** Header with the bytes of a message, which the server adds if it sends headers only. */
+/** Header with the size of a message, in bytes. The server adds it if it sends headers only. */
 const sizeHeader = 'Nats-Msg-Size';
 const sizesPerPull = 256;
 const sizesSilenceMs = 5_000;
