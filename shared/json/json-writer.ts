@@ -80,7 +80,9 @@ export class JsonWriter {
     this.#length += end - start;
   }
 
-  /** Writes a member of an object, followed by a comma: its key, as `keyOf` has it, and the value at [start, end). */
+  /**
+   * Writes a member of an object, followed by a comma: its key, as `keyOf` returns it, and the value at [start, end).
+   */
   member(key: Uint8Array, start: number, end: number): void {
     this.add(key);
     this.take(start, end);

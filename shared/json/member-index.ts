@@ -79,7 +79,8 @@ export class MemberIndex {
   /**
    * Adds the members of the text at `start` if it equals the last text byte for byte, except that a member's value may
    * be another string, number or literal. Returns the index after the text; -1, with nothing added, if the texts differ
-   * more. Most texts of a body equal the one before in this way, and only their values have to be read.
+   * more, or if a value that is not indexed is a non-empty array or object other than `repeated`. Most texts of a body
+   * equal the one before in this way: only their values have to be read.
    */
   repeat(facts: JsonFacts, bytes: Buffer, start: number, repeated: RepeatedObject): number {
     const { first, count, start: lastStart, end: lastEnd, keys } = this.#last;
@@ -307,10 +308,10 @@ const memberOfLevel = new Int32Array(depthMax + 1);
 /**
  * Adds the members of the object at `start` to the index in one pass, and returns the index after the object. Returns
  * -1 if the text has to be parsed instead: it is not an object, not JSON, nests too deep, or has a key with an escape,
- * a key that could reach a prototype, a character escaped by number, a number with an exponent, or more members than
- * the index takes. Raw line breaks become spaces. `repeated` may be one of the object's own members. `facts` receives
- * depth, keys and bits; the caller checks that bytes beyond ASCII are UTF-8. Large: it reads every event once, and a
- * call for each character would cost more than the scan.
+ * a key that could reach a prototype, a character escaped by number, a long number, a number with an exponent, or more
+ * members than the index takes. Raw line breaks become spaces. `repeated` may be a direct member of the object. `facts`
+ * receives depth, keys and bits; the caller checks that bytes beyond ASCII are UTF-8. Large: it reads every event once,
+ * and a call for each character would cost more than the scan.
  */
 export function indexMembers(
   index: MemberIndex,
@@ -324,7 +325,7 @@ export function indexMembers(
   let depth = 0;
   // How many of the open objects are indexed.
   let indexed = 0;
-  // One bit a level, the innermost lowest: set for an object.
+  // One bit for each level, the innermost lowest: 1 for an object, 0 for an array.
   let objects = 0;
   let member = none;
   for (;;) {

@@ -20,7 +20,7 @@ export class NameTable<Value> {
     this.#firsts[name[0] ?? 0] = 1;
   }
 
-  /** The value of the name at bytes[start, end). */
+  /** The value of the name at bytes[start, end); undefined if the table does not contain the name. */
   find(bytes: Uint8Array, start: number, end: number): Value | undefined {
     if (this.#firsts[bytes[start] ?? 0] === 0) return undefined;
     const candidates = this.#byLength[end - start];

@@ -106,7 +106,10 @@ export function scanString(facts: JsonFacts, bytes: Uint8Array, start: number): 
   return i;
 }
 
-/** Counts the last string as a key; `colonAt` is the index of the colon after it. */
+/**
+ * Counts the last string as a key, and marks one that could reach a prototype. `colonAt`: the index of the colon after
+ * it.
+ */
 export function noteKey(facts: JsonFacts, bytes: Uint8Array, colonAt: number): void {
   facts.keys += 1;
   const start = facts.stringStart;

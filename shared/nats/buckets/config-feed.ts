@@ -150,8 +150,8 @@ export class NotSignedError extends Error {
 
 /**
  * Resolves once every account has a signed configuration, so that a reader upgraded before the control plane does not
- * start with half of its accounts. After `withinMs` it resolves if at least one account has, and throws NotSignedError
- * if none has.
+ * start with half of its accounts. After `withinMs` it throws NotSignedError if only unsigned ones have arrived, and
+ * resolves otherwise.
  */
 export async function awaitTrusted(
   feed: Pick<ConfigFeed, 'ready' | 'untrusted' | 'trusted'>,

@@ -6,7 +6,7 @@ import { buckets } from '../streams/topology.ts';
 
 /** The buckets that services use. */
 export type Buckets = {
-  /** Each account's live configuration, one entry an account. Written by the control plane only. */
+  /** The live configuration of each account, in one entry. Written by the control plane only. */
   readonly config: Bucket;
   /** The configuration of gateways, signed for them. Written by the control plane only. */
   readonly gatewayConfig: Bucket;

@@ -9,7 +9,10 @@ const defaultRenewEveryMs = 3_000;
 /** Registers a process and renews its lease. Call `report` after each applied revision. */
 export type ProcessLease = {
   report(revision: number): void;
-  /** Reports that, among these instances, this process has released everything that is not its own. */
+  /**
+   * Reports that this process shares the work with these instances, and has released everything that belongs to the
+   * others.
+   */
   letGo(peers: readonly string[]): void;
   /** Reports that this process is about to end. */
   leave(): void;
@@ -37,8 +40,7 @@ export function holdProcessLease(
   };
   let isDue = false;
   const renewing = every(renewEveryMs, () => {
-    // An instance that is its only peer renews half as often. A second instance must see the lease in time, and ends
-    // that state.
+    // An instance without others renews half as often, until a second one starts. That one must see the lease in time.
     isDue = !isDue || about.peers?.length !== 1;
     if (isDue) write();
   });

@@ -20,7 +20,7 @@ type Waiting = { readonly resolve: (answer: Msg | Unanswered) => void; readonly 
 
 /**
  * The client's `request` subscribes and creates an error with a stack for each message. Here all answers arrive on one
- * subscription, and a number in the answer's subject identifies the request: that costs a third.
+ * subscription, and a number in the answer's subject identifies the request, at a third of the cost.
  */
 export function createAsker(nc: NatsConnection, createInbox: () => string): Asker {
   const waiting = new Map<string, Waiting>();

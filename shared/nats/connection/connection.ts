@@ -38,7 +38,7 @@ export type LogConnection = {
   /** Calls `listener` after every reconnect. Returns a function that removes the listener. */
   onReconnect(listener: () => void): () => void;
   onDisconnect(listener: () => void): () => void;
-  /** Resolves when the connection is closed for good; with an error if that is why. */
+  /** Resolves when the connection is closed for good, with the error that closed it if there is one. */
   readonly closed: Promise<Error | undefined>;
   /** Flushes written data and closes; stops waiting after `deadlineMs`. */
   close(deadlineMs?: number): Promise<void>;
@@ -260,7 +260,7 @@ type ClientInternals = { readonly protocol?: { readonly servers?: { getServers?(
 type Redial = {
   /** The library's `reconnectDelayHandler`, called before each try. Returns a wait in ms. */
   readonly delayMs: () => number;
-  /** Sets the client whose tries are corrected; there are none before. */
+  /** Sets the client whose last tries are checked; before that there are none. */
   attach(client: unknown): void;
 };
 

@@ -12,7 +12,8 @@ export type ConsumerControl = {
   /** Makes the server deliver all unacknowledged messages again. */
   rewind(finished: FinishedMessages): Promise<OwnedConsumer>;
   /**
-   * Makes the server skip messages up to a sequence. Returns `owned` itself if the log does not reach that sequence.
+   * Makes the server skip messages up to a sequence. Returns `owned` itself if the log does not reach that sequence, or
+   * if everything up to it is acknowledged.
    */
   skip(owned: OwnedConsumer, upTo: number): Promise<OwnedConsumer>;
 };

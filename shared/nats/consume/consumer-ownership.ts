@@ -43,7 +43,10 @@ export class ConsumerOwnership {
     if (!isCurrent) this.confirm().catch(() => undefined);
   }
 
-  /** Asks the server if ownership is uncertain. If ownership is lost, ends the reader and throws ConsumerTakenError. */
+  /**
+   * Asks the server if ownership is uncertain. If ownership is lost, ends the reader and throws ConsumerTakenError. If
+   * the reader is closed first, resolves without an answer, and `isCurrent` stays false.
+   */
   confirm(): Promise<void> {
     const { takenOver } = this.#state;
     if (takenOver !== undefined) return Promise.reject(takenOver);

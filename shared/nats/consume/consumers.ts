@@ -25,15 +25,16 @@ export type DurableConsumer = {
   readonly ackWaitMs: number;
   /** Maximum number of messages delivered and not yet acknowledged. */
   readonly ackPendingMax: number;
-  /** Where the reader's progress is stored beside the consumer. By default only the servers store it, on disk. */
+  /** Where else the reader's progress is stored. By default only the servers store it, with the consumer, on disk. */
   readonly placeIsKept?: PlaceKept;
 };
 
 /**
  * 'by-reader': the reader stores its position before it acknowledges, and restores it. 'by-ids': the reader recognises
- * redelivered messages by their ids, at some cost. In both cases the servers keep the consumer in memory: on disk it
- * would be synced up to twenty times a second, on a replicated stream twice for each message by each server. After a
- * restart of the only server, or of most servers at once, the consumer is missing and is created again.
+ * redelivered messages by their ids, at some cost. In both cases the servers keep the consumer in memory. On disk, a
+ * server would sync it up to twenty times a second; on a replicated stream, each server would sync it twice for each
+ * message. After a restart of the only server, or of most servers at once, the consumer is missing and is created
+ * again.
  */
 export type PlaceKept = 'nobody' | 'by-reader' | 'by-ids';
 
@@ -60,9 +61,9 @@ export type OwnedConsumer = {
   /** The group of the reader's pull requests. */
   readonly group: string;
   readonly isNew: boolean;
-  /** Everything up to this sequence that was stored by `ackedAtMs` is acknowledged. */
+  /** Everything up to this sequence that was stored no later than `ackedAtMs` is acknowledged. */
   readonly ackedSeq: number;
-  /** In ms since the epoch. */
+  /** When the server reported `ackedSeq`, in ms since the epoch. */
   readonly ackedAtMs: number;
   /** Messages up to this sequence were delivered before. */
   readonly handedOutSeq: number;
@@ -91,8 +92,8 @@ const requestTimeoutMs = 5_000;
 const lookEveryMs = 50;
 
 /**
- * Returns what earlier readers of a consumer finished; undefined if nothing yet. `acked` is the server's record, if the
- * consumer exists.
+ * Returns the messages that earlier readers of a consumer finished; undefined if there are none. `acked` is the
+ * server's record, if the consumer exists.
  */
 export type FinishedBefore = (acked: FinishedMessages | undefined) => Promise<FinishedMessages | undefined>;
 
@@ -333,7 +334,7 @@ async function startBehind(
   return isThere ? { seq: finished.upTo + 1 } : wanted.startFrom;
 }
 
-/** Undefined if another reader created the consumer first. */
+/** Creates the consumer; undefined if another reader created it first. */
 async function makeConsumer(
   connection: LogConnection,
   wanted: DurableConsumer,
@@ -360,9 +361,9 @@ async function makeConsumer(
 const isInMemory = ({ placeIsKept = 'nobody' }: DurableConsumer): boolean => placeIsKept !== 'nobody';
 
 /**
- * Resets a consumer to its acknowledged floor until no delivered message is unacknowledged and no request waits. An
- * earlier request stays valid until it expires or its connection closes, and may receive messages meanwhile: then the
- * consumer is reset again. Throws ConsumerError if that takes too long.
+ * Resets a consumer to its acknowledged floor, and repeats this until no delivered message is unacknowledged and no
+ * request waits: an earlier request stays valid until it expires or its connection closes, and may receive messages
+ * meanwhile. Throws ConsumerError if that takes too long.
  */
 async function resetConsumer(connection: LogConnection, found: ConsumerInfo, group: string): Promise<OwnedConsumer> {
   const { handedOutSeq, wasUnfinished } = ownedAs(found, group);

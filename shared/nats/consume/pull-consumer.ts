@@ -22,7 +22,7 @@ import type { FinishedMessages } from './taken-messages.ts';
  * A durable consumer with one owner: opening it takes it over from its previous reader. Messages arrive in the order of
  * the stream, beginning with the unfinished messages of earlier readers, and no message arrives twice unless it was
  * released. If messages may have been lost in transit, the consumer is rewound, and messages in flight or finished are
- * skipped. It pulls no more than its reader has room for, from the first `take`, `untilAny` or `resume` on.
+ * skipped. Pulling begins with the first `take`, `untilAny` or `resume`, and never exceeds the reader's room.
  */
 export type PullConsumer = {
   /**
@@ -43,7 +43,7 @@ export type PullConsumer = {
   readonly handedOutSeq: number;
   /** The finished messages, for the next reader. */
   readonly finished: FinishedMessages;
-  /** False if another reader has taken over, or may have, because this process stood still for so long. */
+  /** False if another reader has taken over, or may have taken over while this process stood still. */
   readonly isCurrent: boolean;
   /** Asks the server if ownership is uncertain. Throws ConsumerTakenError if another reader owns the consumer. */
   confirm(): Promise<void>;
@@ -62,8 +62,8 @@ export type PullConsumer = {
 export type PullConsumerOptions = {
   readonly consumer: DurableConsumer;
   /**
-   * Returns what earlier readers finished, even if the server has no record of it. The consumer is created after those
-   * messages; finished messages above are acknowledged and not delivered. Default: the server's record.
+   * Returns the messages that earlier readers finished, even if the server has no record of them. The consumer is
+   * created after `upTo`; finished messages above it are acknowledged and not delivered. Default: the server's record.
    */
   readonly finishedBefore?: FinishedBefore;
   /** Maximum number of messages pulled ahead of the reader; a function is called for each request. */
@@ -72,7 +72,7 @@ export type PullConsumerOptions = {
   readonly bufferedBytesMax?: number | undefined;
   /**
    * Default true. If false, pull requests are sent only while the reader waits in `take` or `untilAny`, and bring all
-   * messages stored since the last one: a message sent alone costs the server as much as many in a row.
+   * messages stored since the last request: a message sent alone costs the server as much as many in a row.
    */
   readonly pullsAhead?: boolean;
   /**

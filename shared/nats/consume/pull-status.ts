@@ -1,17 +1,18 @@
 import type { MsgHdrs } from 'nats';
 
-/** What a status message of the server means for the pull it answers. */
+/** The meaning of a server's status message for the pull that it answers. */
 export type PullStatus =
   /** The server is alive. */
   | { readonly kind: 'heartbeat' }
-  /** The pull ended normally: it expired, or was filled. */
+  /** The pull ended normally: it expired, was filled, or found no messages. */
   | { readonly kind: 'over' }
   /** The consumer belongs to another group. */
   | { readonly kind: 'refused' }
   /** No server answers for the consumer, or it was deleted. */
   | { readonly kind: 'unanswered'; readonly reason: string }
   /**
-   * The pull ended early: the consumer has another leader, the server is shutting down, or the consumer is at a limit.
+   * The pull ended early: the consumer has another leader or is at a limit, the server is shutting down, or the status
+   * is unknown.
    */
   | { readonly kind: 'cut' };
 

@@ -11,7 +11,7 @@ export type Asking = 'free' | 'next' | 'watch';
 
 /** One reader's turn among the readers of its subject. */
 export type PullTurn = {
-  /** How the reader may pull. Undefined: not now; its `pull` is called when it may. */
+  /** How the reader may pull; undefined if it has to wait until its `pull` is called. */
   begin(): Asking | undefined;
   /** A message arrived, with this sequence in the stream. */
   received(seq: number): void;
@@ -58,7 +58,7 @@ export class PullTurns {
     return this.#members.size;
   }
 
-  /** `pull` is called when the reader may pull; it calls `begin` if it still wants to. */
+  /** `pull` is called when the reader may pull, and calls `begin` if the reader still wants to. */
   join(pull: () => void): PullTurn {
     const member: Member = { state: 'idle', restingSinceMs: 0, pull };
     this.#members.add(member);

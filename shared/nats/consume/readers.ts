@@ -30,8 +30,8 @@ export function readersOf(connection: LogConnection): Readers {
 }
 
 /**
- * The readers of consumers over one connection, with one timer for all. Pull requests wait longer the more readers
- * there are, since each expiry costs both sides as much as a message.
+ * The readers of consumers over one connection, with one timer for all. The more readers there are, the longer each
+ * pull request waits, since each expiry costs client and server as much as a message.
  */
 export class Readers {
   readonly #looks = new Set<() => void>();

@@ -67,8 +67,8 @@ export class Rewinds {
   }
 
   /**
-   * Makes the next rewind skip messages. Resolves with their approximate number; 0 if the log does not reach `upTo`, or
-   * if another call or the close comes first.
+   * Makes the next rewind skip messages up to `upTo`. Resolves with their approximate number; 0 if the log does not
+   * reach `upTo`, or if another call or the close comes first.
    */
   skipTo(upTo: number): Promise<number> {
     this.#skip?.resolve(0);

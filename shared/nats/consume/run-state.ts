@@ -1,8 +1,8 @@
 import type { ConsumerTakenError } from './consumers.ts';
 
 /**
- * Whether a consumer pulls. It begins when its reader first waits for messages, may be paused and resumed, and ends
- * once, when its reader closes it or another reader takes it over.
+ * Whether a consumer pulls. Pulling begins when the reader first waits for messages, and can be paused and resumed. It
+ * ends for good when the reader closes the consumer or another reader takes it over.
  */
 export class RunState {
   readonly #onEnd: () => void;

@@ -60,7 +60,7 @@ type Known = {
   readonly withdrawalsRead: Position;
 };
 
-/** Within this time, in ms, an erasure or a withdrawal stops every event that is not on the wire. */
+/** Within this time, in ms, an erasure or a withdrawal stops every event that is not yet on the wire. */
 export const erasureHoldsWithinMs = 1_000;
 /** If the log takes longer to answer, in ms, sending waits for it. */
 const answerMaxMs = 5_000;
@@ -198,10 +198,10 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
 }
 
 /**
- * Until when an answer of the log is trusted, in ms: a second after the request, and twice the time that the answer
- * took, so that the next answer arrives before. Otherwise a log that takes over a second for each answer would stop
- * every dispatcher for good. An erasure is announced before it is done and again before it is confirmed. On a slow log
- * these announcements take as long, so the erasure still holds within a second of its confirmation.
+ * Until when an answer of the log is trusted, in ms: a second after the request, plus twice the time that the answer
+ * took, so that the next answer arrives before then. Otherwise a log that takes over a second for each answer would
+ * stop every dispatcher for good. An erasure is announced before it is done and again before it is confirmed. On a slow
+ * log each announcement is slow too, so the erasure still holds within a second of its confirmation.
  */
 export const currentUntil = (askedAtMs: number, answeredAtMs: number): number =>
   askedAtMs + erasureHoldsWithinMs + 2 * Math.min(answeredAtMs - askedAtMs, answerMaxMs);

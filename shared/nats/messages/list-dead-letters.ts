@@ -15,7 +15,7 @@ export type ListedDeadLetter = { readonly seq: number; readonly letter: DeadLett
 
 export type DeadLetterPage = {
   readonly letters: readonly ListedDeadLetter[];
-  /** Give it as `beforeSeq` for the next page; undefined on the last one. */
+  /** The `beforeSeq` of the next page; undefined on the last page. */
   readonly nextBeforeSeq: number | undefined;
 };
 
@@ -25,7 +25,7 @@ export type DeadLetterPageRequest = {
   readonly filter?: DeadLetterFilter;
 };
 
-/** The bounds of one page. A page that would exceed them is short. */
+/** The bounds of one call. A page that reaches one of them is short. */
 export type DeadLetterBounds = {
   /** Bytes read from the log for one page; the letter that reaches this number is the last. */
   readonly bytesMax: number;
@@ -140,8 +140,8 @@ async function findNewest(
 }
 
 /**
- * The number of messages of a subject from a sequence on: the server reports how many wait for a consumer that begins
- * there.
+ * The number of messages of a subject from a sequence on: the number that the server reports as pending for a consumer
+ * that begins there.
  */
 async function countFrom(connection: LogConnection, stream: string, subject: string, seq: number): Promise<number> {
   const info = await connection[client].jsm.consumers.add(stream, {

@@ -33,7 +33,7 @@ const ackPrefix = '$JS.ACK.';
 const encode = (text: string): Uint8Array => Buffer.from(text);
 const verbs = { ack: encode('+ACK'), working: encode('+WPI') };
 
-/** Records what becomes of the messages that a reader received. */
+/** Records the outcome of the messages that a reader received. */
 export type MessageKeeper = {
   /** False if another message has this sequence by now: the ack would count for the other one. */
   acknowledged(message: LogMessage): boolean;

@@ -63,7 +63,7 @@ export async function readMessages(connection: LogConnection, options: ReadMessa
   }
 }
 
-/** Header that the server adds where it sends headers only: the length of the message. */
+/** Header with the size of a message, in bytes. The server adds it if it sends headers only. */
 const sizeHeader = 'Nats-Msg-Size';
 const sizesPerPull = 256;
 const sizesSilenceMs = 5_000;
@@ -159,7 +159,7 @@ function pullAll(
           return;
         }
       } catch (error) {
-        // Reading it again would not help.
+        // Another read of the message would fail in the same way.
         end(() =>
           reject(new ReadMessagesError(`reading ${message.subject}: a message cannot be read`, { cause: error })),
         );

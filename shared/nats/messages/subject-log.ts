@@ -27,7 +27,7 @@ export function readNext(
   return find(connection, stream, { seq: Math.max(1, fromSeq), next_by_subj: subject });
 }
 
-/** The message with a sequence, read from the stream's leader; undefined if the stream does not have it. */
+/** The message at `seq`, read from the stream's leader; undefined if the stream does not have it. */
 export function readAt(connection: LogConnection, stream: string, seq: number): Promise<StoredMessage | undefined> {
   return find(connection, stream, { seq });
 }
@@ -53,7 +53,7 @@ export async function lastStored(
   return idOf(await readLast(connection, stream, subject));
 }
 
-/** The sequence and id of the message with a sequence; undefined if the stream does not have it. */
+/** The sequence and id of the message at `seq`; undefined if the stream does not have it. */
 export async function storedAt(connection: LogConnection, stream: string, seq: number): Promise<StoredId | undefined> {
   // The server refuses 0.
   return seq < 1 ? undefined : idOf(await find(connection, stream, { seq }));
@@ -98,9 +98,9 @@ function dataOf(message: StoredMsg): Uint8Array {
 }
 
 /**
- * The content of the message with a sequence; undefined if the stream does not have it. Any server with a copy is asked
- * first: it sends the bytes unencoded, and messages never change. Only the leader's answer proves that the message does
- * not exist.
+ * The content of the message at `seq`; undefined if the stream does not have it. Any server with a copy is asked first:
+ * it sends the bytes unencoded, and messages never change. Only the leader's answer proves that the message does not
+ * exist.
  */
 export async function readStored(
   connection: LogConnection,

@@ -9,7 +9,7 @@ import { bucketSettings } from '../buckets/open-buckets.ts';
 import { TopologyError, streamConfigs, streams } from '../streams/topology.ts';
 import type { TopologySettings } from '../streams/topology-settings.ts';
 
-/** A setting that differs from the code's, in the server's words. */
+/** A setting whose value differs from the code's. `setting` is the server's name for it. */
 export type SettingDifference = { readonly setting: string; readonly wanted: string; readonly found: string };
 
 /** A stream, or the stream of a bucket, compared with the code's configuration. */
@@ -19,7 +19,7 @@ export type StreamReport = {
   readonly differences: readonly SettingDifference[] | undefined;
   readonly bytes: number;
   readonly bytesMax: number;
-  /** Nodes that hold a copy and are up to date, the leader included; undefined if there is one node. */
+  /** Number of servers with an up-to-date copy, the leader included; undefined if the server lists no other copies. */
   readonly copiesCurrent: number | undefined;
   readonly copies: number;
 };

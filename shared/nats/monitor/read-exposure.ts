@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { decodeJson, isJsonObject } from '../../runtime/json.ts';
 import { readAccounts, readMonitor } from './read-monitor.ts';
 
-/** What a nats-server allows an unauthenticated client, as seen from here. */
+/** What a nats-server shows a client without a login, as seen from this process. */
 export type LogExposure = {
   readonly name: string;
   readonly accounts: readonly string[];

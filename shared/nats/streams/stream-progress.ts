@@ -51,7 +51,7 @@ export type StreamLoss = {
   readonly seqs: readonly number[];
 };
 
-/** With more gaps than this the request costs the server too much. */
+/** With more gaps than this, the request costs the server too much. */
 const gapsMax = 1_000_000;
 
 /** The losses of a stream; undefined if it has too many gaps for the request. */
@@ -61,7 +61,7 @@ export async function readStreamLoss(
 ): Promise<StreamLoss | undefined> {
   const { state } = await jsm.streams.info(stream);
   if ((state.num_deleted ?? 0) > gapsMax) return undefined;
-  // The server reports losses together with gaps only.
+  // The server reports losses only together with gaps.
   const { lost } = (await jsm.streams.info(stream, { deleted_details: true })).state;
   return { bytes: lost?.bytes ?? 0, seqs: lost?.msgs ?? [] };
 }
@@ -71,7 +71,7 @@ export type ConsumerProgress = {
   readonly filterSubject: string;
   /** Everything up to here is acknowledged. */
   readonly ackedSeq: number;
-  /** Messages that wait for the consumer, and messages delivered and not acknowledged. */
+  /** Number of messages not yet delivered, and of messages delivered and not acknowledged. */
   readonly waiting: number;
   readonly unacknowledged: number;
   /** At this many unacknowledged messages the server delivers no more. */
@@ -116,7 +116,7 @@ const progressOf = (info: ConsumerInfo): ConsumerProgress => ({
  * none.
  */
 export async function findSeqAt(connection: LogConnection, stream: string, timeMs: number): Promise<number> {
-  // In every version the server computes where a consumer that starts at a time begins.
+  // Every version of the server computes where a consumer that starts at a time begins.
   const info = await connection[client].jsm.consumers.add(stream, {
     ack_policy: AckPolicy.None,
     deliver_policy: DeliverPolicy.StartTime,

@@ -125,7 +125,7 @@ export function streamConfigs(settings: TopologySettings, deploymentId?: string)
     },
     {
       ...kept(streams.deduplication, ['deduplication.*'], settings.deduplicationBytesMax),
-      // EVENTS contains all of it as well: a missing checkpoint costs a resolver a longer start and no event.
+      // EVENTS contains the same ids: a missing checkpoint costs a resolver a longer start, and no event.
       discard: DiscardPolicy.Old,
     },
     {
