@@ -34,8 +34,9 @@ export function createMeanSizes(connection: LogConnection, stream: string): Mean
   return {
     async look(subject, fromSeq, toSeq) {
       const span = await spanOf(subject, fromSeq, toSeq);
+      if (span === undefined) return known.get(subject);
       let [messages, bytes] = [0, 0];
-      for (let sample = 0; span !== undefined && sample < samplesPerLook; sample += 1) {
+      for (let sample = 0; sample < samplesPerLook; sample += 1) {
         // In the middle of each part: the first message of a subject is read no more often than any other.
         const seq = span.first + Math.floor(((span.last - span.first) * (sample + 0.5)) / samplesPerLook);
         const found = await readNext(connection, stream, subject, seq);

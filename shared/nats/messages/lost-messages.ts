@@ -36,10 +36,12 @@ export async function listLosses(connection: LogConnection): Promise<readonly Lo
   try {
     const kv = await connection[client].js.views.kv(buckets.health, { bindOnly: true });
     const notes: LossNote[] = [];
-    for await (const key of await kv.keys(`${prefix}.>`)) {
+    // Without another await between two keys: the client would lose the rest.
+    const keys = new Set<string>();
+    for await (const key of await kv.keys(`${prefix}.>`)) keys.add(key);
+    for (const key of [...keys].slice(0, listedMax)) {
       const note: unknown = (await kv.get(key))?.json();
       if (check.Check(note)) notes.push(note);
-      if (notes.length === listedMax) break;
     }
     return notes.toSorted((a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq);
   } catch (error) {

@@ -12,7 +12,7 @@ import { openPullConsumer } from '../consume/pull-consumer.ts';
 import type { PullConsumer } from '../consume/pull-consumer.ts';
 import { createFramePublisher } from '../publish/frame-publisher.ts';
 import type { FramePublisher } from '../publish/frame-publisher.ts';
-import { listLosses, noticeLosses } from './lost-messages.ts';
+import { keepLoss, listLosses, noticeLosses } from './lost-messages.ts';
 import { openBuckets } from '../buckets/open-buckets.ts';
 import { readStreamLoss } from '../streams/stream-progress.ts';
 import { ensureTopology, streams } from '../streams/topology.ts';
@@ -161,6 +161,13 @@ test('losses of the log: a log that lost its end is reported by the server, and 
       expect(givenBehind).toContain(text);
     }
     for (const text of before.slice(16, 29)) expect(givenBehind).toContain(text);
+  }));
+
+test('losses of the log: the doctor lists all that are recorded', () =>
+  withLog(async ({ connection }) => {
+    const seqs = Array.from({ length: 400 }, (_, index) => index + 1);
+    await Promise.all(seqs.map((seq) => keepLoss(connection, { stream: streams.events, subject: 'events.a.0', seq })));
+    expect((await listLosses(connection)).map(({ seq }) => seq)).toEqual(seqs);
   }));
 
 test('losses of the log: a frame that is only late is not counted', () =>
