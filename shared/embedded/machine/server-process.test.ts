@@ -1,9 +1,10 @@
+import { pbkdf2 } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { openLogFile, readLogTail } from './server-process.ts';
+import { openLogFile, readLogTail, startServerProcess } from './server-process.ts';
 
 let path: string;
 
@@ -34,4 +35,20 @@ test('log file: a large one is renamed to .1, and an empty one takes its place',
 
 test('log file: one that is not there has no tail', async () => {
   expect(await readLogTail(path, 0)).toBe('');
+});
+
+test('server process: one that ends before its log file is closed here is an error that gives its exit code', async () => {
+  // File operations wait for the thread pool, which is busy.
+  let isBusy = true;
+  const work = (): void => {
+    if (isBusy) pbkdf2('password', 'salt', 50_000, 64, 'sha512', work);
+  };
+  for (let task = 0; task < 8; task += 1) work();
+  try {
+    const options = { label: 'a server', command: '/bin/sh', args: ['-c', 'exit 3'], logFile: path, stopSteps: [] };
+    const server = await startServerProcess(options);
+    await expect(server.whenReady(async () => false, 60_000)).rejects.toThrow('ended while starting (exit code 3)');
+  } finally {
+    isBusy = false;
+  }
 });

@@ -47,6 +47,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const log = await openLogFile(options.logFile);
   const { size: logStart } = await log.stat();
   let child: ChildProcess;
+  let exited: Promise<ServerExit>;
   try {
     child = spawn(options.command, options.args, {
       // A process group of its own: Ctrl-C in a terminal reaches only the services, which drain and then stop the
@@ -58,23 +59,29 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
       ...(options.env === undefined ? {} : { env: options.env }),
       ...options.account,
     });
+    // Before anything is awaited: a process may have ended by then.
+    exited = exitOf(child);
     await once(child, 'spawn');
   } catch (error) {
     throw new EmbeddedServerError('start_failed', `cannot run ${options.label} (${options.command})`, error);
   } finally {
     await log.close();
   }
-  return supervise(child, options, () => readLogTail(options.logFile, logStart));
+  return supervise(child, exited, options, () => readLogTail(options.logFile, logStart));
+}
+
+function exitOf(child: ChildProcess): Promise<ServerExit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
 }
 
 function supervise(
   child: ChildProcess,
+  exited: Promise<ServerExit>,
   { label, stopSteps }: ServerProcessOptions,
   logTail: () => Promise<string>,
 ): ServerProcess {
-  const exited = new Promise<ServerExit>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-  });
   endWithThisProcess(child, stopSteps[0]?.signal ?? 'SIGTERM', exited);
 
   const hasExited = (): boolean => child.exitCode !== null || child.signalCode !== null;
