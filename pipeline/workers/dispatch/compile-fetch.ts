@@ -15,7 +15,7 @@ import type { ProviderEvent } from '../../../shared/sources/sdk/provider-event.t
 import type { DispatchTarget } from './admission/dispatch-target.ts';
 import type { FetchUrls } from './fetch-settings.ts';
 
-/** Compiles a source whose notices are followed: its events, and the request for each. */
+/** Compiles a source whose notices are followed: which events it gets, and the request for each. */
 export function compileFetch(
   config: LiveConfig,
   destination: PublishedDestination,
@@ -40,7 +40,7 @@ export function compileFetch(
   }
 }
 
-/** No rule of the account applies here: reading one's own event is no dispatch. */
+/** No rule of the account applies, since fetching an event of the source itself is no dispatch. */
 function planOf(destination: PublishedDestination): DispatchPlan {
   return {
     destination,
@@ -79,7 +79,7 @@ function outcomeOf(fetch: NoticeFetch, answer: OutboundAnswer): Outcome | undefi
     : undefined;
 }
 
-/** The event in an answer; undefined if it has none. */
+/** The event in an answer; undefined if the answer has none. */
 export function fetchedEvent(fetch: NoticeFetch, answer: OutboundAnswer): ProviderEvent | undefined {
   const said = answer.status < 300 ? jsonAnswer(answer) : undefined;
   return said === undefined ? undefined : fetch.readEvent(said);

@@ -26,7 +26,7 @@ export type DispatcherOptions = {
   readonly connection: LogConnection;
   readonly health: Bucket;
   readonly positions: Bucket;
-  /** Replaced as a whole when a version is published. */
+  /** The destination in the live version; replaced as a whole when a version is published. */
   readonly target: () => DispatchTarget | undefined;
   readonly createSender: () => Sender;
   readonly retryPolicy: RetryPolicy;
@@ -50,7 +50,7 @@ export type DispatcherOptions = {
   readonly noteOutcome: (note: OutcomeNote) => void;
   readonly settings: DispatcherSettings;
   readonly logger: Logger;
-  /** Records the actor's turn, with which each piece of its work begins: see the thread's black box. */
+  /** Records the frames in flight in the thread's black box. Called before each piece of work. */
   beginTurn(frames?: FramesAtWork): void;
   /** Frames suspected since an earlier actor died with its thread. */
   readonly suspicion: Suspicion;

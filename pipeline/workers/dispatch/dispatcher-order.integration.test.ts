@@ -39,7 +39,7 @@ eachWithRig(
   () => nats,
 );
 
-/** Frames of several sizes: most smaller than what is in flight, some larger. Returns the ids in each. */
+/** Stores frames, most with fewer events than are in flight, some with more. Returns the ids in each frame. */
 async function store(frames: number): Promise<string[][]> {
   const stored: string[][] = [];
   for (let frame = 0; frame < frames; frame += 1) {
@@ -50,7 +50,7 @@ async function store(frames: number): Promise<string[][]> {
   return stored;
 }
 
-/** Events of acknowledged frames that are neither in the retry log nor delivered: read in the order in which events move on. */
+/** Events of acknowledged frames that are neither in the retry log nor delivered. Reads in the order of their moves. */
 async function lostOf(frames: readonly (readonly string[])[]): Promise<string[]> {
   const acknowledged = await rig.acknowledged();
   const waiting = (await rig.retryRecords()).map(({ eventId }) => eventId);
@@ -59,7 +59,7 @@ async function lostOf(frames: readonly (readonly string[])[]): Promise<string[]>
   return ids.filter((id) => !kept.has(id));
 }
 
-/** However often an event fails, it waits no longer than after its third failure: a slow machine makes more attempts. */
+/** Waits grow up to the third failure only, since on a slow machine an event may fail more often. */
 const shortRetries: typeof quickRetries = (windowMs, pauseMs) => {
   const policy = quickRetries(windowMs, pauseMs);
   return (failed, random) => {
@@ -70,7 +70,7 @@ const shortRetries: typeof quickRetries = (windowMs, pauseMs) => {
 };
 
 const visitorOf = (id: string): string => id.slice(0, id.indexOf('-'));
-/** Those of one visitor after those of another, each in their order. */
+/** The ids grouped by visitor, in their order for each. */
 const byVisitor = (ids: readonly string[]): string[] =>
   ids.toSorted((one, other) => visitorOf(one).localeCompare(visitorOf(other)));
 const unanswered = (): number => sink.requests.at(-1)?.concurrent ?? 0;
@@ -88,14 +88,14 @@ test('order over every end of a dispatcher: a dispatcher that is cut off from th
     void mortal.stop(0);
   }
   const before = sink.requests.length;
-  // Far beyond the time of the test: the successor does not wait until the log takes back what its predecessor had.
+  // Longer than the test: the successor does not wait until the log redelivers the frames of its predecessor.
   await rig.start({ concurrency, ackWaitMs: 3_600_000 });
   await until('the first one is asked for', () => sink.requests.length > before);
   await store(10);
   await rig.idle();
   const { missing, repeated, outOfOrder } = ledger.compare(sink);
   expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
-  // In flight, and answered after the last note.
+  // Events that were in flight, or were answered after the position was last stored.
   expect(repeated).toBeLessThanOrEqual(4 * concurrency * 5);
 });
 
@@ -151,7 +151,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   if (first !== undefined) await rig.send([first]);
   sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
   const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
-  // Longer than the others can take on any machine.
+  // The one request hangs longer than the other events can take on any machine.
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 110_000, totalTimeoutMs: 120_000 };
   const mortal = await rig.start({ concurrency: 64, healthFlushMs: 20, sender }, 'one', own);
   for (let frame = 0; frame < 150; frame += 1)
@@ -162,7 +162,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   mortal.done.catch(() => undefined);
   void mortal.stop(0);
   sink.answer(() => 200);
-  // On another instance, which finds the note of the first.
+  // On another instance, which finds the position that the first one stored.
   const next = await rig.start({}, 'two');
   await rig.idle();
   expect(sink.requests).toHaveLength(150 * 19 + 2);
@@ -170,7 +170,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
 });
 
 test('order over every end of a dispatcher: a breaker that opens and closes: each event is in a log until it is delivered, once and in the order of its visitor', async () => {
-  // So many visitors that the breaker opens before each of them has failed: frames are handed back untouched.
+  // So many visitors that the breaker opens before each of them has had a failure: untouched frames are handed back.
   ledger = createLedger(100);
   let failing = false;
   const dispatcher = await rig.start({ concurrency, retryPolicyOf: shortRetries });
@@ -196,7 +196,7 @@ test('order over every end of a dispatcher: a breaker that opens and closes: eac
   await until('all are delivered', () => sink.taken().length >= frames.flat().length);
   await rig.retryLogIsEmpty();
   expect(byVisitor(sink.taken())).toEqual(byVisitor(frames.flat()));
-  // Frames that came again after they were handed back.
+  // Some frames were delivered again after they had been handed back.
   expect(dispatcher.stats()['frames']).toBeGreaterThan(frames.length);
   expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0, retries_lost: 0 });
 });

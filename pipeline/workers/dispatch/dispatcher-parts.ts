@@ -31,7 +31,7 @@ export type DispatcherParts = Omit<TakenOver, 'position'> &
     readonly taken: OwnedPosition['taken'];
     readonly inbox: Inbox;
     readonly opener: FrameOpener;
-    /** The frames that it may hold. */
+    /** The frames that the dispatcher may hold. */
     readonly frameQuota: FrameQuota;
     readonly sending: Sending;
     readonly outbox: Outbox;
@@ -122,7 +122,7 @@ async function openOn(
     writing,
     warn,
   });
-  // Also finds out whether a later dispatcher has claimed the destination.
+  // The write also shows whether a later dispatcher has claimed the destination.
   health.moved();
   const { retries, retryWriter, visitorOrder } = retryLog;
   const opener = options.openedFrames.join(accountId);

@@ -16,7 +16,7 @@ const retryBytes = {
   ),
 };
 
-/** Fraction of DISPATCH_FRAMES_BYTES_MAX that one destination holds. */
+/** Fraction of DISPATCH_FRAMES_BYTES_MAX that one destination may hold. */
 export const heldFraction = 1 / 8;
 
 export const framesBytes = {
@@ -39,7 +39,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   bytesHeldMax: fromEnv(framesBytes, (env) => Math.ceil(env.DISPATCH_FRAMES_BYTES_MAX * heldFraction)),
   /** Frames that are fetched and not started. */
   framesBufferedMax: 32,
-  /** Frames delivered after the oldest unfinished one: at this number the destination waits for it. */
+  /** Frames that may be delivered after the oldest unfinished one; then the destination waits for that one. */
   framesAheadMax: 4_096,
   ackWaitMs: fromEnv({
     DISPATCH_ACK_WAIT_MS: count(
@@ -48,7 +48,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
       { unit: 'ms', minimum: 1_000 },
     ),
   }),
-  /** Health windows are stored at most this often, in ms, and a quarter as often while nothing is delivered. */
+  /** Shortest time between two writes of a health window, in ms; four times as long while nothing is delivered. */
   healthFlushMs: 250,
   hoursKept: activityHoursKept,
   retryWindowMs: fromEnv({
@@ -71,34 +71,34 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   order: {
     /** Visitors with an event to be retried. */
     visitorsMax: 100_000,
-    /** Events that wait for those. */
+    /** Events that wait for an earlier event of their visitor. */
     eventsMax: 200_000,
     /** Half of the destination's quota in the retry log. */
     bytesMax: fromEnv(retryBytes, (env) => env.DISPATCH_RETRY_BYTES_MAX / 2),
   },
   /** How often the retry log is checked for lost heads, in ms. */
   lostHeadsEveryMs: 60_000,
-  /** Quota of one destination in the retry log, and what it leaves to others. */
+  /** Quotas of the retry log: bytes of one destination, and the fractions of the log for one account and for all. */
   retryQuota: {
     bytesMax: fromEnv(retryBytes),
     account: fromEnv(quotaEnv, (env) => readQuotaSettings(env).account),
     all: fromEnv(quotaEnv, (env) => readQuotaSettings(env).all),
   },
   /**
-   * Limit of the events of one request, with their visitors; a larger event has a request of its own. Building a
-   * request takes its thread some milliseconds a MiB.
+   * Bytes of the events of one request, with their visitors; a larger event has a request of its own. Building a
+   * request takes its thread some milliseconds per MiB.
    */
   requestBytesMax: 512 * kibibyte,
   /**
-   * Cost of the rules of a destination for one event, and again of the templates of its request, in characters read or
-   * written, each some nanoseconds: an event that takes more becomes a dead letter.
+   * Work that the rules of a destination may do for one event, and again the templates of its request, in characters
+   * read or written, some nanoseconds each. An event that needs more becomes a dead letter.
    */
   eventWorkMax: 2_000_000,
   sender: {
-    /** Connections of one thread to one scheme, host and port; a destination without one gets one beyond these. */
+    /** Connections of one thread to one scheme, host and port; a destination without any gets one beyond this limit. */
     connectionsMax: 256,
     connectTimeoutMs: 3_000,
-    /** A destination begins to answer within this time. */
+    /** Time in which a destination must begin to answer. */
     headersTimeoutMs: 10_000,
     totalTimeoutMs: fromEnv({
       DISPATCH_TOTAL_TIMEOUT_MS: count(

@@ -40,7 +40,7 @@ export const dispatcherCounters = {
   log_retries: 'Times a write to the retry or dead-letter log was tried again',
 } as const;
 
-/** Gauges. */
+/** Present values of a dispatcher, by their names in `stats()`. */
 export const dispatcherGauges = {
   undelivered_age_seconds:
     'Time since the gateway accepted the oldest new event that is in flight and not settled; 0 without one. Retries do not count',

@@ -103,7 +103,7 @@ test('dispatcher: retry: does not hold up the frame or fresh events', async () =
   await rig.send([{ id: 'bad1' }, ...numbered(5)]);
   await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['e0', 'e1', 'e2', 'e3', 'e4']);
-  // It fails for good: by now it may be in a later tier as well, as the earlier one is emptied a while after.
+  // It always fails. By now it may be in two tiers, since the earlier one is emptied a while later.
   expect(new Set((await rig.retryRecords()).map(({ eventId }) => eventId))).toEqual(new Set(['bad1']));
 });
 
@@ -126,7 +126,7 @@ test('dispatcher: Retry-After: the next attempt is not made before its time', as
   await rig.send([{ id: 'a' }]);
   await until('it arrived', () => sink.taken().length === 1);
   const [first, second] = sink.requests;
-  // Later is fine: that is a slow machine. Both clocks are read in this process, in whole ms.
+  // A later request is fine on a slow machine. Both times are of this process, in whole ms.
   expect(second?.atMs).toBeGreaterThan((first?.atMs ?? 0) + afterS * 1_000 - 10);
 });
 
@@ -239,7 +239,7 @@ test('dispatcher: retry: a flood of failing events leaves fresh ones most of the
   sink.answer(({ body }) => ({ status: idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200, delayMs: 4 }));
   await rig.start({ concurrency: 8 });
   for (let frame = 0; frame < 4; frame += 1) {
-    // Good ones between them keep the breaker closed.
+    // Successful events between the failing ones keep the breaker closed.
     await rig.send(
       Array.from({ length: 200 }, (_, i) => ({ id: i % 2 === 0 ? `bad${frame}.${i}` : `mixed${frame}.${i}` })),
     );
@@ -248,7 +248,7 @@ test('dispatcher: retry: a flood of failing events leaves fresh ones most of the
   await rig.idle();
   await rig.send(numbered(400, 'fresh'));
   await until('the fresh arrived', () => sink.taken().filter((id) => id.startsWith('fresh')).length === 400);
-  // They did not wait for the failing ones, which are still being tried.
+  // The fresh events did not wait for the failing ones, which are still being tried.
   expect((await rig.retries()).size).toBeGreaterThan(0);
 });
 
@@ -378,7 +378,7 @@ test('dispatcher: misconfigured: waits in the log until its settings can be used
 test('dispatcher: key refused: the destination is paused, no event becomes a dead letter, and all arrive once it has an accepted key', async () => {
   sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
   publishDestination({ settings: { headers: { 'x-key': 'old' } } });
-  // The window is over long before the key is there.
+  // The retry window ends long before the new key is published.
   const dispatcher = await rig.start({ concurrency: 1, retryWindowMs: 50 });
   for (let i = 0; i < 12; i += 1) await rig.send([{ id: `e${i}` }]);
   await until('it is held', () => dispatcher.stats()['access_refused'] === 1);
@@ -400,7 +400,7 @@ test('dispatcher: key refused: what came while it was held goes out as soon as i
   await rig.send([{ id: 'second' }]);
   await rig.send([{ id: 'third' }]);
   await until('it is held', () => dispatcher.stats()['access_refused'] === 1);
-  // It had asked the log for more before.
+  // The dispatcher had requested more frames from the log before it was held.
   await rig.send([{ id: 'late' }]);
   await until('the frame is here', () => dispatcher.stats()['frames'] === 4);
   publishDestination({ settings: { headers: { 'x-key': 'new' } } });
@@ -564,7 +564,7 @@ test('dispatcher: frames: one that may hold little fetches a frame at a time, an
     await wait(200);
     return (await rig.handedOut()) === before;
   });
-  // One in flight, and one that was asked for before it was; the next may be on its way then.
+  // One frame in flight, and one requested before that was taken; a third may be on its way by then.
   expect(await rig.handedOut()).toBeLessThanOrEqual(3);
   await dispatcher.stop(0);
   sink.answer(() => 200);
@@ -588,9 +588,9 @@ test('dispatcher: stop: does not wait for a destination that hangs', async () =>
 test('dispatcher: requests that end all at once are settled as far as the account has something left in a round', async () => {
   const [atOnce, settledInARoundMax] = [32, 8];
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000 };
-  // Two or three that fail in a round.
+  // Allows two or three failures in a round.
   const dispatcher = await rig.start({ eventWorkMax: 10_000, sender });
-  // It is asked more at a time as it answers.
+  // The more the destination answers, the more requests it gets at a time.
   await rig.send(numbered(200));
   await rig.idle();
   sink.answer(() => 'hang');

@@ -125,7 +125,7 @@ export class Dispatcher {
     return dispatcher;
   }
 
-  /** Rejects with the error that ended it. */
+  /** Rejects with the error that ended the dispatcher. */
   get done(): Promise<DispatcherEnd> {
     return this.#lifecycle.done;
   }
@@ -148,8 +148,8 @@ export class Dispatcher {
   }
 
   /**
-   * Sends no more events of the account's log, and waits at most `deadlineMs` for answers to requests in flight: with
-   * all answers the next dispatcher sends nothing twice. Frames of the retry log that were started are finished, as
+   * Sends no more events of the account's log, and waits at most `deadlineMs` for answers to requests in flight: if
+   * all arrive, the next dispatcher sends nothing twice. Frames of the retry log that were started are finished, as
    * long as no other process can own the destination. A second call does not wait longer.
    */
   stop(deadlineMs: number): Promise<void> {
@@ -173,7 +173,7 @@ export class Dispatcher {
     }
   }
 
-  /** A version with another `order` ends it; this turn continues and takes nothing more of the log. */
+  /** A version with another `order` ends the dispatcher; this turn continues and takes nothing more from the log. */
   #followOrder(target: DispatchTarget | undefined): void {
     const { order } = this.#parts;
     const isOther = (target?.prepared?.order ?? order) !== order;
@@ -219,7 +219,7 @@ export class Dispatcher {
     return false;
   }
 
-  /** Sends the next requests, and decides for each what it needs. Returns whether it sent any. */
+  /** Sends the next requests, and after each decides more events. Returns whether it sent any. */
   #send(target: DispatchTarget | undefined): boolean {
     if (target?.prepared === undefined || !this.#lifecycle.isAtWork || !this.#work.admission.isCurrent) return false;
     if (!this.#parts.pullConsumer.isCurrent) {
@@ -269,7 +269,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** Call after a standstill of the process: another process may be sending the same events. */
+  /** Call after a standstill of the process, since another one may send the same events: asks the log. */
   #confirm(): void {
     if (this.#isConfirming || !this.#lifecycle.isRunning) return;
     this.#isConfirming = true;

@@ -33,7 +33,7 @@ const bodiesFrom = (n: number): string =>
     .map(({ body }) => body)
     .join('\n');
 
-/** A second after it was announced, an erasure holds everywhere. */
+/** Announces an erasure, and waits until the rig knows it. */
 async function erase(visitorId: string, atMs = Date.now()): Promise<void> {
   await rig.erase([visitorId], atMs);
   const isKnown = (): boolean => rig.erasures.isErased(rig.accountId, { visitorId, receivedAtMs: atMs });
@@ -126,7 +126,7 @@ test('erased visitors: a dispatcher that starts after the erasure sends nothing 
   expect(second.stats()).toMatchObject({ erased: 3 });
 });
 
-/** A rig of the same account and destination, with a connection and a knowledge of erasures of its own. */
+/** Opens a second rig for the same account and destination, with its own connection and its own view of erasures. */
 async function reopen({ accountId, destinationId }: DispatcherRig): Promise<DispatcherRig> {
   const opened = await createDispatcherRig(nats.url, { accountId, destinationId });
   configure(opened);
@@ -178,7 +178,7 @@ test('erased visitors: while it is not known who was erased nothing is sent, and
   await until('they are held', () => dispatcher.stats()['events_held'] === 1);
   expect(dispatcher.stats()).toMatchObject({ erasures_unknown: 1, requests: 0 });
   await ensureTopology(rig.connection, testTopology({ streamBytesMax: 256 * 1024 ** 2 }));
-  // The destination has an event before its answer is counted here.
+  // The destination receives an event before the dispatcher counts the answer.
   await until('they are delivered', () => dispatcher.stats()['delivered'] === 2);
   expect(sink.taken()).toHaveLength(2);
   expect(dispatcher.stats()).toMatchObject({ erasures_unknown: 0 });

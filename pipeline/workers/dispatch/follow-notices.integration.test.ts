@@ -93,7 +93,7 @@ const sourceWith = (token: string): SnapshotEntity => ({
   accessToken: secrets.seal(token, accessTokenContext(accountId, sourceId)),
 });
 
-/** What the pipeline has taken in: of all partitions, in no order. */
+/** The events stored in INGEST, of all partitions. */
 async function takenIn(): Promise<(Envelope & { readonly partition: number })[]> {
   const found: (Envelope & { readonly partition: number })[] = [];
   for (let partition = 0; partition < partitions; partition += 1) {

@@ -23,7 +23,7 @@ function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, own)] });
 }
 
-/** Lets a stream have so many bytes, and fills them with other messages. */
+/** Limits a stream to its present bytes and a few KiB, and fills these with another message. */
 async function fill(stream: string, subject: string): Promise<void> {
   const { jsm } = rig.connection[client];
   const { bytes } = await readStreamState(rig.connection, stream);
@@ -46,7 +46,7 @@ test('full retry log: what it does not take is a dead letter that says so, every
   await rig.send([{ id: 'bad1', visitor: 'v' }, { id: 'good1', visitor: 'v' }]); // prettier-ignore
   await settled();
   const letters = await rig.deadLetters();
-  // `good1` waits behind `bad1` for as long as that is on its way to the log, and is sent once it is a dead letter.
+  // `good1` waits while `bad1` is on its way to the log, and is sent once `bad1` is a dead letter.
   expect(letters.map(({ event }) => event.event.id)).toEqual(expect.arrayContaining(['bad0', 'bad1']));
   expect(letters.map(({ reason }) => reason)).toEqual(
     letters.map(() => expect.stringContaining('no room in the retry log')),
@@ -105,6 +105,6 @@ test('full retry log: the limit of a destination holds for bytes in the log, wha
     return performance.now() > untilMs;
   });
   expect(bytesSeen).toBeGreaterThan(bytesMax / 4);
-  // Heads of messages come on top.
+  // The heads of messages come in addition.
   expect(bytesSeen).toBeLessThan(bytesMax * 1.1);
 });

@@ -11,7 +11,7 @@ export type GeoRegions = { regionOf(address: string): Region };
 /** Without a database every region is unknown. */
 export const noGeoRegions: GeoRegions = { regionOf: () => unknownRegion };
 
-/** Remembered addresses, at most: a page's visitors have the same address for many events. */
+/** Addresses whose region is remembered, at most: many events of a visitor come from one address. */
 const rememberedMax = 10_000;
 
 /** Opens a database of countries or cities in MaxMind's format, and reads it again when the file changes. */

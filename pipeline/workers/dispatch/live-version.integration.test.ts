@@ -39,7 +39,7 @@ const mapping = (own: Readonly<Record<string, unknown>>) => ({
 const visitorA = (...numbers: readonly number[]) => numbers.map((n) => ({ id: `a:${n}`, visitor: 'a' }));
 const sentIds = (): string[] => sink.requests.flatMap(({ body }) => idsOf(body));
 
-/** Holds answers back until `open` is called. */
+/** `opened` resolves once `open` is called. */
 function gate() {
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -48,7 +48,7 @@ function gate() {
   return { opened, open };
 }
 
-/** Versions after which the destination gets none of the events of these tests, and what they count as in health. */
+/** Versions after which the destination gets none of these tests' events, and how health counts such an event. */
 const stops: readonly (readonly [string, () => TestCollections, 'stopped' | 'globalStop' | undefined])[] = [
   ['a mapping that stops', () => versionOf('v2', {}, { mappings: [mapping({ action: 'stop' })] }), 'stopped'],
   [
@@ -116,7 +116,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
   });
 });
 
-/** Puts events before the destination as a replay does. */
+/** Puts events into the replay tier, as a replay does. */
 async function replay(ids: readonly string[], dispatcher: DispatcherActor): Promise<void> {
   const at = Date.now();
   const times = { firstAttemptAt: at, lastAttemptAt: at, notBefore: at };
@@ -159,7 +159,7 @@ test('live version: one request is made by one version, and every event is sent 
     liveAt.push(live);
     const { opened, open } = gate();
     answers.push(open);
-    // Some fail, so that lanes, retries and parked events are all there at each change.
+    // Some requests fail, so that at each change events are in lanes, wait for retries, and are parked.
     const isFailing = live < lastVersion && sink.requests.length % 3 === 0;
     return opened.then(() => (isFailing ? 503 : 200));
   });

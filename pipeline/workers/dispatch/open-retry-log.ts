@@ -47,7 +47,7 @@ type Opening = {
 /** Fraction of a destination's quota in the retry log that may be finished and not yet removed, in each tier. */
 const finishedShare = 1 / 16;
 
-/** Reads waiting events before anything is sent. */
+/** Opens the retry log of a destination, and reads its waiting events before anything is sent. */
 export async function openRetryLog(
   options: DispatcherOptions,
   counts: DispatcherCounts,

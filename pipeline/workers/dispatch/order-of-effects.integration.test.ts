@@ -42,11 +42,11 @@ const acknowledged = (): number[] => gate.acknowledged(streams.events);
 const asked = (id: string): number => sink.requests.filter(({ body }) => idsOf(body).includes(id)).length;
 const seqOf = (frame: number): number => rig.frameSeqs[frame] ?? expect.unreachable();
 
-/** Answers by the id of the only event of a request, 200 where none is given. */
+/** Answers by the id of the only event of a request; 200 if no answer is given for it. */
 const answerTo = (answers: Readonly<Record<string, number | 'hang'>>): void =>
   sink.answer(({ body }) => answers[idsOf(body)[0] ?? ''] ?? 200);
 
-/** Starts a dispatcher on the gate, and waits until it is through with an event. */
+/** Starts a dispatcher on the gate, and waits until it has acknowledged an event. */
 async function startGated(own: { readonly eventWorkMax?: number } = {}): Promise<void> {
   const dispatcher = await rig.start({ ...settings, ...own }, 'gated', connection);
   dispatcher.done.catch(() => undefined);
@@ -54,7 +54,7 @@ async function startGated(own: { readonly eventWorkMax?: number } = {}): Promise
   await until('the first event is acknowledged', () => acknowledged().includes(seqOf(0)));
 }
 
-/** An event that needs nothing of what is held is done with, so whatever does not wait has happened. */
+/** Sends an event that nothing holds up. Once it is acknowledged, any effect that did not wait has happened too. */
 async function otherEventIsDone(): Promise<number> {
   await rig.send([{ id: 'other' }]);
   const seq = seqOf(rig.frameSeqs.length - 1);
@@ -62,7 +62,7 @@ async function otherEventIsDone(): Promise<number> {
   return seq;
 }
 
-/** Kills the dispatcher; its successor gets a 200 for everything. */
+/** Cuts the dispatcher off from the log and starts its successor, which gets a 200 for everything. */
 async function succeed(): Promise<void> {
   gate.cut();
   sink.answer(() => 200);
@@ -199,7 +199,7 @@ test('order of effects: a retried event leaves the retry log only once its next 
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-/** Has events fail once and succeed until the dispatcher has removed what is finished of their tier. */
+/** Sends events that fail once and then succeed, until the dispatcher has removed finished frames of their tier. */
 async function retryUntilRemoved(): Promise<void> {
   const before = removals();
   for (let n = 0; removals() === before; n += 1) {
@@ -220,7 +220,7 @@ test('order of effects: what is held of the retry log stays there while later fr
     return id === 'retried-1' ? 'hang' : 200;
   });
   await startGated();
-  // The first frame makes room before the one that is held, so that there is something to remove.
+  // The first frame is finished and stands before the held one, so that there is something to remove.
   await retryTwice(['retried-0', 'retried-1', 'retried-2']);
   const before = removals();
   await delivered('retried-2');

@@ -31,7 +31,7 @@ const configure = (type: string, settings: Readonly<Record<string, unknown>>): v
 
 type MailServer = { readonly port: number; readonly received: string[]; readonly connections: () => number };
 
-/** Refuses the first recipient of each address for now where it is `later@`, and `never@` for good. */
+/** Refuses an address with `later@` for now at its first use, and one with `never@` for good. */
 async function startMailServer(): Promise<MailServer> {
   const received: string[] = [];
   const greylisted = new Set<string>();
@@ -111,8 +111,8 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-// npm brings no redis-server: on a machine without one (apt-get install redis-server) the scripted server of
-// shared/egress/protocols is all that is tested.
+// npm installs no redis-server. On a machine without one (apt-get install redis-server) Redis is tested only with the
+// scripted server of shared/egress/protocols.
 test.skipIf(!hasRedis)(
   'other protocols: Redis (a real server, where this machine has one): each visitor in order, also after the memory was full',
   async () => {

@@ -21,14 +21,14 @@ eachWithRig((opened) => {
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
 });
 
-/** As a restart of the only log server: consumers are in its memory. */
+/** Like a restart of the only log server, which has consumers in memory. */
 const loseConsumer = (): Promise<unknown> =>
   rig.connection[client].jsm.consumers.delete(streams.events, dispatcherConsumer(rig.destinationId));
 const loseHealth = async (): Promise<void> => {
   for (const key of await rig.healthBucket.keys(`destination.${rig.destinationId}.>`))
     await rig.healthBucket.delete(key);
 };
-/** Delivers one event, and stops with five more waiting. */
+/** Delivers one event, stops the dispatcher, and stores five more events. */
 async function leaveWaiting(): Promise<void> {
   const first = await rig.start();
   await rig.send([{ id: 'delivered' }]);

@@ -18,7 +18,7 @@ eachWithRig((opened) => ({ sink, rig } = opened));
 
 const backlogEvents = 5_000;
 const visitors = 250;
-/** Half of the requests that may be made at a time wait for one, and are withdrawn by a change. */
+/** Half of the requests that may be made at a time wait for a connection, and are withdrawn by a change. */
 const connections = 4;
 const names = ['Order', 'View', 'Order', 'Refund'];
 
@@ -42,9 +42,9 @@ type Version = {
   readonly collections: () => TestCollections;
   readonly path: string;
   readonly batchSize: number;
-  /** Of the sample event: what leaves of its properties. */
+  /** The properties of the sample event that are sent. */
   readonly properties: Readonly<Record<string, unknown>>;
-  /** False for a version without the destination, and one that has it disabled. */
+  /** False for a version without the destination, or with the destination disabled. */
   readonly isSending: boolean;
   /** `send`, `skip`, or the outcome and the reason of a stop. */
   readonly decide: (event: Known) => string;
@@ -54,7 +54,7 @@ const email = 'ada@example.com';
 const sample = { order_id: 'A-1001', value: 42.5, currency: 'EUR' };
 const send = (): string => 'send';
 
-/** The changes in the order they are published in. A header names each version, so a request shows which one made it. */
+/** The versions in the order of publishing. A header names the version, so each request shows which one made it. */
 function versionsOf(destinationId: string, url: string): readonly Version[] {
   const plain = { path: '/a', batchSize: 5, properties: sample, isSending: true, decide: send };
   const all: Version[] = [];
@@ -110,20 +110,20 @@ function versionsOf(destinationId: string, url: string): readonly Version[] {
   return all;
 }
 
-/** What a request was, and what was live when it arrived. */
+/** The version and the erasures that were live when a request arrived, and the status of its answer. */
 type Arrived = { readonly live: number; readonly erased: ReadonlySet<string>; status: number };
 
 test('published changes: each request is made by the version that is live, and each outcome names it', async () => {
   const versions = versionsOf(rig.destinationId, sink.url);
   const arrived: Arrived[] = [];
   const held: (() => void)[] = [];
-  /** By version: requests of the one before it that may arrive after it. */
+  /** By version: the number of requests of the previous version that may arrive after its publishing. */
   const onTheWire = new Map<number, number>();
   let live = 0;
   let isHolding = false;
   let erased: ReadonlySet<string> = new Set();
   sink.answer(() => {
-    // Some fail, so that events wait for retries, and others behind them, at each change.
+    // Some requests fail, so that at each change events wait for retries, and others for those events.
     const isFailing = live < versions.length && arrived.length % 4 === 3;
     const status = isFailing ? 503 : 200;
     arrived.push({ live, erased, status });
@@ -144,13 +144,13 @@ test('published changes: each request is made by the version that is live, and e
   const sender = { ...defaultSettings.sender, connectionsMax: connections };
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries, concurrency: connections * 2, sender });
 
-  /** Publishes while requests are being made: those that are on the wire by then may be of the version before. */
+  /** Publishes while requests are being made: those on the wire by then may be of the previous version. */
   const changeInFlow = async (): Promise<void> => {
     await untilWaiting(dispatcher);
     onTheWire.set(live + 1, dispatcher.stats()['requests_in_flight'] ?? 0);
     publish();
   };
-  /** Publishes while every request on the wire is at the destination: none of the version before comes after. */
+  /** Publishes while every request on the wire is at the destination: none of the previous version arrives later. */
   const change = async (more: () => Promise<void> = () => Promise.resolve()): Promise<void> => {
     await untilWaiting(dispatcher);
     isHolding = true;
@@ -182,7 +182,7 @@ test('published changes: each request is made by the version that is live, and e
     else await change();
   }
   await someSent();
-  // Removed, and back again.
+  // The destination is removed, and then published again.
   await change();
   await until('nothing is on the wire', () => dispatcher.stats()['requests_in_flight'] === 0);
   publish();
@@ -215,12 +215,12 @@ const untilWaiting = (dispatcher: DispatcherActor): Promise<void> =>
 
 type Sent = { readonly event: { readonly id: string; readonly event_properties: object } };
 
-/** Compares what arrived, and what was reported, with what the versions describe. */
+/** Compares requests and reported outcomes with what the versions describe. */
 class Judge {
-  /** What no version describes. */
+  /** Requests and outcomes that no version describes. */
   readonly violations: string[] = [];
   readonly #versions: readonly Version[];
-  /** By event, and by version, of every request with the event: the status. */
+  /** By event and version: the statuses of all requests with the event. */
   readonly #statuses = new Map<string, Map<number, number[]>>();
   /** By event: the last outcome. */
   readonly #last = new Map<string, OutcomeNote>();
@@ -289,7 +289,7 @@ class Judge {
     return attempts > 0 && reason.startsWith('status') ? statuses.includes(503) : decision === 'send';
   }
 
-  /** Delivered once, stopped by an outcome, or skipped by some version. */
+  /** An event must be delivered once, be reported as stopped, or be skipped by some version. */
   judgeFate(event: Known): void {
     const taken = [...(this.#statuses.get(event.id)?.values() ?? [])].flat().filter((status) => status === 200).length;
     const last = this.#last.get(event.id)?.outcome;

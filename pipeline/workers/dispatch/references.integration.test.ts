@@ -32,7 +32,7 @@ eachWithRig((opened) => {
 });
 
 const digits = '12345678901234567890';
-/** A line of the log with an integer that no double holds, of one visitor. */
+/** A line of the log, of one visitor, with an integer that no double represents. */
 const exactLine = (id: string, more = ''): string => {
   const sample = sampleEvent({ id, account_id: rig.accountId, event_properties: { order: id, text: more } });
   return encodeResolved({ ...sample, visitor: { ...sample.visitor, id: 'v' } }).replace(
@@ -58,7 +58,7 @@ test('references: each attempt sends the same bytes, first, retried and parked',
   await until('all wait', async () => (await rig.retryRecords()).length >= 3 && requestsOf('first').length > 1);
   await first.stop(1_000);
   isRefusing = false;
-  // Without what the first one had in memory.
+  // A new dispatcher has none of the first one's events in its lanes.
   await rig.start({ retryPolicyOf: quickRetries });
   await until('all arrived', () => sink.taken().length === 3);
   expect(sink.taken()).toEqual(['first', 'second', 'third']);
@@ -71,7 +71,7 @@ test('references: each attempt sends the same bytes, first, retried and parked',
 
 test('references: the retry log takes at most a tenth of what the events take', async () => {
   sink.answer(() => 503);
-  // However slow the machine: one request that fails brings enough of them there before the breaker opens.
+  // One failed request puts 50 events into the retry log, so enough are there before the breaker opens.
   const settings = { batchSize: '50' };
   rig.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`, { settings })] });
   const visitors = Array.from({ length: 200 }, (_, n) => `visitor-${n}`);
@@ -83,7 +83,7 @@ test('references: the retry log takes at most a tenth of what the events take', 
   await rig.sendRaw(frameOf(lines));
   const dispatcher = await rig.start({ concurrency: 64 });
   await until('some wait', async () => (await rig.retryRecords()).length >= 20);
-  // Nothing is stored any more while both are read.
+  // Nothing more is stored while bytes and records are read.
   await dispatcher.stop(5_000);
   const stored = await retryBytes();
   const records = await rig.retryRecords();
@@ -103,7 +103,7 @@ test('references: an event that has left EVENTS is recorded as skipped, and its 
   expect((await rig.position())?.oldestReference).toBe(rig.frameSeqs[0]);
   await purgeSubject(rig.connection, streams.events, eventsOfAccount(rig.accountId), rig.frameSeqs[1]);
   sink.answer(() => 200);
-  // Another process: nothing of it in memory.
+  // Like another process: nothing of the first dispatcher is in memory.
   const other = await createDispatcherRig(nats.url, rig);
   other.configure({ destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)] });
   const second = await other.start();

@@ -114,7 +114,7 @@ test('lost retries: events that wait for one that is gone from the retry log go 
   await until('it is parked', () => dispatcher.stats()['events_parked'] === 1 && dispatcher.stats()['retries'] === 2);
   await rig.idle();
   expect(dispatcher.stats()['retries_lost']).toBe(0);
-  // An operator purges all but the parked event. One that is being tried meanwhile is stored again, so it is done again.
+  // An operator purges all but the parked event. An event in an attempt is stored again, so the purge is repeated.
   const purgeRetries = async (): Promise<void> => {
     const subjects = [...(await rig.retries()).keys()].filter((subject) => !subject.endsWith(`.${parkedTier}`));
     for (const subject of subjects) await purgeSubject(rig.connection, streams.retry, subject);

@@ -18,7 +18,7 @@ export type StoreFetchedOptions = {
   readonly connection: LogConnection;
 };
 
-/** Tries to store an event before the notice is followed again, later. */
+/** Attempts to store a fetched event; after the last one the notice is followed again, later. */
 const publishesMax = 3;
 
 /**

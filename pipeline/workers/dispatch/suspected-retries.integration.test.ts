@@ -131,7 +131,7 @@ test('suspected retries: what is handed back while one is by itself goes before 
   await until('both frames are in flight', () => dispatcher.stats()['frames'] === 2);
   await put(0, ['suspect:1']);
   dispatcher.retriesStored(0);
-  // Long enough for it to be read, and too short for it to be taken.
+  // Long enough for the suspected frame to be read, and too short for it to be taken.
   await wait(300);
   await rig.send([{ id: 'a:2', visitor: 'a:1' }]);
   await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);

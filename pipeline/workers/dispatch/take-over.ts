@@ -47,8 +47,8 @@ export async function takeOver(
 }
 
 /**
- * No record shows which events from before the live version were delivered: they are not sent again, and recorded as
- * skipped.
+ * The last sequence to skip. No record shows which events older than the live version were delivered, so these are
+ * recorded as skipped, and not sent again.
  */
 async function endAtPublish(
   { connection, destinationId, publishedAtMs, logger }: DispatcherOptions,

@@ -47,7 +47,7 @@ const events = (visitor: string, ...numbers: readonly number[]) => numbers.map((
 const takenOf = (visitor: string): string[] => sink.taken().filter((id) => id.startsWith(`${visitor}:`));
 const has = (body: string, id: string): boolean => idsOf(body).includes(id);
 
-/** Events in the retry log of the destination. */
+/** Number of events in the retry log of the destination. */
 async function recordsWaiting(): Promise<number> {
   let records = 0;
   for (const subject of (await rig.retries()).keys()) {
@@ -121,7 +121,7 @@ test('order over retries: 429 with Retry-After: they wait as long as the first i
   await rig.send(events('a', 0, 1, 2));
   await until('all arrived', () => sink.taken().length === 3);
   expect(sink.taken()).toEqual(events('a', 0, 1, 2).map(({ id }) => id));
-  // Later is fine: that is a slow machine. Both clocks are read in this process, in whole ms.
+  // A later request is fine on a slow machine. Both times are of this process, in whole ms.
   const [first, ...later] = sink.requests;
   for (const { atMs } of later) expect(atMs).toBeGreaterThan((first?.atMs ?? 0) + afterS * 1_000 - 10);
 });
@@ -339,7 +339,7 @@ test('order over retries: restart: events that were parked before the one they w
   for (let n = 0; n < 30; n += 1) await rig.send(events(`other${n}`, 0, 1, 2, 3));
   await rig.send(events('a', 0, 1, 2));
   const seq = rig.frameSeqs.at(-1) ?? 0;
-  // As a dispatcher leaves them that was cut off before it had stored that a:000 failed.
+  // As left by a dispatcher that was cut off before it had stored that a:000 failed.
   await putReferences(parkedTier, [
     { id: 'a:001', origin: { seq, line: 1 } },
     { id: 'a:002', origin: { seq, line: 2 } },

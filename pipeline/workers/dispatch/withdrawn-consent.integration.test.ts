@@ -54,7 +54,7 @@ const sentAfter = (n: number): string =>
     .map(({ body }) => body)
     .join('\n');
 
-/** As a visitor's identify does: a second later it holds for every dispatcher. */
+/** Refuses advertising for a visitor, as an identify does, and waits until the rig knows it. */
 async function refuse(visitorId: string): Promise<void> {
   await rig.sayConsent(visitorId, { advertising: false });
   const isKnown = (): boolean =>

@@ -25,7 +25,7 @@ export type DispatcherSpec = {
   readonly publishedAtMs: number;
 };
 
-/** The fields of one dispatcher. */
+/** The options that differ between the dispatchers of a thread. */
 type Own =
   | keyof Omit<DispatcherSpec, 'kind'>
   | 'instanceId'
@@ -67,7 +67,7 @@ export const dispatcherWorker = defineWorker({
       destinationId,
       publishedAtMs: 0,
     }),
-    // Without its dead letters, which may be replayed.
+    // The dead letters stay, since they may be replayed.
     leaves: (destinationId) => [{ stream: streams.retry, subject: retriesOfDestination(destinationId) }],
     forget: retirePosition,
   },

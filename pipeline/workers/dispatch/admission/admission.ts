@@ -40,7 +40,7 @@ export class Admission {
 
   readonly isErased = (head: EventHead): boolean => this.#options.erasures.isErased(this.#options.accountId, head);
 
-  /** Throws where the rules read a line that cannot be parsed. */
+  /** Throws if the rules read a line that cannot be parsed. */
   decide(item: DispatchItem, target: DispatchTarget): AttemptDecision {
     const { eventWorkMax, spend } = this.#options;
     return decideAttempt(item, target, { eventWorkMax, spend, isErased: this.isErased, consent: this.#consent });

@@ -39,7 +39,7 @@ const headBytes = 300;
 /**
  * Decides an attempt by the live version, and sets the item's mapped properties, size and group. Every attempt of every
  * event passes here: from the account's log, a retry, a parked event, a replay. Nothing of an earlier version is kept.
- * Throws where the rules read a line that cannot be parsed.
+ * Throws if the rules read a line that cannot be parsed.
  */
 export function decideAttempt(item: DispatchItem, target: DispatchTarget, deciding: Deciding): AttemptDecision {
   item.decidedBy = target;
@@ -63,7 +63,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     }
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
-      // The mapped properties may be many times as large as the event, and are all of it that is sent.
+      // Of a mapped event only the mapped properties are sent, which may be many times as large as the event.
       item.bytes = headBytes + work.written;
     }
   } catch (error) {
@@ -80,8 +80,8 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
 }
 
 /**
- * Whether the decision to send an event still holds: its version is live, and its visitor was not erased and has
- * withdrawn nothing since. Checked when the event's turn has come, and before the first byte of its request is sent.
+ * Whether the decision to send an event still holds: its version is live, and its visitor was not erased and still
+ * consents. Checked when the event's turn has come, and before the first byte of its request is sent.
  */
 export function isDecided(
   item: DispatchItem,

@@ -7,7 +7,7 @@ import type { RetryRecord } from '../../../../shared/contracts/events/retry-reco
 export type Attempted = {
   readonly attempts: number;
   readonly firstAttemptAtMs: number | undefined;
-  /** The last time that the destination refused its key or token at this event: see `RetryRecord`. */
+  /** When the destination last refused its key or token for this event: see `RetryRecord`. */
   readonly heldAtMs: number | undefined;
 };
 

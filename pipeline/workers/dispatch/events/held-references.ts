@@ -1,9 +1,9 @@
 /**
- * The oldest frame of EVENTS that the retry log of a destination refers to. Retention keeps EVENTS from there, within
- * the account's quota.
+ * The oldest frame of EVENTS that the retry log of a destination refers to. Retention keeps EVENTS from that frame on,
+ * within the account's quota.
  */
 export class HeldReferences {
-  /** The lowest sequence in EVENTS that a message of RETRY refers to, by the sequence of the message. */
+  /** By the sequence of a message of RETRY: the lowest sequence in EVENTS that the message refers to. */
   readonly #oldestOf = new Map<number, number>();
   #oldest: number | undefined = undefined;
   #isKnown = true;
@@ -34,7 +34,7 @@ export class HeldReferences {
     if (this.#isKnown) this.#oldest = Math.min(this.#oldest ?? Infinity, oldest);
   }
 
-  /** All of a message is settled. */
+  /** All events of a message of RETRY are settled. */
   settled(retrySeq: number): void {
     const oldest = this.#oldestOf.get(retrySeq);
     if (oldest === undefined) return;

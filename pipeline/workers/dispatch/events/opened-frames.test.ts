@@ -88,7 +88,7 @@ test('opened frames: a line and a frame that cannot be read are so for each', ()
 });
 
 test('opened frames: a frame is forgotten after a while, and when its account has left', async () => {
-  // The cache has the clock of when it was imported.
+  // The cache uses the clock that was there when it was imported.
   vi.useRealTimers();
   const frames = new OpenedFrames({ bytesMax, keptMs: 50 });
   const openers = [frames.join('a'), frames.join('a')];

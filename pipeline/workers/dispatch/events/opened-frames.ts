@@ -8,7 +8,7 @@ import type { ReadEvent } from './read-event.ts';
 /** The identity of a frame in the account's log, and its bytes: a recreated log uses its sequences again. */
 type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
 
-/** Memory of the head of an event, about, in bytes. */
+/** Memory that the head of an event takes, about, in bytes. */
 const headBytes = 300;
 
 /**
@@ -18,8 +18,8 @@ const headBytes = 300;
 export class OpenedFrame {
   readonly #lines: ResolvedFrame | undefined;
   /**
-   * The read events of each line, where several dispatchers share the frame; null for a line without an event that this
-   * build can read.
+   * The event of each line that was read, if several dispatchers share the frame; null for a line without an event that
+   * this build can read.
    */
   readonly #read: (ReadEvent | null | undefined)[] | undefined;
 
@@ -28,7 +28,7 @@ export class OpenedFrame {
     this.#read = isShared ? [] : undefined;
   }
 
-  /** Number of its lines. */
+  /** Number of lines; 1 if they cannot be divided. */
   get length(): number {
     return this.#lines?.length ?? 1;
   }
@@ -128,6 +128,6 @@ export class OpenedFrames {
 /** How one dispatcher opens the frames of its account. */
 export type FrameOpener = {
   open(message: FrameMessage): OpenedFrame;
-  /** It opens no more. */
+  /** The dispatcher opens no more frames. */
   leave(): void;
 };

@@ -2,7 +2,7 @@ import { encodeResolved, headOf, parseResolved } from '../../../../shared/contra
 import type { EventHead, ResolvedEvent } from '../../../../shared/contracts/events/resolved-event.ts';
 import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved-frame.ts';
 
-/** An event that was read: its head, and the place of the rest or the whole event. */
+/** An event that was read: its head, and either its line in a frame or the parsed event. */
 export type ReadEvent = {
   readonly head: EventHead;
   readonly rest: FrameLine | ResolvedEvent;
@@ -48,7 +48,7 @@ export function readWholeLine(frame: ResolvedFrame, index: number): ResolvedEven
   }
 }
 
-/** An event that is parsed already, as one of the retry log. */
+/** An event that is parsed already. */
 export function wholeEvent(resolved: ResolvedEvent, bytes: number): ReadEvent {
   return { head: headOf(resolved), rest: resolved, bytes };
 }

@@ -13,13 +13,13 @@ import type { ReadEvent } from './read-event.ts';
 /** The place of an event in RETRY: the sequence of its frame, and its line there. */
 export type RetryPlace = { readonly seq: number; readonly index: number };
 
-/** An event to read: by its origin in EVENTS, or the copy in its record in RETRY. */
+/** An event to read, from its origin in EVENTS or from the copy in its record in RETRY. */
 export type WantedEvent = {
   readonly visitorId: string;
   /** See `eventKey`. */
   readonly key: string;
   readonly origin?: EventOrigin | undefined;
-  /** The event itself, or the place of the record with it in RETRY. */
+  /** The event's line, or the place in RETRY of the record that contains it. */
   readonly copy?: string | RetryPlace | undefined;
 };
 
@@ -44,7 +44,7 @@ export class ReferencedEvents {
       maxSize: bytesMax,
       sizeCalculation: ({ bytes }) => bytes + 1,
       fetchMethod: (key, _, { context }) => readFrame(context, key),
-      // A frame that is cached while it is being read is the same frame.
+      // If `keep` caches a frame while it is being read, both are the same frame.
       ignoreFetchAbort: true,
     });
   }
@@ -59,7 +59,7 @@ export class ReferencedEvents {
     this.#frames.set(keyOf(streams.events, seq), frame);
   }
 
-  /** Reads events, frame after frame in the order of EVENTS. Throws where the log does not answer. */
+  /** Reads events, frame after frame in the order of EVENTS. Throws if the log does not answer. */
   async load(connection: LogConnection, wanted: readonly WantedEvent[]): Promise<readonly LoadedEvent[]> {
     const lines: (string | undefined)[] = wanted.map(() => undefined);
     const inOrder = [...wanted.entries()].toSorted(([, a], [, b]) => (a.origin?.seq ?? 0) - (b.origin?.seq ?? 0));
@@ -74,7 +74,7 @@ export class ReferencedEvents {
       place += 1;
       const event = readFrameLine(frame, place);
       if (event === undefined) return { kind: 'unreadable', line };
-      // EVENTS was created again, and has another event there.
+      // If EVENTS was created again, it has another event in this place.
       const isSame = event.head.visitorId === one.visitorId && eventKey(event.head.id, one.origin) === one.key;
       return isSame || one.copy !== undefined ? { kind: 'event', event } : gone;
     });
@@ -106,7 +106,7 @@ async function readFrame(connection: LogConnection, key: string): Promise<Resolv
   return data === undefined ? undefined : ResolvedFrame.open(data);
 }
 
-/** The event in a record; the whole record where it cannot be read. */
+/** The event in a record; the whole record if it contains none, or cannot be read. */
 function copyIn(record: string): string {
   try {
     return parseRetryRecord(record).line ?? record;

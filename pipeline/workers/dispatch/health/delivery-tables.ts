@@ -13,7 +13,7 @@ import { StepTable } from './step-table.ts';
 
 const tableNames = ['names', 'sources', 'answers'] as const;
 
-/** Rows of each table. */
+/** Names of events that are counted separately; the table of sources has as many rows. */
 export const countedNamesMax = 20;
 const sourcesMax = 20;
 const [namesCellsMax, sourcesCellsMax, answersCellsMax] = [4_096, 2_048, 2_048];
@@ -27,7 +27,7 @@ export class DeliveryTables {
     const open = (name: (typeof tableNames)[number], rowsMax: number, cellsMax: number): StepTable =>
       new StepTable({ hoursKept, rowsMax, cellsMax, spareOf }, nowMs, stored?.[name], changed?.[name]);
     this.#tables = {
-      // One more row for all other names.
+      // One more row counts all other names.
       names: open('names', countedNamesMax + 1, namesCellsMax),
       sources: open('sources', sourcesMax + 1, sourcesCellsMax),
       answers: open('answers', 1, answersCellsMax),
@@ -75,7 +75,7 @@ export class DeliveryTables {
 
 export type CountedHead = Pick<EventHead, 'name' | 'sourceId' | 'receivedAtMs'>;
 
-/** Moves without a reason, nearly all, are made once. */
+/** Columns of moves without a reason, which nearly all moves are, by stage; each is made once. */
 const columnsOf = Object.fromEntries(stages.map((from) => [from, new Map<MovedTo, string>()])) as Readonly<
   Record<Stage, Map<MovedTo, string>>
 >;

@@ -58,7 +58,7 @@ async function read(key: string): Promise<HealthRecord | undefined> {
   return entry?.value === undefined ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as HealthRecord);
 }
 
-/** What is stored: how many minutes stand in the recent entry, and what has succeeded in all. */
+/** Reads the stored health: the number of minutes in the recent entry, and the sum of successes in both entries. */
 async function stored(): Promise<{ recentMinutes: number; succeeded: number }> {
   const key = recentHealthKey(destinationId, 'test');
   const recent = await read(key);

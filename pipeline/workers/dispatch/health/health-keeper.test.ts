@@ -11,7 +11,7 @@ import { HealthKeeper } from './health-keeper.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A keeper whose bucket takes entries, refuses them, or does not answer. */
+/** A keeper whose bucket accepts entries, refuses them, or does not answer. */
 async function open() {
   const log = {
     answer: 'takes' as 'takes' | 'refuses' | 'hangs',
@@ -53,7 +53,7 @@ async function open() {
   return { log, keeper };
 }
 
-/** Whether what was recorded is waited for no more after so many ms. */
+/** Whether `stored` has settled after so many ms. */
 async function goesOn(keeper: HealthKeeper, afterMs: number): Promise<boolean> {
   let isOver = false;
   void (keeper.stored() ?? Promise.resolve()).then(() => (isOver = true));

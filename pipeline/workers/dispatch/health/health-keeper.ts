@@ -23,7 +23,7 @@ export type HealthKeeperOptions = {
   readonly instanceId: string;
   /** Writes are at least this far apart, in ms. */
   readonly flushEveryMs: number;
-  /** How long hourly counts are kept. */
+  /** How long hourly counts are kept, in hours. */
   readonly hoursKept: number;
   /** The settled part of the log. */
   readonly place: () => WrittenPlace;
@@ -31,14 +31,14 @@ export type HealthKeeperOptions = {
   readonly storePlace: (place: WrittenPlace) => Promise<void>;
   /** The state of sending; undefined before it has begun. */
   readonly sending: () => SendingState | undefined;
-  /** Whether the log can be reached: otherwise nothing can be acknowledged either. */
+  /** Whether the log can be reached: if not, nothing can be acknowledged either. */
   readonly isLogThere: () => boolean;
   /** Called when an entry could not be written; the write is repeated. */
   readonly warn: (error: unknown) => void;
 };
 
 const hourMs = 3_600_000;
-/** Minutes of the recent entry before they move to that of the past. */
+/** With more minutes than this in the recent entry, they move to the past entry. */
 const recentMinutesMax = 30;
 
 /** Skipped events: their number, and when they were resolved, at one time or between two. */
@@ -46,15 +46,15 @@ export type Skipped = { readonly fromMs: number; readonly toMs?: number; readonl
 
 /**
  * The health window of one destination, stored before the events that it counts are acknowledged, as long as it can be
- * stored. While the bucket refuses though the log is reachable, nothing waits: a process that dies then repeats what it
- * had not recorded.
+ * stored. While the bucket refuses writes although the log is reachable, no acknowledgement waits: if the process dies
+ * then, settled events that were not recorded are sent again.
  */
 export class HealthKeeper {
   readonly #options: HealthKeeperOptions;
   readonly #key: string;
   readonly #window: HealthWindow;
   readonly #delivery: DeliveryTables;
-  /** Minutes before it are in the entry of the past, and have not changed since. */
+  /** Minutes before this one are in the past entry, and have not changed since it was stored. */
   #pastUntil: number;
   #isAccessRefused: boolean;
   #skipped: SkippedRanges;
@@ -104,30 +104,30 @@ export class HealthKeeper {
     this.#delivery.answered(tookMs, throttled, Date.now());
   }
 
-  /** Events were skipped that were resolved at a time, or between two, in ms since the epoch. */
+  /** Events were skipped. `fromMs` and `toMs`: when they were resolved, in ms since the epoch. */
   skipped(reason: SkipReason, { fromMs, toMs = fromMs, events }: Skipped): void {
     this.#skipped = joinSkipped([this.#skipped, { [reason]: [[fromMs, Math.max(fromMs, toMs) + 1, events]] }]);
     this.moved();
   }
 
-  /** Whether the destination refuses its key or token: remembered after a start, until a request shows it. */
+  /** Sets whether the destination refuses its key or token; stored, since a restarted dispatcher does not know it. */
   setAccessRefused(isRefused: boolean): void {
     if (isRefused === this.#isAccessRefused) return;
     this.#isAccessRefused = isRefused;
     this.moved();
   }
 
-  /** The position has changed: it is stored soon, though nothing waits for it. */
+  /** The position has changed: it is stored soon, although no acknowledgement waits for it. */
   moved(): void {
     this.#schedule.changed();
   }
 
-  /** Whether its writes fail. */
+  /** Whether writes to the bucket fail. */
   get isBehind(): boolean {
     return this.#schedule.isBehind;
   }
 
-  /** Settles once everything recorded so far is stored, or cannot be; undefined when it is. Never rejects. */
+  /** Settles once everything recorded so far is stored, or cannot be; undefined if it is stored. Never rejects. */
   stored(): Promise<void> | undefined {
     return this.#schedule.stored();
   }
@@ -141,7 +141,7 @@ export class HealthKeeper {
     const { bucket } = this.#options;
     const nowMs = Date.now();
     const { minutes } = this.#window.minutesFrom(this.#pastUntil, nowMs);
-    // The past entry is written early enough to have the hours of minutes that leave the recent entry.
+    // The past entry is written before minutes that became hours leave the recent entry.
     const isPastDue = minutes.length > recentMinutesMax || this.#window.hoursUntil > this.#pastUntil;
     if (isPastDue || this.#delivery.isAllDue(nowMs)) {
       const before = this.#pastUntil;

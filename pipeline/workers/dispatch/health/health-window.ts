@@ -63,7 +63,7 @@ export class HealthWindow {
     return total;
   }
 
-  /** All of it. */
+  /** The whole window, hours included. */
   toRecord(nowMs: number): HealthRecord {
     const record = this.minutesFrom(-Infinity, nowMs);
     if (this.#hours.size === 0) return record;
@@ -80,7 +80,7 @@ export class HealthWindow {
   }
 
   #bucketOf(minute: number): Bucket {
-    // Nearly always the last one; only after a clock was set back an earlier one.
+    // Nearly always the last bucket; an earlier one only after the clock was set back.
     let index = this.#buckets.length - 1;
     for (; index >= 0; index -= 1) {
       const bucket = this.#buckets[index];

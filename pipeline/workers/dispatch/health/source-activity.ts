@@ -12,7 +12,7 @@ export type SourceActivity = {
 const writeEveryMs = 2_000;
 const writesInFlightMax = 16;
 
-/** Writes `source-dispatch.<source>.<instance>` of the HEALTH bucket, at most every two seconds a source. */
+/** Writes `source-dispatch.<source>.<instance>` of the HEALTH bucket, at most every two seconds per source. */
 export function createSourceActivity(
   bucket: Bucket,
   instanceId: string,

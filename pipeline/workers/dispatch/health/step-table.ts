@@ -7,9 +7,9 @@ type Counter = { count: number };
 
 export type StepTableOptions = {
   readonly hoursKept: number;
-  /** Further names share the row `otherRow`. */
+  /** Rows, at most; further names share the row `otherRow`. */
   readonly rowsMax: number;
-  /** The column to count in where a new one has no room; one of few. */
+  /** The column to count in if there is no room for a new one; returns one of few columns. */
   spareOf(column: string): string;
   /** With more cells the oldest fine steps become hours sooner, then the oldest hours are removed. */
   readonly cellsMax: number;
@@ -20,12 +20,12 @@ const columnsMax = 128;
 const fineHours = 24;
 /** Fraction of the cells that is left after a removal, so that the next one is not soon. */
 const keptOfFull = 3 / 4;
-/** Changed cells before all of the table is written. */
+/** The whole table is written only after more changed cells than this. */
 const changedMin = 64;
 
 /**
- * Counts by step of time, row and column: five minutes a step for a day, then an hour a step. A count belongs to the step of
- * the time it is given, which may be long ago.
+ * Counts by step of time, row and column. A step is five minutes for a day, then an hour. A count belongs to the step
+ * of the time that is passed with it, which may be long ago.
  */
 export class StepTable {
   readonly #options: StepTableOptions;
@@ -80,7 +80,7 @@ export class StepTable {
     if (step.step === number) this.#last = { step, row, column, counter: counted };
   }
 
-  /** The step of a time, an hour for an old time; undefined for one that is too old. */
+  /** The step of a time, which is an hour for an old time; undefined if the time is too old. */
   #find(number: number, nowMs: number): Step | undefined {
     const hour = Math.floor((number * fineStepMs) / hourMs);
     if (hour <= hourOf(nowMs) - this.#options.hoursKept) return undefined;
@@ -212,7 +212,7 @@ export class StepTable {
   }
 }
 
-/** Columns that only spare ones get. */
+/** Columns that are reserved for those that `spareOf` returns. */
 const reservedColumns = 48;
 
 type Last = { readonly step: Step; readonly row: string; readonly column: string; readonly counter: Counter };

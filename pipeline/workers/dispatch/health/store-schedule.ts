@@ -5,7 +5,7 @@ export type StoreScheduleOptions = {
   readonly everyMs: number;
   /** Stores the changes. */
   store(): Promise<void>;
-  /** Whether the log can be reached: without it nothing can be acknowledged either. */
+  /** Whether the log can be reached: if not, nothing can be acknowledged either. */
   isLogThere(): boolean;
   /** Called with the error of a write, which is repeated. */
   warn(error: unknown): void;
@@ -20,12 +20,12 @@ const waitMaxMs = 2_000;
  */
 const failingPause = 4;
 
-/** Settled once its changes are stored, or no longer awaited. */
+/** Changes that are to be stored; `stored` resolves once they are stored, or no longer awaited. */
 type Storing = { readonly stored: Promise<void>; resolve(): void };
 
 /**
- * Decides when changes are stored: soon where an acknowledgement waits, later otherwise. While the bucket refuses
- * though the log is reachable, nothing waits.
+ * Decides when changes are stored: soon if an acknowledgement waits, otherwise later. While the bucket refuses writes
+ * although the log is reachable, no acknowledgement waits.
  */
 export class StoreSchedule {
   readonly #options: StoreScheduleOptions;
@@ -46,12 +46,12 @@ export class StoreSchedule {
     this.#options = options;
   }
 
-  /** Whether changes cannot be stored, so that nothing waits for them. */
+  /** Whether changes cannot be stored, so that no acknowledgement waits for them. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Something has changed: it is stored soon, though nothing waits for it. */
+  /** Something has changed: it is stored soon, although no acknowledgement waits for it. */
   changed(): void {
     this.#isDirty = true;
     this.#schedule(true);
@@ -67,7 +67,7 @@ export class StoreSchedule {
     this.#schedule(this.#isPatient);
   }
 
-  /** Settles once all changes so far are stored, or cannot be; undefined when they are. Never rejects. */
+  /** Settles once all changes so far are stored, or cannot be; undefined if they are stored. Never rejects. */
   stored(): Promise<void> | undefined {
     if (this.#isBehind || (!this.#isDirty && this.#flushing === undefined)) return undefined;
     this.#waiting ??= this.#newStoring();
@@ -125,7 +125,7 @@ export class StoreSchedule {
     covered?.resolve();
   }
 
-  /** Acknowledgements would wait as long as the bucket refuses. */
+  /** Lets acknowledgements continue without the write: otherwise they would wait as long as the bucket refuses. */
   #goOnWithout(covered: Storing | undefined): void {
     this.#isBehind = true;
     covered?.resolve();
@@ -146,7 +146,7 @@ export class StoreSchedule {
     const stored = new Promise<void>((settle) => {
       resolve = settle;
     });
-    // Without the log acknowledgements do not arrive either.
+    // While the log cannot be reached, acknowledgements would not arrive either, so they go on waiting.
     const goOn = (): void => {
       if (this.#options.isLogThere() || this.#isStopped) {
         this.#isBehind = true;

@@ -37,10 +37,10 @@ type Closing = Draining & {
   readonly lostHeads: Periodic | undefined;
 };
 
-/** The close waits this long for the log to store the last counts, in ms. */
+/** Closing waits this long for the log to store the last counts, in ms. */
 const storingMs = 1_000;
 
-/** Ends the work in progress, and stores settled events where the log accepts them. Never rejects. */
+/** Ends the work in progress, and stores which events are settled if the log can be reached. Never rejects. */
 export async function closeParts(parts: Closing, { budget }: { readonly budget: RoundBudget }): Promise<void> {
   const { abort, opener, frameQuota, pullConsumer, sending, health, inbox, retries, visitorOrder, lostHeads } = parts;
   abort.abort(new Error('the dispatcher ended'));
@@ -53,6 +53,6 @@ export async function closeParts(parts: Closing, { budget }: { readonly budget: 
     inbox.handBackAll();
     await Promise.all([retries.stop(), visitorOrder?.stop(), lostHeads?.stop()]);
   };
-  // Without the log, unstored events are not acknowledged either, and come again.
+  // If the log cannot be reached, unstored events are not acknowledged either, and are delivered again.
   await withDeadline(Promise.allSettled([storing()]), storingMs);
 }

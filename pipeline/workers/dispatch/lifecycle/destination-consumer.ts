@@ -17,7 +17,7 @@ export class DestinationConsumer implements DurableConsumer {
   readonly filterSubject: string;
   readonly ackWaitMs: number;
   readonly ackPendingMax: number;
-  /** Start of a destination without a position: it gets the events resolved since its first publication. */
+  /** Where a destination without a position starts: at the events resolved since its first publication. */
   startFrom: StartFrom = 'first';
 
   constructor({ destinationId, accountId, settings }: DestinationConsumerOptions) {

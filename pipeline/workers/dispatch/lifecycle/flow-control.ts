@@ -30,18 +30,18 @@ export type FlowControlOptions = {
   readonly logger: Logger;
 };
 
-/** Frames that wait to be read before no more are requested. */
+/** At this many frames that wait to be read, no more are requested. */
 const framesUnopenedMax = 16;
-/** Parked events of one visitor that are sent one after the other before the log is read again. */
+/** Parked events of one visitor that are read from the log together, and sent one after the other. */
 const releasedTogetherMin = 16;
 const releasedTogetherMax = 256;
-/** Fresh events that may be parked in search of one for a probe. */
+/** Fresh events that may be parked while one is searched that can be sent as a probe. */
 const parkedForProbeMax = 256;
 
-/** Takes events only while there is room for them and a destination to send them to. */
+/** Takes events only while there is room for them and the destination can be sent to. */
 export class FlowControl {
   readonly #options: FlowControlOptions;
-  /** The last settings used: others may hold another key. */
+  /** The settings that were used last; new ones may hold another key. */
   #prepared: OfferedDestination | undefined;
   /** Why the destination cannot be sent to. */
   #problem: string | undefined;
@@ -54,7 +54,7 @@ export class FlowControl {
     return this.#problem !== undefined;
   }
 
-  /** Call it before events are taken: a destination that refused its key is probed again once its settings changed. */
+  /** Call before events are taken: a destination that refused its key is probed at once if its settings changed. */
   noteSettings(target: DispatchTarget | undefined): void {
     if (target?.prepared === this.#prepared) return;
     this.#prepared = target?.prepared;
@@ -73,8 +73,8 @@ export class FlowControl {
     if (sending.size >= limits.eventsHeldMax || sending.bytes >= limits.bytesHeldMax) return false;
     // All events in memory may end up in the retry log.
     if (this.isRetryLogFull(sending.bytes + outbox.parkingBytes)) return false;
-    // While the breaker is not closed, a probe needs an event of a visitor without waiting events. Searching longer for
-    // one would park all others.
+    // While the breaker is not closed, a probe needs an event of a visitor without waiting events. The search for one
+    // parks all others, so it is bounded.
     if (!sending.gate.isBreakerClosed && settlement.parkedSinceOpening > parkedForProbeMax) return false;
     return prepared === undefined || sending.wantsFresh(prepared);
   }
@@ -110,7 +110,7 @@ export class FlowControl {
     return inbox.unopened < framesUnopenedMax && hasMemory && !this.isRetryLogFull();
   }
 
-  /** Whether nothing signals that the retry log has room again. */
+  /** Whether fresh events are paused until the retry log has room, which no signal announces. */
   get isPaused(): boolean {
     const { visitorOrder, retryQuota } = this.#options;
     return visitorOrder?.isPaused === true || retryQuota.isPaused;

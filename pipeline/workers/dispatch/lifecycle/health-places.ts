@@ -12,7 +12,7 @@ import { readPlace } from '../sources/dispatch-place.ts';
 import type { DispatchPlace } from '../sources/dispatch-place.ts';
 
 /**
- * Positions that earlier builds stored with the health of a destination, of all instances. `isKnown`: there was health,
+ * Positions that earlier builds of all instances stored with the health of a destination. `isKnown`: there was health,
  * with or without a position.
  */
 export async function readHealthPlaces(
@@ -25,15 +25,15 @@ export async function readHealthPlaces(
     const found = await readNext(connection, `KV_${buckets.health}`, subject, seq);
     if (found === undefined) return { places, isKnown: seq > 1 };
     seq = found.seq + 1;
-    // A deleted entry has none.
+    // A deleted entry has no position.
     const place = decodeHealthRecord(found.data)?.place;
     if (place !== undefined) places.push(readPlace(place));
   }
 }
 
 /**
- * Removes the position from the health of a deleted destination, and counts by names of events. Counts of attempts
- * stay: they name nothing.
+ * Removes the position and the counts by event name from the health of a deleted destination. Counts of attempts stay,
+ * since they contain no names.
  */
 export async function forgetHealthPlaces(health: Bucket, destinationId: string): Promise<void> {
   for (const key of await health.keys(healthOfAll(destinationId))) {

@@ -1,6 +1,6 @@
 import { Wakeup } from '../../worker/wakeup.ts';
 
-/** How a dispatcher ends, unless it fails. */
+/** Why a dispatcher ended, unless it failed. */
 export type DispatcherEnd = 'stopped' | 'order changed';
 
 /** States in their order; none is entered twice. */
@@ -21,7 +21,7 @@ export type LifecycleSteps = {
 
 /** The states of a dispatcher from running to its end. */
 export class Lifecycle {
-  /** Rejects with the error that ended it. */
+  /** Rejects with the error that ended the dispatcher. */
   readonly done: Promise<DispatcherEnd>;
   readonly #drained = new Wakeup();
   readonly #steps: LifecycleSteps;
@@ -68,7 +68,7 @@ export class Lifecycle {
     void this.#close(() => this.#reject(error));
   };
 
-  /** The first call decides how it ends. */
+  /** The first call decides how the dispatcher ends. */
   #close(settle: () => void): Promise<void> {
     this.#closing ??= this.#closeOnce(settle);
     return this.#closing;

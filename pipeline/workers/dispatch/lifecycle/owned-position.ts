@@ -58,7 +58,7 @@ export class OwnedPosition {
   }
 
   /**
-   * Claims the position. `acked`: the server's acknowledged messages of the destination's consumer, where there is one.
+   * Claims the position. `acked`: the acknowledged messages of the destination's consumer, if the log has the consumer.
    */
   static async claim(options: PositionOptions, acked: FinishedMessages | undefined): Promise<OwnedPosition> {
     const { bucket, destinationId } = options;
@@ -110,7 +110,7 @@ export class OwnedPosition {
         this.#revision = revision;
         return;
       }
-      // Its own write may have been stored although the answer was lost.
+      // This dispatcher's own write may have been stored although the answer was lost.
       const found = await bucket.get(positionKey(destinationId));
       if (found?.value === undefined || decodePosition(found.value).term !== entry.term) {
         const error = new ConsumerTakenError(`destination ${destinationId} was taken over by another dispatcher`);
@@ -123,7 +123,7 @@ export class OwnedPosition {
 }
 
 /**
- * The union of all records of finished frames: a record of any dispatcher, of this build or an earlier one, is true.
+ * The union of all records of finished frames: a record of any dispatcher, of this or an earlier build, is true.
  */
 async function joinKnown(
   { connection, destinationId, instanceId: owner, publishedAtMs }: PositionOptions,
@@ -154,8 +154,8 @@ async function hasRetries(connection: LogConnection, destinationId: string): Pro
 }
 
 /**
- * Marks the position of a deleted destination: if published again, it starts at that publication. The entry stays,
- * since a missing one would count as lost.
+ * Marks the position of a deleted destination: if the destination is published again, it starts at that publication.
+ * The entry stays, since a missing one would count as lost.
  */
 export async function retirePosition(
   { positions, health }: { readonly positions: Bucket; readonly health: Bucket },

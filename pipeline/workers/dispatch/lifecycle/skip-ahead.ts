@@ -28,12 +28,12 @@ export type SkipAheadOptions = {
 const readSkippedMax = 1_000;
 
 /**
- * Skips events of the account's log up to a sequence, and records them: they waited too long, or take room that others
- * need.
+ * Skips events of the account's log up to a sequence, and records them as skipped: they waited too long, take room that
+ * others need, or may have been delivered before the position was lost.
  */
 export class SkipAhead {
   readonly #options: SkipAheadOptions;
-  /** 0 while nothing is skipped. */
+  /** Frames up to this sequence are skipped; 0 while none are. */
   #upToSeq = 0;
   #reason: SkipReason = 'retention';
   /** Whether skipped events may be in memory. */
@@ -63,7 +63,7 @@ export class SkipAhead {
     this.#mayHold = true;
     wake();
     if (upToSeq - upTo <= readSkippedMax) return;
-    // A thousand destinations that each fetch a long backlog would slow the log down for every account.
+    // Not read: a thousand destinations that each fetch a long backlog would slow the log down for every account.
     try {
       const fromMs = await this.#storedAfter(upTo);
       inbox.skippedFrames(await pullConsumer.skipTo(upToSeq), reason, { fromMs, toMs: Date.now() });
@@ -92,7 +92,7 @@ export class SkipAhead {
     inbox.skipUnread(upToSeq, reason);
   }
 
-  /** A frame after the skipped ones was opened. It waits with others where nothing can be sent. */
+  /** A frame after the skipped ones was opened, which ends the skip. If nothing can be sent, it is handed back. */
   caughtUp(): void {
     if (this.#upToSeq === 0) return;
     this.#upToSeq = 0;

@@ -12,7 +12,7 @@ export class AnswerTimes {
     this.#count += 1;
   }
 
-  /** Their median and 95th percentile; undefined before the first. */
+  /** Median and 95th percentile of these times; undefined before the first request. */
   summary(): AnswerTimesMs | undefined {
     const sorted = this.#timesMs.slice(0, Math.min(this.#count, kept)).toSorted();
     if (sorted.length === 0) return undefined;

@@ -17,10 +17,10 @@ export const attemptOutcomes = [
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
 /**
- * Classifies an attempt. `dropped`: the platform accepted the event and discarded it by its own rule. `refused` and
- * `unavailable`: its answer was never, or not now. `access_refused`: it refused the destination's key or token.
- * `throttled`: it had too many requests. `timeout` and `connection`: there was no answer. `blocked`: its address may
- * not be reached. `unfit`: the event cannot be made into a request.
+ * Classifies an attempt. `dropped`: the platform accepted the event and discarded it by its own rule. `refused`: it
+ * refused the event for good; `unavailable`: for now. `access_refused`: it refused the destination's key or token.
+ * `throttled`: it received too many requests. `timeout` and `connection`: it did not answer. `blocked`: its address
+ * may not be reached. `unfit`: no request can be made of the event.
  */
 export function attemptOutcome({ outcome, request, failure }: Attempt): AttemptOutcome {
   if (outcome.kind === 'delivered' || outcome.kind === 'dropped') return outcome.kind;

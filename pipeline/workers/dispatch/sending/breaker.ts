@@ -9,15 +9,15 @@ export type BreakerState =
   | { readonly kind: 'half-open'; readonly timesOpened: number; readonly probing: boolean };
 
 export type BreakerLimits = {
-  /** Consecutive failures before it opens, if they took `failingForMs`. */
+  /** Consecutive failures that open the breaker, if they took at least `failingForMs`. */
   readonly failuresToOpen: number;
   readonly failingForMs: number;
   /**
-   * This many consecutive failures open it at once: a destination that fails every other time never reaches it by
-   * chance.
+   * This many consecutive failures open the breaker at once. A destination that fails every other time never reaches
+   * this number by chance.
    */
   readonly failuresToOpenAtOnce: number;
-  /** A failure that took this long counts as `hungCounts` failures: meanwhile events are held, and fail with it. */
+  /** A failure that took this long counts as `hungCounts` failures, since it held events all that time. */
   readonly hungMs: number;
   readonly hungCounts: number;
   readonly openMinMs: number;
@@ -35,7 +35,7 @@ export const breakerLimits: BreakerLimits = {
 };
 
 /**
- * For a destination that refuses its key or token: no request changes that, and one refusal may concern a single event.
+ * For a destination that refuses its key or token. No request changes that, but one refusal may concern one event.
  */
 export const accessBreakerLimits = {
   failuresToOpen: 3,
@@ -53,7 +53,7 @@ export function breakerAt(state: BreakerState, nowMs: number): BreakerState {
   return { kind: 'half-open', timesOpened: state.timesOpened, probing: false };
 }
 
-/** Requests that may be started now on top of those in flight. */
+/** Requests that may be started now, in addition to those in flight. */
 export function breakerRoom(state: BreakerState): number {
   switch (state.kind) {
     case 'closed':
@@ -79,8 +79,8 @@ export function breakerUnasked(state: BreakerState): BreakerState {
 export type EndedRequest = { readonly ok: boolean; readonly startedMs: number; readonly endedMs: number };
 
 /**
- * A request ended. Answers to requests that were in flight when it opened change nothing unless they show that the
- * destination is up. `random` in [0, 1) spreads the times at which many breakers probe again.
+ * A request ended. Answers to requests that were in flight when the breaker opened change nothing unless they show
+ * that the destination is up. `random` in [0, 1) spreads the times at which many breakers probe again.
  */
 export function breakerEnded(
   state: BreakerState,

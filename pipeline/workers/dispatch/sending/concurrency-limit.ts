@@ -1,9 +1,9 @@
 /** How many requests to one destination may be in flight now. */
 export type ConcurrencyLimit = {
   readonly limit: number;
-  /** Below this limit it grows quickly: no request was refused there yet. */
+  /** Below this value `limit` grows quickly, since no request was refused there yet. */
   readonly knownGood: number;
-  /** When it was reduced last, on the caller's clock, in ms. */
+  /** When `limit` was last reduced, on the caller's clock, in ms. */
   readonly cutAtMs: number;
 };
 
@@ -17,8 +17,8 @@ export function openConcurrency(max: number): ConcurrencyLimit {
 /**
  * Slow start, then additive increase and multiplicative decrease, as in TCP (RFC 5681): a successful request adds one,
  * so that a full round doubles the limit; after a refusal for too many requests, or no answer in time, the limit is
- * halved, and from there a full round adds one. Requests that were in flight at a reduction say nothing about the new
- * limit: one overload reduces once.
+ * halved, and from there a full round adds one. Requests that were in flight at a reduction do not cause another one,
+ * so one overload reduces the limit once.
  */
 export function adaptConcurrency(
   state: ConcurrencyLimit,

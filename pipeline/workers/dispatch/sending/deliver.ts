@@ -32,34 +32,34 @@ export type Attempt = {
 
 /**
  * The attempts, in the order of the events, and the state of the destination that the requests showed. An event without
- * an attempt was not sent: an earlier one of its visitor failed in the same batch and will be retried, or the batch was
- * no longer live.
+ * an attempt was not sent: an earlier event of its visitor failed in the same batch and will be retried, or the batch
+ * was no longer live.
  */
 export type Delivered = {
   readonly attempts: readonly (Attempt | undefined)[];
   readonly requests: number;
-  /** It answers, whatever the answers to the events. */
+  /** Whether the destination is up: it accepted events, or refused them for good. */
   readonly isUp: boolean;
-  /** It refuses requests for their number. */
+  /** Whether the destination refused requests for their number, or did not answer in time. */
   readonly isOverloaded: boolean;
-  /** It refuses the destination's key or token. */
+  /** Whether the destination refused its key or token. */
   readonly isAccessRefused: boolean;
 };
 
 /** Statuses that one event among many may cause. */
 const perhapsOneEvent: ReadonlySet<number> = new Set([400, 413, 422]);
-/** In a request of more events, single events are tried before the search for those at fault. */
+/** With more events than this in a refused request, a few are tried alone before the halves. */
 const searchedAtOnceMax = 8;
 /** Number of single events tried. */
 const samples = 3;
 
 /**
- * Sends events in one request, or in one request a group, one after the other. Where the platform refuses a whole
- * request for what may be one event in it, the halves are tried by themselves, so that only the events at fault are
- * refused: n events cost 2n - 1 requests where all are. Before a search among many, a few are tried alone; where the
- * platform gives each of them the same answer as the whole, the events are not at fault, and all get that outcome. With
- * order `visitor`, later events of a visitor whose event failed are not sent. `isLive` is called before each request:
- * from the first false on none is sent.
+ * Sends events in one request, or in one request per group, one after the other. If the platform refuses a request,
+ * and one of its events may be the cause, the halves are tried separately, so that only events at fault are refused:
+ * if all n events are at fault, this takes 2n - 1 requests. Before a search among many events, a few are tried alone:
+ * if the platform gives each of them the same answer as the whole request, the events are not at fault, and all get
+ * that outcome. With order `visitor`, later events of a visitor whose event failed are not sent. `isLive` is called
+ * before each request: once it returns false, no more are sent.
  */
 export function deliver(
   prepared: OfferedDestination,
@@ -82,9 +82,9 @@ type Delivering = {
 
 /** The state of the search for the events at fault in a refused request. */
 type Search = {
-  /** The destination accepted an event: those it refuses are at fault themselves. */
+  /** Whether the destination accepted an event: then the events that it refuses are at fault themselves. */
   hasTaken: boolean;
-  /** The form of the last refusal of a single event. */
+  /** The last refusal of a single event, as `lookOf` describes it. */
   refusal: string | undefined;
 };
 
@@ -140,7 +140,7 @@ function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], 
   return Promise.resolve({ attempts, requests: 0, isUp: true, isOverloaded: false, isAccessRefused: false });
 }
 
-/** The answer's meaning for each event; where it is unclear, the results of the halves. */
+/** The outcome of each event by the answer; if the answer leaves it open, the results of the halves. */
 function readResult(
   delivering: Delivering,
   events: readonly OutboundEvent[],
@@ -177,7 +177,7 @@ function readResult(
     const exchange = rows.some(isFailure) ? failedExchange(delivering.prepared, request, events, answer) : undefined;
     const attempts = rows.map((outcome) => ({ outcome, request: summary, ...(isFailure(outcome) && { exchange }) }));
     search.hasTaken ||= rows.some(({ kind }) => kind === 'delivered' || kind === 'dropped');
-    // Some platforms report with a 400 or a 200, or row by row, that they accept nothing for now, or less.
+    // Some platforms report with a 200 or a 400, or row by row, that for now they accept nothing, or less.
     const isUp = said.isUp && rows.some(({ kind }) => kind !== 'retry');
     const isThrottled = rows.some((outcome) => outcome.kind === 'retry' && outcome.isThrottled === true);
     const isAccessRefused = !isUp && rows.some(refusesAccess);
@@ -200,7 +200,7 @@ const isFailure = ({ kind }: Outcome): boolean => kind === 'retry' || kind === '
 
 const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
 
-/** Finds the events at fault in a refused request. A request that is too large is so for all its events. */
+/** Finds the events at fault in a refused request. All of them made it too large (413), so none is then tried alone. */
 async function searchCulprits(
   delivering: Delivering,
   events: readonly OutboundEvent[],
@@ -280,7 +280,7 @@ function build(prepared: OfferedDestination, events: readonly OutboundEvent[]): 
 }
 
 /**
- * Divides a batch into requests, each as indexes into `events`: one group a request, and as few requests as keep the
+ * Divides a batch into requests, each as indexes into `events`: one group per request, and as few requests as keep the
  * events of every visitor in order when they are sent one after the other.
  */
 export function splitGroups(

@@ -22,7 +22,7 @@ export type TimedMetric = keyof typeof deliveryMetrics;
 
 /** The times of one thread's deliveries, in plain numbers. */
 export type DeliveryTimings = {
-  /** A type appears with its first destination. */
+  /** The times of a type of destination; created at the first call. */
   of(destinationType: string): Readonly<Record<TimedMetric, BucketCounts>>;
   snapshot(): ThreadTimings;
 };

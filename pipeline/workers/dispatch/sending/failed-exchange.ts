@@ -21,7 +21,7 @@ const headersMax = 20;
 const headerCharsMax = 300;
 const urlCharsMax = 1_000;
 
-/** Headers of an answer with the next steps, or an id for the platform's support. */
+/** Headers of an answer that are kept: they help an operator to react, or have an id for the platform's support. */
 const answerHeaders =
   /^(?:retry-after|content-type|location|www-authenticate|cf-ray)$|request-?id|correlation-?id|trace-?id|rate-?limit|-usage$/;
 
@@ -162,7 +162,7 @@ function withoutTokens(text: string): string {
     .replaceAll(jwt, secretMask);
 }
 
-/** For a request with events of several visitors: a dead letter of one must not hold the contact data of another. */
+/** For requests with events of several visitors: a dead letter of one visitor must not hold another's contact data. */
 function withoutContacts(text: string): string {
   return text
     .replaceAll(emailInText, '…@…')

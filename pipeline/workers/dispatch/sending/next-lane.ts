@@ -8,17 +8,17 @@ export type LaneChoice = {
   readonly retriedInFlight: number;
   /** Requests with fresh events that were started after the last one with retried events. */
   readonly freshSinceRetried: number;
-  /** The purpose of the request: a usual one, or a probe; then for a moment with fresh events only. */
+  /** The purpose of the request: ordinary, a probe, or a probe that for a moment may use only a fresh event. */
   readonly asking: 'as ever' | 'a probe' | 'a fresh probe';
 };
 
 /** Retried events may use this fraction of the requests while fresh ones wait, so that neither starves the other. */
 const retriedShare = 0.25;
-/** With few requests in flight that fraction is none or all of them: then they take turns. */
+/** Fresh requests between two retried ones: of few requests in flight, the fraction alone would be none or all. */
 const freshBetween = 1 / retriedShare - 1;
 
 /**
- * Which events go next. A probe uses a fresh event where there is one: an event that failed before may be at fault
+ * Which events go next. A probe uses a fresh event if there is one: an event that failed before may be at fault
  * itself, and would keep a destination shut that accepts all others.
  */
 export function nextLane({ isFreshReady, isRetriedReady, asking, ...retried }: LaneChoice): LaneClass | undefined {

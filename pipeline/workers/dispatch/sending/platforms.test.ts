@@ -25,8 +25,8 @@ import type { DestinationRequest, ScriptedDestination } from '../../../../shared
 import { deliver } from './deliver.ts';
 import type { Delivered } from './deliver.ts';
 
-// Every kind is tried against its scripted platform: what the kind builds goes through the real sender to a
-// server that judges and answers as the platform documents, and what comes of it is what the dispatcher would act on.
+// Every kind is tested against its scripted platform: the real sender sends the kind's requests to a server that judges
+// and answers as the platform documents, and the outcomes are those on which the dispatcher would act.
 
 type NamedCredentials = Exclude<PlatformCredentials, { in: 'nowhere' }>;
 
@@ -47,7 +47,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Asks the platform for each token: what is kept and shared of them is tested where it is done. */
+/** Requests each token from the platform. Tests of `shared/egress/oauth` cover how tokens are cached and shared. */
 const tokens: TokenSource = {
   async get(grant, plain) {
     const answer = await requestToken(grant, undefined, plain, Date.now());
@@ -70,7 +70,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     events = Array.from({ length: count }, (_, nth) => sampleVisit(nowMs, nth + 1));
   });
 
-  /** Has the platform answer what it is sent now. */
+  /** Sends events to the platform, which judges and answers each request by the options. */
   const run = (options: JudgeOptions, sent: readonly OutboundEvent[] = events): Promise<Delivered> => {
     judged = [];
     server.answer((request) => {
@@ -89,7 +89,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(judged.flatMap(({ problems }) => problems)).toEqual([]);
     expect(delivered).toMatchObject({ isUp: true, isOverloaded: false });
     expect(outcomesOf(delivered)).toEqual(all('delivered'));
-    // What follows a request is about the same events.
+    // Requests that follow one another in turn are about the same events.
     expect(judged.flatMap(({ taken }) => taken)).toHaveLength(
       events.length * countInTurn(prepared.buildRequest(events, Date.now())),
     );
@@ -143,7 +143,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const culprit = JSON.stringify(judged.flatMap(({ taken }) => taken).at(-1));
     const refuses = (row: unknown): boolean => JSON.stringify(row) === culprit;
     const outcomes = new Map<OutboundEvent, string>();
-    // Where the platform takes nothing for one bad event, the others come again.
+    // If the platform refuses all events for one bad event, the others are sent again.
     let left = events;
     for (let round = 0; round < 3 && left.length > 0; round += 1) {
       const sent = left;
@@ -191,7 +191,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
-/** The request as the platform would have been sent it. */
+/** The received request in the form in which the kind built it. */
 function outboundOf({ method, path, headers, body }: DestinationRequest): OutboundRequest {
   const plain = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
   return {
@@ -212,7 +212,7 @@ function withoutCredentials(request: OutboundRequest, { in: place, name }: Named
   }
   const shorter = new URL(url);
   if (place === 'query') shorter.searchParams.delete(name);
-  // The name as it stands in JSON, in a form, or in a query written by hand.
+  // In a body, the name is replaced wherever it occurs: in JSON, in a form, or in a hand-written query.
   return { ...request, url: shorter.href, body: place === 'body' ? body.replaceAll(name, 'another_name') : body };
 }
 

@@ -24,7 +24,7 @@ type GateReport = Pick<Delivered, 'requests' | 'isUp' | 'isOverloaded' | 'isAcce
 /** Pauses of a destination that refuses its key or token: the first, and the longest, in ms. */
 export type AccessRetry = { readonly minMs: number; readonly maxMs: number };
 
-/** Whether another request may be started: the limit on those in flight, and the breaker. */
+/** Decides whether another request may be started, by the limit on requests in flight and by the breaker. */
 export class RequestGate {
   readonly #concurrencyMax: number;
   readonly #accessLimits: BreakerLimits;
@@ -69,7 +69,7 @@ export class RequestGate {
     return this.#breaker.kind === 'open';
   }
 
-  /** When the limit rises without an answer, by performance.now(); Infinity if never. */
+  /** When more requests may be started although no answer arrives, by performance.now(); Infinity if never. */
   get moreAtMs(): number {
     if (this.isBreakerClosed) return Infinity;
     if (this.#breaker.kind === 'open') return this.#breaker.untilMs;
@@ -119,7 +119,7 @@ export class RequestGate {
     const before = this.#breaker;
     const nowMs = performance.now();
     if (said.isUp || said.isOverloaded) {
-      // A destination that accepts a part and reports too much is up, and gets fewer requests.
+      // A destination that accepts some events and throttles others is up, and gets fewer requests.
       const end = said.isOverloaded ? 'overloaded' : 'well';
       const at = { startedMs, endedMs: nowMs };
       this.#concurrency = adaptConcurrency(this.#concurrency, end, this.#concurrencyMax, at);

@@ -24,7 +24,7 @@ function itemOf(id: string): DispatchItem {
 
 const next: NextOptions = { isPatient: true, turnOf: () => 'take', isLive: () => true };
 
-/** Sending that waits for its answers for ever. */
+/** A `Sending` whose requests are never answered. */
 function open(concurrency: number): Sending {
   return new Sending({
     sender: { send: () => new Promise(() => undefined), close: () => Promise.resolve() },
@@ -36,7 +36,7 @@ function open(concurrency: number): Sending {
   });
 }
 
-/** Adds events for as long as they are wanted; how many those were. */
+/** Adds events for as long as they are wanted. Returns how many were added. */
 function fill(sending: Sending, prepared: OfferedDestination): number {
   let added = 0;
   for (; added < 1_000 && sending.wantsFresh(prepared); added += 1) sending.add(itemOf(`${sending.size}`));

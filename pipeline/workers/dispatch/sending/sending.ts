@@ -15,7 +15,7 @@ export type SendingOptions = {
   readonly sender: Sender;
   /** Requests in flight, at most. */
   readonly concurrency: number;
-  /** A batch that is not full may wait this long for more while others are in flight, in ms. */
+  /** A batch that is not full may wait this long for more events while other batches are in flight, in ms. */
   readonly lingerMs: number;
   readonly accessRetry: AccessRetry;
   /** Bytes of the events of one request, as the log has them with their visitors. */
@@ -48,15 +48,15 @@ export type NextOptions = {
 };
 
 /**
- * The events that wait to be sent, in a lane a visitor, and events in flight: decides when the next request is made,
- * and of which events.
+ * The events that wait to be sent, in order per visitor, and the events in flight. Decides when the next request is
+ * made, and of which events.
  */
 export class Sending {
   readonly #options: SendingOptions;
   readonly #lanes = new VisitorLanes<DispatchItem>();
   readonly #gate: RequestGate;
   readonly answerTimes = new AnswerTimes();
-  /** Until then a batch that is not full waits for more; undefined while none waits. */
+  /** Until then a batch that is not full waits for more events; undefined while none waits. */
   #lingerUntilMs: number | undefined;
   #isLingering = false;
   /** When the platform's rate limit allows the next request, by performance.now(). */
@@ -72,7 +72,7 @@ export class Sending {
     return this.#gate;
   }
 
-  /** Its state, for the destination's health. */
+  /** The state of sending, for the destination's health. */
   get state(): SendingState {
     const { isBreakerClosed, isProbing, concurrency } = this.#gate;
     const answerMs = this.answerTimes.summary();
@@ -83,7 +83,7 @@ export class Sending {
     };
   }
 
-  /** The destination has other settings: one that refused its key is probed now. */
+  /** The destination has other settings: if it refused its key, it is probed now. */
   askAgain(): void {
     this.#gate.askAgain();
   }
@@ -104,7 +104,7 @@ export class Sending {
     return Math.min(lingerMs, this.#gate.moreAtMs, this.#isRateLimited ? this.#allowedAtMs : Infinity);
   }
 
-  /** Whether too few fresh events are ready for the next request: events of later ones are read when these are sent. */
+  /** Whether too few fresh events are ready for the next request. Later requests' events are read after it is sent. */
   wantsFresh(prepared: OfferedDestination): boolean {
     // A batch of one group is chosen from many events.
     const requests = prepared.groupOf === undefined ? Math.min(1, this.#gate.room) : this.#gate.concurrency;
@@ -130,7 +130,7 @@ export class Sending {
       };
       const items = this.#lanes.take(lane, limits, turnOf);
       if (items.length > 0) return this.#send(prepared, lane, items, isLive);
-      // Without an event that has to stay, all of the lane have left, and the other lane may have some.
+      // If no event had to stay, all events of this lane were settled, and the other lane may have some.
       if (this.#lanes.readyCount(lane) > 0) return undefined;
     }
   }
@@ -179,7 +179,7 @@ export class Sending {
     return this.#options.sender.close();
   }
 
-  /** Events of a request: a probe is likely to fail, with every event in it. */
+  /** Events of a request, at most: one for a probe, which is likely to fail with every event in it. */
   #eventsMax({ batchEventsMax }: OfferedDestination): number {
     return this.#gate.isBreakerClosed ? batchEventsMax : 1;
   }

@@ -11,9 +11,9 @@ export type LaneItem = {
 /** The bounds of items taken together. */
 export type TakeLimits = {
   readonly itemsMax: number;
-  /** Bytes of all items; a larger one goes by itself. */
+  /** Bytes of all items; a larger item goes alone. */
   readonly bytesMax: number;
-  /** Whether a visitor may have only one of them. */
+  /** Whether at most one item of each visitor is taken. */
   readonly isOneEach: boolean;
 };
 
@@ -57,7 +57,7 @@ class Taking<Item extends LaneItem> {
   }
 }
 
-/** A batch searches this far for more items of its group. */
+/** A batch searches this many ready items for more of its group. */
 const lookAheadMax = 1_024;
 const holesMax = 1_024;
 
@@ -66,7 +66,7 @@ const holesMax = 1_024;
  * same time. A batch takes the following events of its visitors along, in order.
  */
 export class VisitorLanes<Item extends LaneItem> {
-  /** Visitors with an event ready or in flight, and their waiting events. Undefined for none, the usual case. */
+  /** By visitor with an event ready or in flight: the events that wait for it. Undefined for none, the usual case. */
   readonly #waiting = new Map<string, Item[] | undefined>();
   /** Taken items leave a hole, so that nothing refers to them; holes before the head are removed together. */
   readonly #ready: Record<LaneClass, (Item | undefined)[]> = { fresh: [], retried: [] };
@@ -79,7 +79,7 @@ export class VisitorLanes<Item extends LaneItem> {
     return this.#size;
   }
 
-  /** Their bytes. */
+  /** Bytes of these items. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -1,6 +1,6 @@
 import type { ConsentLayer } from '../../../../shared/routing/consent/purpose-answer.ts';
 
-/** Counted by names of purposes, and by layers of consent. */
+/** Counters by purpose, and by layer of consent. */
 export const dispatcherNamedCounters = {
   consent_stops: {
     help: 'Events stopped because their visitor does not allow a purpose that the destination serves, by the first such purpose',
@@ -12,7 +12,7 @@ export const dispatcherNamedCounters = {
   },
 } as const;
 
-/** Purposes with a count of a destination's stopped events; the others share one. */
+/** Purposes of a destination with a count of their own; the others share one. */
 const purposesMax = 20;
 const otherPurposes = '_other';
 

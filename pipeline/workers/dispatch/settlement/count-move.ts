@@ -3,7 +3,7 @@ import { isParkedTier, isReplayTier } from '../../../../shared/contracts/events/
 import type { HealthKeeper } from '../health/health-keeper.ts';
 import type { DispatchItem } from '../sources/dispatch-item.ts';
 
-/** Counts a move of an event, before its line is settled; nothing where it stays in its stage. */
+/** Counts a move of an event, before its line is settled; nothing if the event stays in its stage. */
 export function countMove(health: Pick<HealthKeeper, 'countMove'>, item: DispatchItem, to: MovedTo): void {
   const from = stageOf(item);
   // An event that is not for the destination never entered.

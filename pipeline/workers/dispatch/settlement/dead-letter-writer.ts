@@ -7,7 +7,7 @@ import { deadLetterSubject } from '../../../../shared/contracts/subjects.ts';
 import { LogWriter } from './log-writer.ts';
 import type { LogWriterOptions } from './log-writer.ts';
 
-/** With a full stream, tries take longer than retention needs to make room there. */
+/** While the stream is full, these tries take longer than retention needs to make room in it. */
 const triesWhileFull = 10;
 const batchTimeoutMs = 5_000;
 /** Maximum bytes of a message without the unreadable bytes. */
@@ -23,8 +23,8 @@ type Waiting = {
 
 /**
  * Stores events that a destination will not get, with the reason. Each letter is a message, so that it can be read and
- * removed by itself. A destination that refuses everything causes hundreds: letters that arrive during a write are
- * stored in one batch.
+ * removed alone. A destination that refuses everything causes hundreds of letters, so those that arrive during a write
+ * are stored in one batch.
  */
 export class DeadLetterWriter {
   readonly #options: LogWriterOptions;
@@ -40,9 +40,9 @@ export class DeadLetterWriter {
   }
 
   /**
-   * Resolves once the log has stored it, or has refused it repeatedly: with whether it has it. Rejects when the
-   * dispatcher ended before. `readFrom` is the line that the event was read from: an event that is read again with the
-   * same result is stored once.
+   * Resolves with true once the log has stored the letter, or with false once it has refused it repeatedly. Rejects if
+   * the dispatcher ends before. `readFrom` is the line that the event was read from: an event that is read again with
+   * the same result is stored once.
    */
   add(
     letter: Omit<DeadLetter, 'v' | 'destinationId' | 'event'> & { readonly event: string },
@@ -54,10 +54,10 @@ export class DeadLetterWriter {
     return this.#store(payload, `${readFrom}\n${eventId}\n${letter.attempts}`);
   }
 
-  /** Stores bytes of the log that this build cannot read, as many as fit into a message; settles as `add` does. */
+  /** Stores bytes of the log that this build cannot read, cut to fit into a message; settles as `add` does. */
   addUnreadable(data: Uint8Array, reason: string): Promise<boolean> {
     const { destinationId, connection } = this.#options;
-    // As text the bytes take a third more. A message that does not fit would be tried for ever.
+    // As text the bytes take a third more. A message that does not fit would be refused at every try.
     const bytesMax = Math.floor(((connection.messageBytesMax - headBytesMax) * 3) / 4);
     const isCut = data.length > bytesMax;
     const kept = encodeUnreadable(destinationId, isCut ? `${reason} (cut)` : reason, data.subarray(0, bytesMax));
@@ -96,7 +96,7 @@ export class DeadLetterWriter {
     await Promise.allSettled(storing);
   }
 
-  /** One try. Letters that it did not store, or may have, are published one by one: their ids tell which are stored. */
+  /** One try. If it fails, the letters are published one by one; by their ids the log skips those that it has. */
   async #isStoredTogether(letters: readonly Waiting[]): Promise<boolean> {
     const { connection, onRetry } = this.#options;
     try {

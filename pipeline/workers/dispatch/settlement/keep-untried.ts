@@ -26,7 +26,7 @@ export type KeepUntriedOptions = {
 
 const setAside = 'dead set_aside';
 
-/** Settles once it is a dead letter, or recorded as skipped. A repeated call stores one dead letter. */
+/** Settles once the item is a dead letter, or recorded as skipped. A repeated call stores one dead letter. */
 export type KeepUntried = (untried: Untried) => Promise<void>;
 
 /** Stores events without an attempt. */
@@ -48,7 +48,7 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
         return;
       case 'gone':
         recordSkipped(options, 'event_removed', untried.receivedAtMs);
-        // The name went with the event.
+        // The event's name is lost with the event.
         options.health.countMove({ ...nameless, receivedAtMs: untried.receivedAtMs }, 'retrying', 'skipped');
         return;
       case 'quarantined frame':

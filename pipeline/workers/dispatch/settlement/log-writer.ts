@@ -12,7 +12,7 @@ export type LogWriterOptions = {
   onRetry(reason: PublishFailure, tries: number): void;
 };
 
-/** Tries after other failures than a full stream: a minute and a half with their pauses, or more. */
+/** Tries after failures other than a full stream: with their pauses they take a minute and a half, or more. */
 const othersMax = 24;
 
 /** Writes messages of one kind until the log has stored them, or has refused them repeatedly. */
@@ -32,10 +32,10 @@ export class LogWriter {
     this.#isRefused = false;
   }
 
-  /** Returns the sequence; undefined if the log refused it. Rejects when the dispatcher ended before. */
+  /** Returns the sequence; undefined if the log refused the message. Rejects if the dispatcher ends before. */
   async write(message: OutgoingMessage): Promise<number | undefined> {
     const { connection, signal, onRetry } = this.#options;
-    // After a refusal each waiting message would otherwise be tried as long, one after the other.
+    // After a refusal one try must do: otherwise each waiting message would take all tries, one after the other.
     const limits = this.#isRefused ? { fullMax: 1, othersMax: 1 } : { fullMax: this.#fullMax, othersMax };
     const policy = { signal, onRetry, backoff: crowdBackoff, mayTry: limitTries(limits) };
     try {

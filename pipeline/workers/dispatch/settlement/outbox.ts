@@ -59,8 +59,8 @@ export type OutboxCounts = Record<
 >;
 
 /**
- * State of an event: settled; being stored, until the promise settles; or still in its frame of parked events, which is
- * returned.
+ * State of an event: settled; being stored, until the promise settles; or `waits on`: it stays in its frame of parked
+ * events, to which it is to be handed back.
  */
 export type Whereabouts = 'settled' | 'waits on' | Promise<unknown>;
 
@@ -68,8 +68,8 @@ const behindAnother = 'waits for an earlier event of its visitor';
 const notSent = 'not sent yet: its request was not made';
 
 /**
- * Everything that leaves a dispatcher other than to the destination: events that wait for another attempt go to the
- * retry log, events without another attempt to the dead letters; all are counted in the health window and reported.
+ * Moves events on after an attempt: those that wait for another attempt go to the retry log, those without another
+ * attempt to the dead letters. All are counted in the health window, and reported.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -85,7 +85,7 @@ export class Outbox {
 
   /**
    * Counts the result of each event of a batch and stores the event where it goes next. Events without an attempt were
-   * not sent, since an earlier one of their visitor failed. `isProbe`: the request probed the destination.
+   * not sent: an earlier event of their visitor failed, or the batch was no longer live. `isProbe`: it was a probe.
    */
   settle(
     items: readonly DispatchItem[],
@@ -94,7 +94,7 @@ export class Outbox {
   ): readonly Whereabouts[] {
     const nowMs = Date.now();
     if (countAttempts(this.#options, items, attempts) > 0) this.#takenAtMs = nowMs;
-    // Last, since a settled event counts as recorded.
+    // After the counts, since a settled event counts as recorded.
     return items.map((item, index) => this.#moveOn(item, attempts[index], isProbe, nowMs));
   }
 
@@ -110,14 +110,14 @@ export class Outbox {
     return this.#parking.length;
   }
 
-  /** About their bytes. */
+  /** Bytes of these events, about. */
   get parkingBytes(): number {
     return this.#parkingBytes;
   }
 
   /**
    * Parks an event after the waiting events of its visitor; `storeNextParked` stores it, after those parked before.
-   * Settles once the log has it. Very many may be parked at once, and each takes some time to write.
+   * Settles once the log has it. Storing is separate, since very many events may be parked at once.
    */
   park(
     item: DispatchItem,
@@ -163,7 +163,7 @@ export class Outbox {
     observe(item, 'retrying', wait.attempted.attempts, wait.reason);
     const nowMs = Date.now();
     const record = retryRecordOf(item, { ...wait, notBefore: nowMs }, nowMs);
-    // The index knows an event that was parked before. The log must not treat this record as a duplicate of it.
+    // A retried event has an earlier record in the retry log, which this one replaces.
     const stored = retryWriter.add(parkedTier, record, item.lane === 'retried').then((at) => {
       if (at !== undefined) {
         countMove(health, item, 'waiting');
@@ -183,13 +183,13 @@ export class Outbox {
       return 'settled';
     }
     if (this.#options.isErased(item.head)) {
-      // A result of a request on the wire counts; the event is not tried again, and not stored.
+      // The result of its request has been counted; the event is neither tried again nor stored.
       order?.done(item, item.follower);
       recordStop(this.#options, item, { kind: 'erased' });
       return 'settled';
     }
     if (attempt !== undefined) return this.#moveFailed(item, attempt, attempt.outcome, isProbe, nowMs);
-    // A version that starts an order sends like this until the dispatcher without order has ended.
+    // If a version introduces an order, its batches come here until the dispatcher without an order has ended.
     if (order === undefined) {
       return item.isReadable ? this.#retryNow(item, notSent) : this.#keepLine(item);
     }
@@ -249,7 +249,7 @@ export class Outbox {
     return stored;
   }
 
-  /** A parked event waits on in its frame in the log. */
+  /** Parks an event; one that is parked already stays in its frame in the log. */
   #waitBehind(item: DispatchItem, order: VisitorOrder, attempted: Attempted, reason: string): Whereabouts {
     if (item.follower === undefined) return this.park(item, order, attempted, reason);
     item.follower.attempted = attempted;
@@ -262,7 +262,7 @@ export class Outbox {
     return this.#store(item, retryTier(0), { attempted: item.attempted, reason, notBefore: nowMs }, nowMs);
   }
 
-  /** The retry log has no room for another attempt of this account's events. */
+  /** Stores an event as a dead letter, since the retry log has no room for its record. */
   #deadLetterNoRoom(item: DispatchItem, record: RetryRecord, exchange?: Attempt['exchange']): Promise<void> {
     const { attempts, firstAttemptAt, lastAttemptAt, request } = record;
     const made = { attempts, firstAttemptAt, lastAttemptAt, ...(request === undefined ? {} : { request }) };
@@ -294,7 +294,7 @@ export class Outbox {
     return this.#options.keepUntried({ kind: 'unreadable line', data: item.line });
   }
 
-  /** The dead letters have no room either. The event was resolved between the two times. */
+  /** Records an event as skipped, since the dead letters have no room either. It was resolved between the two times. */
   #skip({ frame: { source }, head }: DispatchItem, firstAttemptAtMs: number): void {
     if (source.kind === 'log') recordSkipped(this.#options, 'dead_letters_full', source.message.storedAtMs);
     else recordSkipped(this.#options, 'dead_letters_full', head.receivedAtMs, firstAttemptAtMs);

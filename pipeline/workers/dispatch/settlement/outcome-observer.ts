@@ -18,7 +18,7 @@ export type OutcomeNote = {
   readonly exchange: FailedExchange | undefined;
   /** Requests made so far. */
   readonly attempts: number;
-  /** The version that decided it; undefined if none did, as for a quarantined event. */
+  /** The version that decided the event; undefined if none did, as for a quarantined event. */
   readonly versionNumber: number | undefined;
   readonly atMs: number;
 };

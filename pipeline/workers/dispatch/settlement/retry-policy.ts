@@ -10,11 +10,11 @@ export type FailedAttempt = {
   readonly attempted: Attempted;
   readonly outcome: Exclude<Outcome, { readonly kind: 'delivered' | 'dropped' }>;
   readonly nowMs: number;
-  /** Whether the destination accepted other events since it refused its key or token at this one. */
+  /** Whether the destination accepted other events after it refused its key or token for this one. */
   readonly hasTakenOthers: boolean;
 };
 
-/** `attempted`: including the failed attempt, where it counts. */
+/** `attempted`: including the failed attempt, if it counts. */
 export type NextStep = { readonly attempted: Attempted; readonly reason: string } & (
   | {
       /** `paused`: the destination refuses its key or token, which does not count as an attempt. */
@@ -40,16 +40,16 @@ export const retryAfterMaxMs = 3_600_000;
 
 /**
  * Exponential back-off with full jitter inside each step: the wait after attempt n lies anywhere between the longest
- * wait of the step before and its own, so waits never shrink and a burst of failures spreads out. Events are tried for
- * `windowMs` after their first attempt, the last time at its very end. `pauseMs` is the first pause of a destination that
- * refuses its key or token.
+ * wait of the previous step and its own longest wait, so waits never shrink and a burst of failures spreads out. Events
+ * are tried for `windowMs` after their first attempt, the last time at its very end. `pauseMs` is the first pause of a
+ * destination that refuses its key or token.
  */
 export function createRetryPolicy(windowMs: number, pauseMs: number): RetryPolicy {
   return ({ attempted, outcome, nowMs, hasTakenOthers }, random) => {
     const { reason } = outcome;
     const { firstAttemptAtMs = nowMs } = attempted;
     const counted = { ...attempted, attempts: attempted.attempts + 1, firstAttemptAtMs };
-    // A destination that accepts others refuses this event, even if its answer names the key.
+    // A destination that accepts other events refuses this one, even if its answer names the key.
     const isRefused = outcome.kind === 'reject' || (outcome.refusesAccess === true && hasTakenOthers);
     if (isRefused) return { kind: 'dead letter', why: 'refused', attempted: counted, reason };
     if (outcome.refusesAccess === true) {
@@ -74,7 +74,7 @@ function backoffMs(tier: number, random: number): number {
   return Math.round(shortest + random * (longest - shortest));
 }
 
-/** The first tier with waits at least this long: waits in a tier are close to each other. */
+/** The first tier whose longest wait is at least this long, so that waits in a tier are close to each other. */
 function tierFor(delayMs: number): number {
   const delay = retryTierDelaysMs.findIndex((longest) => longest >= delayMs);
   return retryTier(delay === -1 ? retryTierDelaysMs.length - 1 : delay);

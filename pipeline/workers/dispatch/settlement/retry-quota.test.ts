@@ -102,11 +102,11 @@ test('retry limits: however many destinations of however many accounts grow as f
   const account = fc.integer({ min: 1, max: 1_100 });
   fc.assert(
     fc.property(fc.array(account, { minLength: 1, maxLength: 8 }), (accounts) => {
-      // By account: what each of its destinations has. They fail alike.
+      // By account: the bytes of each of its destinations, which all fail alike.
       const held = accounts.map(() => 0);
       const usedNow = (): number => held.reduce((sum, each, index) => sum + each * (accounts[index] ?? 0), 0);
       for (let round = 0; round < 60; round += 1) {
-        // What all see was looked at before any of them grew.
+        // All accounts see the use that was measured before any of them grew.
         const used = usedNow();
         const accountsThere = held.filter((each) => each > 0).length;
         accounts.forEach((destinations, index) => {

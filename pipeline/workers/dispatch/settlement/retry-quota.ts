@@ -1,19 +1,19 @@
 /** A destination's limits in the retry log, in bytes. */
 export type RetryLimits = {
-  /** Beyond it nothing is stored. */
+  /** Beyond this nothing is stored. */
   readonly bytesMax: number;
-  /** Beyond it no fresh events are taken. At most half of `bytesMax`. */
+  /** Beyond this no fresh events are taken. At most half of `bytesMax`. */
   readonly waitingMax: number;
-  /** Whether accounts together have reached their limit there. */
+  /** Whether all accounts together have reached their limit in the log. */
   readonly isLogFilling: boolean;
 };
 
 export type RetryQuotaOptions = {
   /** The present limits. */
   readonly limits: () => RetryLimits;
-  /** Its bytes counted elsewhere: parked events, and records on their way to the log. */
+  /** Bytes of the destination that are counted elsewhere: parked events, and records on their way to the log. */
   readonly otherBytes: () => number;
-  /** Reads its bytes in the log, without parked events. */
+  /** Reads the destination's bytes in the log, without parked events. */
   readonly measure: () => Promise<number>;
   readonly counts: Record<'retry_share_pauses', number>;
   /** Called with an error of the log; the failed read is repeated. */
@@ -22,13 +22,13 @@ export type RetryQuotaOptions = {
 
 /** A destination that took no fresh events takes them again below this fraction of the limit. */
 const resumeShare = 0.9;
-/** The count is wrong after another process removed frames: while it seems full the log is asked this often, in ms. */
+/** How often to measure again while the quota seems full, in ms: another process may have removed frames. */
 const measureEveryMs = 30_000;
 
 /**
- * Counts the bytes of one destination in the retry log, which all accounts share. Past the limit of waiting events the
- * destination takes no fresh events: these wait in its account's log. The rest of its quota is for events in memory by
- * then, and for the second copy of an event between a failed retry and the removal of its earlier record.
+ * Counts the bytes of one destination in the retry log, which all accounts share. Beyond `waitingMax` the destination
+ * takes no fresh events: these wait in its account's log. The rest of its quota is for events in memory at that time,
+ * and for the second copy of an event between a failed retry and the removal of its earlier record.
  */
 export class RetryQuota {
   readonly #options: RetryQuotaOptions;
@@ -36,10 +36,10 @@ export class RetryQuota {
   #isFull = false;
   #measuredAtMs = performance.now();
   #isMeasuring = false;
-  /** Bytes stored and removed since the last question, whose answer may or may not include them. */
+  /** Bytes stored less bytes removed since the last measurement began, which may or may not include them. */
   #sinceAsked = 0;
 
-  /** `bytes`: its present bytes, without parked events. */
+  /** `bytes`: the destination's present bytes, without parked events. */
   constructor(options: RetryQuotaOptions, bytes: number) {
     this.#options = options;
     this.#bytes = bytes;
@@ -49,7 +49,7 @@ export class RetryQuota {
     return this.#bytes + this.#options.otherBytes();
   }
 
-  /** Its limit in the log. */
+  /** The destination's limit in the log. */
   get bytesMax(): number {
     return this.#options.limits().bytesMax;
   }
@@ -65,8 +65,8 @@ export class RetryQuota {
   }
 
   /**
-   * Whether the log may get this many bytes more. A record that replaces an earlier one is allowed even where a new
-   * version has lowered the limit, unless others need the room.
+   * Whether this many more bytes may be stored. A record that replaces an earlier one may exceed the limit, which a new
+   * version may have lowered, unless the log is filling.
    */
   hasRoom(bytes: number, isReplacement: boolean): boolean {
     const { bytesMax, isLogFilling } = this.#options.limits();
@@ -80,7 +80,7 @@ export class RetryQuota {
     return this.#isFull;
   }
 
-  /** Whether no fresh events are to be taken, if `heldBytes` in memory were stored as well. */
+  /** Whether no fresh events may be taken, given that `heldBytes` in memory may have to be stored as well. */
   isFull(heldBytes: number): boolean {
     const { waitingMax } = this.#options.limits();
     const { bytes } = this;
@@ -115,19 +115,19 @@ export class RetryQuota {
 export type RetryUse = {
   /** Bytes of all accounts. */
   readonly used: number;
-  /** Infinity where the log has no limit. */
+  /** Infinity if the log has no limit. */
   readonly capacity: number;
-  /** Accounts with bytes there. */
+  /** Number of accounts with bytes in the log. */
   readonly accounts: number;
-  /** Destinations of the account's live version. */
+  /** Number of destinations of the account's live version. */
   destinationsOf(accountId: string): number;
 };
 
 /**
  * The limits of a destination in the retry log: an equal part of its account's limit, so that an account keeps its
- * quota however many destinations it has. Fresh events are taken only while the log is filled to less than `all`, and
- * fewer the fuller it is. The room above `all` is a reserve: each account with data there has an equal part of it, and
- * no more once the log is fuller than `all`.
+ * quota however many destinations it has. The fuller the log, the fewer fresh events are taken. The room above the
+ * fraction `all` is a reserve, of which each account with data in the log has an equal part; once the log is fuller
+ * than `all`, an account has no more than that part.
  */
 export function retryLimits(
   accountId: string,
@@ -136,7 +136,7 @@ export function retryLimits(
 ): RetryLimits {
   const { capacity, used } = use;
   const quota = capacity * account;
-  // An account without bytes there is one more.
+  // One more, since this account may have no bytes in the log yet.
   const reserved = Math.min(quota, (capacity * (1 - all)) / (use.accounts + 1));
   const free = capacity * all - used;
   const ofDestination = (bytes: number): number =>

@@ -10,7 +10,7 @@ import type { LogWriterOptions } from './log-writer.ts';
 export type RetryWriterOptions = LogWriterOptions & {
   /** Whether the destination may store this many bytes in the log in addition to `bytesWaiting`. */
   hasRoom(bytes: number, isReplacement: boolean): boolean;
-  /** Called with each frame the log has stored. */
+  /** Called with each frame that the log has stored. */
   onStored(
     tier: number,
     frame: { readonly seq: number; readonly bytes: number; readonly records: readonly RetryRecord[] },
@@ -20,9 +20,9 @@ export type RetryWriterOptions = LogWriterOptions & {
 /** With their pauses these take 2 s. */
 const triesWhileFull = 5;
 
-/** Bytes of a frame's events when they are read back, at most. */
+/** Bytes of the events of a frame, at most, which are in memory when it is read back. */
 const frameBytesMax = 256 * 1024;
-/** For parked events: a frame leaves the log when all of it is settled. */
+/** The same for parked events; smaller, since a frame leaves the log only when all of it is settled. */
 const parkedFrameBytesMax = 128 * 1024;
 
 type Waiting = {
@@ -56,9 +56,8 @@ export class RetryWriter {
   }
 
   /**
-   * Resolves once the log has the record, or with undefined if it refuses it: the destination has no room there, or
-   * the tries are used up. Rejects when the dispatcher ended before. `isReplacement`: the record replaces an earlier
-   * one of the event.
+   * Resolves once the log has the record, or with undefined if the destination has no room there, or the tries are used
+   * up. Rejects if the dispatcher ends before. `isReplacement`: the record replaces an earlier one of the event.
    */
   add(tier: number, record: RetryRecord, isReplacement: boolean): Promise<StoredRecord | undefined> {
     const line = encodeRetryRecord(record);
@@ -92,7 +91,7 @@ export class RetryWriter {
     this.#tiers.delete(tier);
   }
 
-  /** Undefined if the log refused it. */
+  /** Undefined if the log refused the frame. */
   async #store(tier: number, frame: readonly Waiting[]): Promise<Omit<StoredRecord, 'index'> | undefined> {
     const { destinationId, onStored } = this.#options;
     const payload = bytesOf(frame);

@@ -41,19 +41,19 @@ export type SettlementOptions = {
 };
 
 /**
- * Cost, in addition to its bytes, of an event that goes to the retry log or the dead letters. A delivered one costs
+ * Cost, in addition to its bytes, of an event that goes to the retry log or the dead letters. A delivered event costs
  * little.
  */
 const movedUnits = 4_000;
-/** Cost of masking a failed request and its answer, once a request: some 100 µs. */
+/** Cost of masking a failed request and its answer, once per request: some 100 µs. */
 const exchangeUnits = 10_000;
 /** Parked events stored in one turn: each takes some 40 µs, and a failure may park thousands at once. */
 export const parkedATurn = 32;
 
-/** Stores each event where its decision or its answer requires, and settles its line once it is there. */
+/** Stores each event where its decision or its answer requires, and settles its line once it is stored. */
 export class Settlement {
   readonly #options: SettlementOptions;
-  /** Ended requests. Very many may end at once, such as those whose name look-up hung. */
+  /** Ended requests that are not settled. Very many may end at once, such as those whose name look-up hung. */
   readonly #ended: EndedBatch[] = [];
   readonly #nextEnded: () => EndedBatch | undefined;
   readonly #storeNextParked: () => number | undefined;
@@ -151,7 +151,7 @@ export class Settlement {
     this.keep({ untried: [{ kind: 'unreadable line', data: item.line }], finish });
   }
 
-  /** Puts an event to be sent into its lane, unless it must wait for an earlier one of its visitor. */
+  /** Puts an event that is to be sent into its lane, unless it must wait for an earlier event of its visitor. */
   queue(item: DispatchItem): void {
     const { sending, order } = this.#options;
     const { source } = item.frame;
@@ -164,7 +164,7 @@ export class Settlement {
     sending.add(item);
   }
 
-  /** A retry that was not known to wait: events of its visitor in the lanes wait for it. */
+  /** A retry returns. If it was not known to wait, later events of its visitor in the lanes must wait for it. */
   #returned(returned: DispatchItem, order: VisitorOrder, { tier, seq }: { tier: number; seq: number }): void {
     if (!order.returned(returned, { tier, seq })) return;
     const isLater = (item: DispatchItem): boolean => item.visitorId === returned.visitorId && !order.isHead(item);
@@ -178,7 +178,7 @@ export class Settlement {
     if (place === 'next') return true;
     item.frame.isStarted = true;
     if (place === 'known') {
-      // A second delivery. Its line is settled once the log surely has the first.
+      // A second delivery: its line is settled once the retry log has the event.
       counts.already_waiting += 1;
       writes.after(order.stored(item), () => inbox.settle(item));
     } else {
@@ -203,7 +203,7 @@ export class Settlement {
     else inbox.handBack(item.frame);
   }
 
-  /** Stores parked events, some in a turn. Returns whether some are left. */
+  /** Stores up to `parkedATurn` parked events. Returns whether some are left and may be stored in this round. */
   storeParked(): boolean {
     const { outbox, budget } = this.#options;
     for (let stored = 0; stored < parkedATurn && outbox.parking > 0; stored += 1) {

@@ -15,7 +15,7 @@ import { notAttempted } from '../events/attempted.ts';
 import type { Attempted } from '../events/attempted.ts';
 import type { FrameInFlight } from './frames-in-flight.ts';
 
-/** The version that decides about events, where its rules can be read. */
+/** The version that decides about events; its plan is undefined if its rules cannot be read. */
 export type DecidingVersion = { readonly versionNumber: number; readonly plan: DispatchPlan | undefined };
 
 /** Fresh events come from EVENTS, retried ones from the retry log. */
@@ -23,7 +23,7 @@ export type LaneClass = 'fresh' | 'retried';
 
 /** The fields of an event's retry record, without its attempts. */
 export type Recorded = {
-  /** Its place in EVENTS; undefined if an earlier build stored the record. */
+  /** The event's place in EVENTS; undefined if an earlier build stored the record. */
   readonly origin: EventOrigin | undefined;
   /** Whether its record contains the event: EVENTS may no longer have it. */
   readonly isCopied: boolean;
@@ -32,9 +32,9 @@ export type Recorded = {
 export const inFull: Consented = { isLimited: false, consentMode: undefined };
 
 /**
- * One event on its way to the destination. Only the head of a fresh one is read; its line is decoded for its request,
- * and parsed when a rule or a kind needs more. Both are forgotten when the request is made: texts and object trees that
- * live as long as a request cost garbage collection most.
+ * One event on its way to the destination. Only the head of a fresh event is read; the line is decoded for the request,
+ * and parsed if a rule or a kind needs more. Both are forgotten once the request is made, since texts and object trees
+ * that live as long as a request cost garbage collection most.
  */
 export class DispatchItem implements OutboundEvent, Subject {
   readonly frame: FrameInFlight;
@@ -49,9 +49,9 @@ export class DispatchItem implements OutboundEvent, Subject {
   /** The version of its decision, mapped properties, size and group; undefined before it is decided. */
   decidedBy: DecidingVersion | undefined;
   mapped: OutboundEvent['mapped'];
-  /** How it may be sent. */
+  /** Whether the event may be sent only for limited use, and with which consent mode. */
   consented: Consented = inFull;
-  /** Set while rules decide about it, and again for its request. */
+  /** The work that rules may still spend on the event: set while they decide about it, and again for its request. */
   work: Work | undefined;
   group: string | undefined;
   readonly #read: ReadEvent;
@@ -92,7 +92,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return this.frame.source.kind === 'log' ? 'fresh' : 'retried';
   }
 
-  /** `bytes` without a mapping. */
+  /** `bytes` before a mapping. */
   get bytesRead(): number {
     return this.#read.bytes;
   }
@@ -114,7 +114,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return { seq: source.message.seq, line: this.index };
   }
 
-  /** The line it was read from: unique, and the same when it is read again. */
+  /** Names the line that the event was read from: unique, and the same when the event is read again. */
   get readFrom(): string {
     const { source } = this.frame;
     switch (source.kind) {
@@ -149,7 +149,7 @@ export class DispatchItem implements OutboundEvent, Subject {
     return (this.#parsed ??= parseResolved(this.line));
   }
 
-  /** Whether all of it can be read, not only its head. */
+  /** Whether the whole event can be read, not only its head. */
   get isReadable(): boolean {
     try {
       return this.resolved.v === 1;

@@ -1,20 +1,20 @@
-/** Limits of one dispatcher on a thread with few. */
+/** Limits of one dispatcher on a thread with few dispatchers. */
 export type FrameLimits = { readonly bytesMax: number; readonly framesAheadMax: number };
 
 /** The frames that one dispatcher may hold. */
 export type FrameQuota = {
-  /** From this many bytes of frames on it takes no more. */
+  /** With this many bytes of frames the dispatcher takes no more. */
   readonly bytesMax: number;
-  /** Frames it may have fetched and not started: at most half of `bytesMax`, and one at least. */
+  /** Frames that it may have fetched and not started: about half of `bytesMax` at most, and one at least. */
   readonly framesAheadMax: number;
-  /** A frame of this size was taken: the next ones are assumed to be like it. */
+  /** A frame of this size was taken; the next ones are assumed to be as large. */
   note(bytes: number): void;
   leave(): void;
 };
 
 /** Assumed size of a frame before the first. */
 const bytesAtFirst = 64 * 1024;
-/** Weight of the newest frame against all before it, where it is smaller. */
+/** Weight of the newest frame in the assumed size, if it is smaller than that. */
 const newestWeight = 0.2;
 
 /**
@@ -26,7 +26,7 @@ export class FrameQuotas {
   readonly #bytesMax: number;
   #members = 0;
 
-  /** `bytesMax`: of all dispatchers of the thread together, about. */
+  /** `bytesMax`: for all dispatchers of the thread together, about. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }

@@ -6,7 +6,7 @@ import type { LineBits } from '../events/line-bits.ts';
 
 /**
  * The origin of a frame, to which it may be handed back: the account's log, a tier of the retry log, or a parked event
- * of it.
+ * in the retry log.
  */
 export type FrameSource =
   | { readonly kind: 'log'; readonly message: LogMessage }
@@ -19,13 +19,13 @@ export type FrameInFlight = {
   readonly bytes: number;
   /** Unsettled events. */
   left: number;
-  /** Its settled lines, a bit each; undefined while there are none. For a frame of the account's log. */
+  /** The settled lines of a frame of the account's log, a bit each; undefined while there are none. */
   settled: LineBits;
-  /** When its oldest event was accepted, in ms since the epoch, or the frame was stored as long as none is read. */
+  /** When the oldest event read was accepted or, before one is read, the frame was stored, in ms since the epoch. */
   sinceMs: number;
-  /** Whether an event of it was sent or counted: then it is finished here rather than handed back. */
+  /** Whether an event of the frame was sent or counted: then the frame is finished here rather than handed back. */
   isStarted: boolean;
-  /** Its index among the frames in flight; -1 when it is not one of them. */
+  /** Its index among the frames in flight; -1 if it is not in flight. */
   slot: number;
 };
 
@@ -52,9 +52,9 @@ const rangeAt = (seq: number): FrameRange => ({ from: seq, to: seq });
 
 type Span = { frames: number; from: number; to: number };
 
-/** The frames that a dispatcher works on; the server does not deliver them again meanwhile. */
+/** The frames that a dispatcher works on; meanwhile the server does not deliver them again. */
 export class FramesInFlight {
-  /** Not a Set: under constant change it leaves copies in the old heap that keep their entries. */
+  /** Not a Set: one that changes constantly leaves copies in the old heap, which keep its entries alive. */
   readonly #frames: FrameInFlight[] = [];
   readonly #touchEveryMs: number;
   /** For each log: the number of frames in flight, and the range of sequences since there were none. */
@@ -73,7 +73,7 @@ export class FramesInFlight {
     return this.#bytes;
   }
 
-  /** When the oldest event of the account's log among them was accepted, in ms since the epoch; undefined without one. */
+  /** When the oldest event in flight of the account's log was accepted, in ms since the epoch; undefined if none is. */
   get oldestSinceMs(): number | undefined {
     let oldest = Number.POSITIVE_INFINITY;
     for (const { source, sinceMs } of this.#frames) if (source.kind === 'log') oldest = Math.min(oldest, sinceMs);
@@ -84,7 +84,7 @@ export class FramesInFlight {
     return this.#frames;
   }
 
-  /** Whether frames of a log are among them. */
+  /** Whether frames of a log are in flight. */
   has(log: SuspectLog): boolean {
     return this.#spans[log].frames > 0;
   }
@@ -128,7 +128,7 @@ export class FramesInFlight {
     return frame;
   }
 
-  /** Returns whether the frame was still among them. */
+  /** Returns whether the frame was still in flight. */
   remove(frame: FrameInFlight): boolean {
     const last = this.#frames.at(-1);
     if (frame.slot < 0 || last === undefined) return false;
@@ -146,8 +146,8 @@ export class FramesInFlight {
   }
 
   /**
-   * Frames that nothing was done with, except those of the account's log that are older than a started one: events of a
-   * visitor in that one may go only after theirs.
+   * Frames that nothing was done with, except frames of the account's log that are older than a started one: events of
+   * a visitor in the older frame must be sent before those in the started one.
    */
   get unstarted(): ReadonlySet<FrameInFlight> {
     let newestBegun = 0;

@@ -54,22 +54,22 @@ export type UntriedRecord = {
 type UnopenedFrame = {
   readonly frame: FrameInFlight;
   readonly message: LogMessage;
-  /** Lines an earlier dispatcher had settled. */
+  /** Lines that an earlier dispatcher had settled. */
   readonly settledBefore: LineBits;
   opened: OpenedFrame | undefined;
   next: number;
 };
 
 /**
- * The frames of a dispatcher from their delivery to their acknowledgement, fresh ones of the account's log and those of
- * the retry log: opened into events as these are wanted, in flight until each event is settled, and acknowledged once
- * health has stored that. A frame that is handed back comes again.
+ * The frames of a dispatcher, of the account's log and of the retry log, from delivery to acknowledgement. A frame is
+ * opened when its events are wanted, is in flight until each of them is settled, and is acknowledged once health has
+ * stored that. A frame that is handed back is delivered again.
  */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #frames: FramesInFlight;
   readonly #framesOpened = { frames: 0, events: 0 };
-  /** In flight, but not read to their ends: garbage collections would copy parsed events that wait. */
+  /** In flight, but not read to their ends, since garbage collections would copy waiting parsed events. */
   #unopened: UnopenedFrame[] = [];
 
   constructor(options: InboxOptions) {
@@ -106,7 +106,7 @@ export class Inbox {
     return Math.max(0, nowMs - (this.#frames.oldestSinceMs ?? nowMs));
   }
 
-  /** Bytes of the frames in flight, opened. */
+  /** Bytes of the frames in flight when opened. */
   get bytes(): number {
     return this.#frames.bytes;
   }
@@ -135,7 +135,7 @@ export class Inbox {
     this.#finish({ kind: 'log', message });
   }
 
-  /** Skips an event of the account's log that was read. */
+  /** Skips an event that was read from the account's log. */
   skipEvent(item: DispatchItem, reason: SkipReason): void {
     const { source } = item.frame;
     if (source.kind === 'log') this.#skipped(reason, source.message.storedAtMs, 1);
@@ -159,7 +159,7 @@ export class Inbox {
     }
   }
 
-  /** Records frames that were skipped unread: they count with as many events as the frames before. */
+  /** Records frames that were skipped unread. Their number of events is estimated from the frames opened before. */
   skippedFrames(frames: number, reason: SkipReason, { fromMs, toMs }: Omit<Skipped, 'events'>): void {
     const { counts, health } = this.#options;
     const opened = this.#framesOpened;
@@ -214,13 +214,13 @@ export class Inbox {
     }
   }
 
-  /** The event is settled, and the next dispatcher must know it. */
+  /** The event is settled, which is stored for the next dispatcher. */
   settle({ frame, index }: Pick<DispatchItem, 'frame' | 'index'>): void {
     this.#options.health.moved();
     this.#settle(frame, index);
   }
 
-  /** The event is not for the destination: a second decision gives the same result. */
+  /** The event is not sent. This need not be stored, since a second decision gives the same result. */
   skip({ frame, index }: DispatchItem): void {
     this.#settle(frame, index);
   }
@@ -293,7 +293,7 @@ export class Inbox {
     return part.storedAtMs === storedAtMs ? part.lines : undefined;
   }
 
-  /** One event of the frame is settled: that of the line, or none when all were read. */
+  /** The event of a line is settled; or, with line undefined, all lines of the frame are read. */
   #settle(frame: FrameInFlight, line: number | undefined): void {
     frame.left -= 1;
     if (frame.left > 0) {
@@ -305,7 +305,7 @@ export class Inbox {
 
   #finish(source: FrameSource): void {
     const { health, order } = this.#options;
-    // A finished frame is stored as such before it is acknowledged.
+    // The position stores that a frame is finished before the frame is acknowledged.
     if (source.kind === 'log') source.message.finish();
     if (source.kind === 'parked') order?.settled();
     const stored = health.stored();

@@ -24,7 +24,7 @@ function rigOf({ patienceMs = Infinity, mayTake = (): boolean => true } = {}) {
     taken,
     alone: (name: string) => isolation.alone(() => take(name)),
     beside: (name: string) => isolation.beside(() => void take(name)),
-    /** What was taken is finished one after the other, until so many were; what was in flight together is returned. */
+    /** Finishes taken frames one after the other until `count` were taken. Returns which were in flight together. */
     async finishAll(count: number): Promise<string[][]> {
       const together: string[][] = [];
       while (taken.length < count || inFlight.size > 0) {

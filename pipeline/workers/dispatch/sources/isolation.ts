@@ -4,21 +4,21 @@ import type { Inbox } from './inbox.ts';
 
 export type IsolationOptions = {
   readonly inbox: Pick<Inbox, 'isEmpty' | 'isInFlight'>;
-  /** A frame waits this long until nothing else is in flight; then it is taken anyway, in ms. */
+  /** How long a frame waits until nothing else is in flight, in ms; then it is taken anyway. */
   readonly patienceMs: number;
-  /** Whether frames of the retry log are taken: otherwise frames in flight may not end. */
+  /** Whether frames of the retry log are taken; if not, frames in flight might never end. */
   mayTake(): boolean;
 };
 
-/** The next suspected frame waits this long for running retries, which may be many one after the other, in ms. */
+/** How long a suspected frame waits for running retries, in ms; there may be many, one after the other. */
 export const aloneWithinMs = 1_000;
 /** How often to check whether frames in flight are done, in ms. */
 const lookEveryMs = 5;
 
 /**
  * Isolates frames that are suspected of an earlier dispatcher's death. A suspect is taken only when nothing is in
- * flight, and nothing else is taken until it is done, so that a death in between is its fault. Other waiting frames go
- * before the next suspect.
+ * flight, and nothing else is taken until it is done, so a death in between is due to the suspect. Other waiting frames
+ * are taken before the next suspect.
  */
 export class Isolation {
   readonly #options: IsolationOptions;
@@ -28,14 +28,14 @@ export class Isolation {
     this.#options = options;
   }
 
-  /** Calls `take` once no frame is worked on alone. */
+  /** Calls `take` once no frame is isolated. */
   async beside(take: () => void): Promise<void> {
     while (this.#isolated !== undefined) await this.#isolated;
     take();
   }
 
   /**
-   * Calls `take`, which returns the frame that it took, if any, with nothing else in flight; settles when that is done.
+   * Calls `take` once nothing else is in flight; it returns the frame that it took, if any. Settles when that is done.
    */
   async alone(take: () => FrameInFlight | undefined): Promise<void> {
     while (this.#isolated !== undefined) await this.#isolated;

@@ -11,7 +11,7 @@ export type LogSourceOptions = {
   readonly inbox: Inbox;
   readonly frameQuota: FrameQuota;
   readonly quarantine: Quarantine;
-  /** Why frames up to this sequence are skipped; undefined if they are not. */
+  /** Why the frame of a sequence is skipped; undefined if it is not. */
   readonly skipReason: (seq: number) => SkipReason | undefined;
   /** A frame that is not skipped was opened. */
   readonly onFrame: () => void;
@@ -31,8 +31,8 @@ export async function openLogFrames(host: SourceHost, options: LogSourceOptions)
 }
 
 /**
- * All present frames are in flight at once: older frames that are handed back while newer ones are in flight would come
- * after these.
+ * Takes up to `framesAtOnce` frames together: older frames that are handed back while newer ones are in flight would be
+ * delivered after these.
  */
 function openTogether(host: SourceHost, options: LogSourceOptions): void {
   const { pullConsumer, quarantine, skipReason, onFrame } = options;
@@ -59,7 +59,7 @@ function openFrame(
   }
   const target = host.target();
   const skippedFor = skipReason(message.seq);
-  // A disabled destination moves on with its account and never gets these events, unless by a replay.
+  // The position of a disabled destination advances; it gets these events only by a replay.
   if (target?.destination.isEnabled === false) inbox.pass(message);
   else if (skippedFor !== undefined) inbox.skipFrame(message, skippedFor);
   else if (target?.prepared === undefined) inbox.refuse(message);

@@ -1,8 +1,8 @@
 import type { RoundBudget } from './round-budget.ts';
 
 /**
- * Takes from a source while its account has units left in this round of the thread. Then it returns undefined, and the
- * account's turn in a later round wakes the dispatcher.
+ * Calls `take` while the account has units left in this round of the thread. With none left it returns undefined, and
+ * the account's turn in a later round wakes the dispatcher.
  */
 export function paced<Of, Args extends readonly unknown[]>(
   budget: Pick<RoundBudget, 'mayWork' | 'wait'>,

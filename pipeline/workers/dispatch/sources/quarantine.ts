@@ -13,7 +13,7 @@ export type QuarantineOptions = {
   /** Whether frames of the retry log are taken. */
   readonly mayTakeRetries: () => boolean;
   readonly isRunning: () => boolean;
-  /** Called before a frame of the retry log is opened alone: frames that wait for room there are handed back. */
+  /** Called before a frame of the retry log is opened alone: frames that wait for room in that log are handed back. */
   readonly makeRoom: () => void;
 };
 
@@ -44,7 +44,7 @@ export class Quarantine {
     return isQuarantined(this.#options.suspicion.log, seq);
   }
 
-  /** As `holdsFrame`, for a frame of the retry log, or one of its lines. */
+  /** The same for a frame of the retry log, or one of its lines. */
   holdsRetry(seq: number, line?: number): boolean {
     return isQuarantined(this.#options.suspicion.retry, seq, line);
   }

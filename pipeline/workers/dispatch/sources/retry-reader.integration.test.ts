@@ -31,7 +31,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-/** Puts one event a frame into the first tier, due at once. */
+/** Puts events into the first tier, one per frame, due at once. */
 async function store(destinationId: string, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     const at = Date.now() - 1_000;
@@ -88,7 +88,7 @@ test('retry reader: hand back: a frame that comes back while the next one is bei
   read(destinationId, (id, frame) => {
     if (id === 'a' && handedBack < 3) {
       handedBack += 1;
-      // The next read has been asked for by then and is not answered yet.
+      // By then the next read has been requested and not answered yet.
       queueMicrotask(() => frame.abandoned());
       return;
     }

@@ -17,7 +17,7 @@ test('due times: with the clock set back by an hour, all frames of a tier are du
     times.dueAtMs(wallMs + hourMs + afterMs, { wallMs, monotonicMs: 10 * index }),
   );
   expect(due).toEqual([5_000, 5_010, 5_020]);
-  // Asked for once the first was due, as a reader does.
+  // Computed once the first frame was due, as a reader does.
   expect(times.dueAtMs(wallMs + hourMs + 4_000, { wallMs: wallMs + 5_000, monotonicMs: 5_030 })).toBe(8_000);
 });
 

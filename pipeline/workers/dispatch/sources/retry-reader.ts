@@ -44,7 +44,7 @@ type StoredFrame = {
 
 type Content<Of> =
   | { readonly kind: 'records'; readonly records: readonly Of[] }
-  /** This build cannot read it. */
+  /** This build cannot read the frame. */
   | { readonly kind: 'unreadable'; readonly data: Uint8Array; readonly problem: string };
 
 export type LoadedRecord = { readonly record: RetryRecord; readonly loaded: LoadedEvent };
@@ -57,7 +57,7 @@ export type RetryReaderOptions = {
   readonly destinationId: string;
   readonly events: ReferencedEvents;
   readonly references: HeldReferences;
-  /** Whether parked events are due like those that wait for a time: a destination without order sends them at once. */
+  /** Whether parked events are read as due retries, as in a destination without order, which sends them at once. */
   readonly isParkedDue: boolean;
   /** Finished frames of a tier after one in use take at most this many bytes in the log. */
   readonly finishedBytesMax: () => number;
@@ -67,7 +67,7 @@ export type RetryReaderOptions = {
   readonly warn: (error: unknown) => void;
 };
 
-// Maximum number of frames of one tier. A frame is often a single event, and is held until health has stored its count.
+// Frames of one tier in memory. A frame is often a single event, and is held until health has stored its count.
 const framesHeldMax = 128;
 const bytesHeldMax = 1024 * 1024;
 const purgeEveryMs = 1_000;
@@ -84,7 +84,7 @@ type Tier = {
   /** Whether the log may have frames at or after `nextSeq`. */
   maybeMore: boolean;
   nextSeq: number;
-  /** Frames handed back so far: a read in progress then is void. */
+  /** Number of frames handed back so far; a read during which it changes is repeated. */
   handBacks: number;
   /** The head of the tier, read and not taken; its due time is on the monotonic clock. */
   head: { readonly frame: StoredFrame; readonly dueAtMs: number } | undefined;
@@ -98,11 +98,11 @@ type Tier = {
 /**
  * Reads the retry log of one destination as its frames fall due. A tier is first in, first out, and its waits are
  * alike, so its head determines the next read. A frame stays in the log until `finished`, so nothing is lost with the
- * process. There is no consumer, which would cost something while nothing waits: the log itself keeps the position.
+ * process, and no position is stored. A consumer would cost the log something while nothing waits.
  */
 export class RetryReader {
   readonly #options: RetryReaderOptions;
-  /** Created with the first frame: most destinations never have any. */
+  /** A tier is created with its first frame, since most destinations never have any. */
   readonly #tiers = new Map<number, Tier>();
   readonly #wakeup = new Wakeup();
   #isOpen = false;
@@ -189,7 +189,7 @@ export class RetryReader {
     await this.#purge();
   }
 
-  /** Undefined for a tier this build does not know. */
+  /** Undefined for a tier that this build does not know, or that the visitors' order reads. */
   #tierOf(number: number): Tier | undefined {
     const known = this.#tiers.get(number);
     if (known !== undefined || !eventTiers.has(number)) return known;
@@ -244,7 +244,7 @@ export class RetryReader {
       tier.maybeMore = false;
       const { handBacks } = tier;
       const found = await this.#readNext(tier);
-      // Earlier frames came back meanwhile: the frame found is no longer the head.
+      // Earlier frames were handed back meanwhile, so the frame found is no longer the head.
       if (tier.handBacks !== handBacks) continue;
       if (found === undefined) return;
       tier.maybeMore = true;
@@ -345,7 +345,7 @@ function hasRoom({ heldSeqs, heldBytes }: Tier): boolean {
 
 /** How long until a tier is read again without a signal, in ms. */
 function waitOf(tier: Tier): number {
-  // A finished frame signals.
+  // A frame that is finished or handed back makes room and wakes the reader.
   if (!hasRoom(tier)) return Infinity;
   const nowMs = performance.now();
   if (tier.head !== undefined) return Math.max(0, tier.head.dueAtMs - nowMs);
@@ -376,15 +376,15 @@ function dueAtMsOf({ dueTimes }: Tier, { content }: StoredFrame): number {
   return dueTimes.dueAtMs(Math.max(...content.records.map(({ notBefore }) => notBefore)), clock);
 }
 
-/** When the frames of one tier of the retry log fall due, on the monotonic clock. Call it in the order of the log. */
+/** When the frames of one tier of the retry log fall due, on the monotonic clock. Call `dueAtMs` in the log's order. */
 type DueTimes = {
   dueAtMs(notBeforeMs: number, clock: { readonly wallMs: number; readonly monotonicMs: number }): number;
 };
 
 /**
  * `notBefore` is on the wall clock of the time of writing. No frame in a tier waits longer than `delayMaxMs`, so a
- * frame that seems to was written before the wall clock was set back, and is due at most `delayMaxMs` after its first
- * read. Later frames keep their distance from it: otherwise each would wait that long after the one before.
+ * frame that seems to do so was written before the wall clock was set back, and is due at most `delayMaxMs` after its
+ * first read. Later frames keep their distance from it: otherwise each would wait that long after the previous one.
  */
 export function createDueTimes(delayMaxMs: number): DueTimes {
   let first: { readonly notBeforeMs: number; readonly dueAtMs: number } | undefined;

@@ -56,7 +56,7 @@ function openRetryFrame(frame: RetryFrame, host: SourceHost, options: RetrySourc
   return undefined;
 }
 
-/** The next event of its visitor may go once this one is stored. */
+/** Hands over an event that cannot be tried. Once it is stored, the next event of its visitor may be sent. */
 function handUntried(
   { record, loaded, ...line }: UntriedRecord,
   host: SourceHost,
@@ -71,7 +71,7 @@ function handUntried(
   });
 }
 
-/** Later events of these visitors continue; none wait for a replay. */
+/** Hands over a quarantined frame. Later events of its visitors may then be sent; none wait for a replay. */
 function handQuarantined(
   frame: RetryFrame,
   records: readonly LoadedRecord[],

@@ -2,8 +2,8 @@ import type { CostBudget } from '../../../../shared/limits/index.ts';
 
 /**
  * Divides the time of a thread between accounts. In each round of the event loop all dispatchers of one account together
- * spend at most so many units of work on rules, requests and writes; then they wait for the next round, or longer where
- * the account's cost budget requires it.
+ * spend at most `roundUnitsMax` units of work on rules, requests and writes; then they wait for the next round, or
+ * longer if the account's cost budget requires it.
  */
 export class RoundBudgets {
   readonly #roundUnitsMax: number;
@@ -21,7 +21,7 @@ export class RoundBudgets {
     this.#pace = pace;
   }
 
-  /** One dispatcher's part in its account's budget. `goOn` wakes it: see `RoundBudget.wait`. */
+  /** Adds a dispatcher to its account's budget. `goOn` wakes the dispatcher: see `RoundBudget.wait`. */
   join(accountId: string, goOn: () => void): RoundBudget {
     const account = this.#accounts.get(accountId) ?? { id: accountId, members: 0, round: 0, spent: 0, queue: [] };
     this.#accounts.set(accountId, account);
@@ -74,8 +74,8 @@ export class RoundBudgets {
   }
 
   /**
-   * Wakes one dispatcher of each account, and the next one when that is done, as long as units are left. If all of a
-   * thousand were woken at once, most would find nothing left, round after round.
+   * Wakes one dispatcher of each account, and the next one when the first is done, as long as units are left. If a
+   * thousand were woken at once, most would find no units left, round after round.
    */
   #goOn(): void {
     let hasGone = false;
@@ -89,7 +89,7 @@ export class RoundBudgets {
       next();
       hasGone = true;
     }
-    // After everything that the woken dispatchers do at once: their promises are settled before the next tick.
+    // Continues after the immediate work of the woken dispatchers, whose promises are settled before the next tick.
     if (hasGone) queueMicrotask(() => process.nextTick(() => this.#goOn()));
     else if (this.#waiting.size > 0) this.#openRoundWhenDue();
   }

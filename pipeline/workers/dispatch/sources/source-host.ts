@@ -1,6 +1,6 @@
 import type { Taken } from './untried.ts';
 
-/** The fields of the live version that sources read: whether the destination is enabled, and can be sent to. */
+/** What sources read of the live version: whether the destination is enabled, and whether it can be sent to. */
 export type DestinationState = {
   readonly destination: { readonly isEnabled: boolean };
   readonly plan: object | undefined;

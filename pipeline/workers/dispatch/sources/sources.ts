@@ -10,8 +10,8 @@ export type SourcesOptions = LogSourceOptions &
   RetrySourceOptions & { readonly host: Omit<SourceHost, 'hand'>; fail(error: unknown): void };
 
 /**
- * The sources of a dispatcher's events, each read by a separate task: the account's log, retries and replays as they
- * fall due, and events that waited for an earlier one of their visitor. Their frames are in flight once opened.
+ * The sources of a dispatcher's events, each read by a separate task: the account's log; retries and replays as they
+ * fall due; and events that waited for an earlier one of their visitor. Frames are in flight once opened.
  */
 export class Sources {
   readonly #options: SourcesOptions;

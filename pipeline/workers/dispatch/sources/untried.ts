@@ -7,7 +7,7 @@ import type { LoadedEvent } from '../events/referenced-events.ts';
 import type { RetryPlace } from '../events/referenced-events.ts';
 import type { DispatchItem } from './dispatch-item.ts';
 
-/** A quarantined event of the retry log. */
+/** The record of a quarantined event in the retry log. */
 export type QuarantinedEvent = {
   readonly readFrom: RetryPlace | undefined;
   readonly attempted: Attempted;
@@ -16,20 +16,20 @@ export type QuarantinedEvent = {
   readonly origin: EventOrigin | undefined;
 };
 
-/** An item of a log without an attempt. */
+/** An item of a log for which no attempt is made. */
 export type Untried =
   /** A line of the log without an event that this build can read, or a whole frame without such a line. */
   | { readonly kind: 'unreadable line'; readonly data: string | Uint8Array }
   /** A frame of the retry log that this build cannot read. */
   | { readonly kind: 'unreadable frame'; readonly data: Uint8Array; readonly problem: string }
-  /** A reference to an event that is no longer in EVENTS: retention needed its room. */
+  /** A reference to an event that is no longer in EVENTS, since retention needed the room. */
   | { readonly kind: 'gone'; readonly receivedAtMs: number }
   /** A frame of the account's log with which threads died twice. */
   | { readonly kind: 'quarantined frame'; readonly message: Pick<LogMessage, 'seq' | 'data' | 'storedAtMs'> }
   /** An event of the retry log with which threads died twice. */
   | { readonly kind: 'quarantined event'; readonly event: ReadEvent; readonly about: QuarantinedEvent };
 
-/** `finish` is called once all of it is a dead letter, or recorded as skipped. */
+/** `finish` is called once each item is a dead letter, or recorded as skipped. */
 export type UntriedEvents = { readonly untried: readonly Untried[]; finish(): void };
 
 /** Everything that a source hands to the dispatcher. */

@@ -72,7 +72,7 @@ const mebibyte = 1024 ** 2;
 /** A budget that no other account shares. */
 const alonePace = (): CostBudget => new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
 
-/** A dispatcher's settings by default. */
+/** The default settings of a dispatcher. */
 export const defaultSettings = readDispatcherSettings(defaultsOf(dispatcherEnv));
 
 export type TestEvent = {
@@ -159,7 +159,7 @@ export async function createDispatcherRig(
     destinationId,
     /** The operator's connection, with which the test reads and changes the log. */
     connection,
-    /** The connection of its dispatchers and of a pipeline's jobs. */
+    /** The connection of the rig's dispatchers and of a pipeline's jobs. */
     pipelineConnection,
     replays,
     healthBucket: health,
@@ -173,7 +173,7 @@ export async function createDispatcherRig(
       announceWithdrawals(connection, [{ accountId, visitorIds: [visitorId], words, atMs }]),
     /** Outcomes that the dispatchers reported. */
     notes: notes as readonly OutcomeNote[],
-    /** The frames of each turn of the dispatchers. */
+    /** The frames in flight at the begin of each turn of the dispatchers. */
     turns: turns as readonly (FramesAtWork | undefined)[],
     /** Publishes a configuration to the dispatchers that run. Returns the number of its version. */
     configure(collections: TestCollections): number {
@@ -189,7 +189,7 @@ export async function createDispatcherRig(
       isBroken = true;
       for (const dispatcher of running) dispatcher.reconfigured();
     },
-    /** A dispatcher with its own connection can be cut off from the log. */
+    /** Starts a dispatcher. One with its own connection can be cut off from the log. */
     async start(
       {
         retryPolicyOf = createRetryPolicy,
@@ -249,7 +249,7 @@ export async function createDispatcherRig(
     sendRaw: (data: string | Uint8Array) => store(typeof data === 'string' ? Buffer.from(data) : data),
     /** The same events as `send` puts in, compressed. */
     compressed: (events: readonly TestEvent[]) => compressFrame(frameOf(accountId, events)),
-    /** The bytes that dispatchers quarantined as unreadable, oldest first. */
+    /** The bytes that dispatchers stored as unreadable dead letters, oldest first. */
     async unreadable(): Promise<Buffer[]> {
       const kept: Buffer[] = [];
       for (let seq = 1; ;) {
@@ -287,7 +287,7 @@ export async function createDispatcherRig(
       const entry = await positions.get(positionKey(destinationId));
       return entry?.value === undefined ? undefined : decodePosition(entry.value);
     },
-    /** Succeeded, failed, stopped and globalStop of the stored window. */
+    /** The sums of succeeded, failed, stopped and globalStop in the stored window. */
     async counted(instanceId = 'test'): Promise<readonly number[]> {
       const record = await this.health(instanceId);
       const sums = [0, 0, 0, 0];
@@ -334,7 +334,7 @@ export async function createDispatcherRig(
       const { ack_floor: floor } = await consumers.info(streams.events, dispatcherConsumer(destinationId));
       return floor.stream_seq;
     },
-    /** Frames of the account's log that are not acknowledged. */
+    /** Number of frames of the account's log that are not acknowledged, about: it is 0 only if there are none. */
     async unfinished(ofDestination = destinationId): Promise<number> {
       // Only its own consumer: the log also has consumers of earlier tests.
       const { consumers } = connection[client].jsm;
@@ -344,7 +344,7 @@ export async function createDispatcherRig(
       });
       // After a restart the log may lack the consumer until its dispatcher creates it again.
       if (own === undefined) return started.has(ofDestination) && running.size > 0 ? 1 : 0;
-      // A message that was just stored may not be counted as pending yet.
+      // A message that was just stored might not be counted as pending yet.
       return Math.max(own.num_pending + own.num_ack_pending, own.ack_floor.stream_seq < storedSeq ? 1 : 0);
     },
     /** Resolves once every frame of the account's log is acknowledged. */

@@ -10,8 +10,8 @@ import { createDispatcherRig } from './dispatcher-rig.ts';
 import type { DispatcherRig } from './dispatcher-rig.ts';
 
 /**
- * A dispatcher rig with a destination, whose connection to the log passes a gate: a test can hold, refuse or cut it
- * there.
+ * A dispatcher rig with a destination. `connection` reaches the log through a gate, at which a test can hold, refuse or
+ * cut its messages.
  */
 export type GatedRig = {
   readonly sink: ScriptedDestination;

@@ -52,7 +52,7 @@ test('lost heads: one whose message was read and finished without it is let go',
 test('lost heads: one that is on its way to the log stays, however long that takes', async () => {
   const { waiting, counts, order, head, watching } = open();
   order.storing(head, new Promise(() => undefined));
-  // As many checks later one that is not on its way is lost.
+  // After as many checks, a head that is not on its way to the log is lost.
   const other = open();
   await vi.waitFor(() => expect(other.counts.retries_lost).toBe(1));
   expect([waiting.canRelease('v'), counts.retries_lost]).toEqual([false, 0]);

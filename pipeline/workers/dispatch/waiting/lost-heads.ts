@@ -21,8 +21,8 @@ export type LostHeadsOptions = {
 
 /**
  * Checks that every head (an event for which others of its visitor wait) has a message in the retry log, or is being
- * stored: otherwise they would wait forever. A tier is first in, first out, so a message before the oldest one no
- * longer exists. A head that was never stored counts as lost after two checks.
+ * stored: otherwise those others would wait forever. A tier is first in, first out, so a message before the oldest one
+ * no longer exists. A head that was never stored counts as lost after two checks.
  */
 export function watchLostHeads({ order, isFinished, everyMs, onLost, warn, ...log }: LostHeadsOptions): Periodic {
   let unplacedBefore = new Set<Head>();
@@ -43,7 +43,7 @@ export function watchLostHeads({ order, isFinished, everyMs, onLost, warn, ...lo
   return every(everyMs, () => check().catch(warn));
 }
 
-/** Infinity for an empty tier. */
+/** The sequence of the oldest message in a tier; Infinity if the tier is empty. */
 async function oldestSeq(
   { connection, destinationId }: Pick<LostHeadsOptions, 'connection' | 'destinationId'>,
   tier: number,

@@ -19,21 +19,21 @@ export type ParkedFramesOptions = {
   readonly warn: (error: unknown) => void;
 };
 
-/** How often finished frames are removed, and settled events of the others recorded. */
+/** How often finished frames are removed, and settled events of other frames recorded, in ms. */
 const workEveryMs = 1_000;
 
 type ParkedFrame = { left: number; readonly bytes: number; readonly settled: number[] };
 
 /**
- * The frames of parked events in the retry log of one destination. Many visitors share one, so a frame leaves the log
+ * The frames of parked events in the retry log of one destination. Many visitors share a frame, so it leaves the log
  * once none of its events waits.
  */
 export class ParkedFrames {
   readonly #options: ParkedFramesOptions;
   readonly #notes: SettledNotes;
-  /** By sequence. */
+  /** Frames with waiting events, by sequence. */
   readonly #frames = new Map<number, ParkedFrame>();
-  /** Finished and not yet removed. */
+  /** Sequences of frames that are finished and not yet removed. */
   readonly #finished = new Set<number>();
   #isNoteStale = false;
   #bytes = 0;
@@ -116,7 +116,7 @@ export class ParkedFrames {
 
   async #work(): Promise<void> {
     try {
-      // First the note: removed frames need none.
+      // The note is written first, and leaves out finished frames: those are removed next.
       if (this.#isNoteStale) await this.#writeNote();
       // One by one: frames that another process may have parked meanwhile stay.
       await deleteMessages(this.#options.connection, streams.retry, this.#finished, (seq) => {

@@ -38,7 +38,7 @@ type RetryLog = {
 };
 
 /**
- * Reads the retry log of a destination, before anything is sent: the frames of EVENTS that it refers to and, where the
+ * Reads the retry log of a destination, before anything is sent: the frames of EVENTS that it refers to and, if the
  * destination keeps an order, which visitors wait for which events.
  */
 export async function readWaiting(log: RetryLog, index: Index | undefined): Promise<void> {
@@ -61,15 +61,15 @@ export async function readWaiting(log: RetryLog, index: Index | undefined): Prom
   const { waiting, frames } = index;
   await Promise.all(backOffTiers.map((tier) => readTier(tier, (message) => takeHeads(tier, message, waiting))));
   await Promise.all([...eventTiers].filter(isReplayTier).map((tier) => readTier(tier, () => undefined)));
-  // Last: an event in both places was being moved, and waits in its new place.
+  // Parked events last: one that is also a head was being moved, and waits as the head.
   if (tiersStored.has(settledNoteTier)) await frames.readNote();
   for (const tier of parkedTiers)
     await readTier(tier, (message) => takeParkedFrame(message, waiting, frames, comesAgain));
 }
 
 /**
- * Adds a frame of parked events to the index. Returns their visitors. An event that EVENTS delivers again does not wait
- * here: its head may never have been stored, and is delivered again before it.
+ * Adds a frame of parked events to the index. Returns their visitors. An event that EVENTS delivers again is not added:
+ * its head may never have been stored, and is then delivered again before it.
  */
 export function takeParkedFrame(
   { seq, data }: StoredMessage,

@@ -11,18 +11,18 @@ import { publish } from '../../../../shared/nats/publish/publisher.ts';
 import { streams } from '../../../../shared/nats/streams/topology.ts';
 import type { RetryPlace } from '../events/referenced-events.ts';
 
-/** Settled events of one note, at most, so that it fits into a message. */
+/** Settled events in one note, at most, so that the note fits into a message. */
 const settledEventsMax = 50_000;
 const noteTimeoutMs = 5_000;
 
 /**
  * Notes in the retry log of a destination with the settled lines of frames of parked events. A frame leaves the log as
- * a whole; without a note its settled events would be sent again after a restart. The newest note covers all frames.
+ * a whole, so without a note its settled events would be sent again after a restart. The newest note covers all frames.
  */
 export class SettledNotes {
   readonly #connection: LogConnection;
   readonly #subject: string;
-  /** Notes in the log. */
+  /** Sequences of the notes in the log, oldest first. */
   #seqs: number[] = [];
   #before: ReadonlyMap<number, readonly number[]> = new Map();
 
@@ -46,7 +46,7 @@ export class SettledNotes {
     return this.#before.get(seq)?.includes(index) === true;
   }
 
-  /** Replaces the notes by one for all frames, by sequence, with settled lines. */
+  /** Replaces the notes by one that covers all given frames, which are listed by sequence. */
   async write(frames: Iterable<readonly [seq: number, frame: { readonly settled: readonly number[] }]>): Promise<void> {
     const settled = new Map<number, readonly number[]>();
     let events = 0;

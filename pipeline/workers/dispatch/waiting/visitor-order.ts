@@ -11,9 +11,9 @@ import type { Follower, HeadPlace, ParkedAs, StoredRecord, WaitingHead, WaitingV
 export type OrderLimits = {
   /** Visitors with a failed event. */
   readonly visitorsMax: number;
-  /** Events that wait for those. */
+  /** Events that wait for an earlier event of their visitor. */
   readonly eventsMax: number;
-  /** Their bytes in the retry log. */
+  /** Bytes of these events in the retry log. */
   readonly bytesMax: number;
 };
 
@@ -43,16 +43,16 @@ const errorWaitMs = 1_000;
 const resumeShare = 0.9;
 
 /**
- * Keeps each visitor's events in order across failed attempts. While one waits for its next attempt, later ones are
- * parked in a separate tier of the retry log, and are read from there when their turn has come. This class tracks the
- * waiting events; callers store and send them.
+ * Keeps each visitor's events in order across failed attempts. While one event waits for its next attempt, later ones
+ * are parked in a separate tier of the retry log, and are read from that tier when their turn has come. This class
+ * tracks the waiting events; callers store and send them.
  */
 export class VisitorOrder {
   readonly #options: VisitorOrderOptions;
   readonly #wakeup = new Wakeup();
   /** Visitors whose next events may be released. */
   readonly #ready = new Set<string>();
-  /** Visitors with a newly failed event since the last call. */
+  /** Visitors whose event failed or was skipped since the last call of `takeFailed`. */
   readonly #failed: string[] = [];
   /** Events on their way to the log, by visitor and key. */
   readonly #storing = new Map<string, Promise<unknown>>();
@@ -102,7 +102,7 @@ export class VisitorOrder {
 
   /**
    * The place of an event in its visitor's order: `next`; `behind` waiting events; or `known`, if it already waits and
-   * was delivered again. Earlier builds stored only the id.
+   * was delivered again. Earlier builds stored only the event's id as its key.
    */
   placeOf(event: EventOfVisitor & { readonly head: { readonly id: string } }): 'next' | 'behind' | 'known' {
     const { waiting } = this.#options;
@@ -116,7 +116,7 @@ export class VisitorOrder {
     return this.#options.waiting.isHead(visitorId, key);
   }
 
-  /** An event returns from its wait. Returns whether it was unknown: then another process has stored it. */
+  /** An event returns from its wait. Returns whether the event was unknown, because another process stored it. */
   returned({ visitorId, key }: EventOfVisitor, place: HeadPlace): boolean {
     const { waiting } = this.#options;
     if (waiting.isHead(visitorId, key)) return false;
@@ -144,17 +144,17 @@ export class VisitorOrder {
     return this.#failed.length === 0 ? this.#failed : this.#failed.splice(0);
   }
 
-  /** The event was put back into its place, without an attempt. */
+  /** The event waits for its next attempt again, since none was made. */
   waitsAgain({ visitorId, key }: EventOfVisitor): void {
     this.#options.waiting.addHead(visitorId, key);
   }
 
-  /** The log has an event that waits for its next attempt. */
+  /** The log has stored an event that waits for its next attempt. */
   placed({ visitorId, key }: EventOfVisitor, place: HeadPlace): void {
     this.#options.waiting.placeHead(visitorId, key, place);
   }
 
-  /** Puts an event after all others of its visitor; `parked` is its place in the log. */
+  /** Puts an event after all others of its visitor; `parked` reports its place once the log has it. */
   park({ visitorId, key }: EventOfVisitor, as: ParkedAs): Follower {
     return this.#options.waiting.park(visitorId, key, as);
   }
@@ -190,8 +190,8 @@ export class VisitorOrder {
   }
 
   /**
-   * The log does not have a head in its place. Unless the head was settled or moved since, it is counted as lost, and
-   * the events that wait for it continue. Returns whether that was so.
+   * The log does not have a head in its place. Unless the head was settled or moved since, it counts as lost, and the
+   * events that wait for it continue. Returns whether the head was lost.
    */
   dropLost({ visitorId, key, place }: Pick<WaitingHead, 'visitorId' | 'key' | 'place'>): boolean {
     const { waiting, counts } = this.#options;
@@ -217,7 +217,7 @@ export class VisitorOrder {
     await this.#storing.get(keyOf(event));
   }
 
-  /** Parked events may be sent, this many of a visitor at a time; initially they may not. */
+  /** Parked events may be sent, up to `releasedTogetherMax` of a visitor at a time; initially they may not. */
   open(releasedTogetherMax: number): void {
     this.#releasedTogetherMax = releasedTogetherMax;
     if (this.#isOpen) return;
@@ -255,18 +255,18 @@ export class VisitorOrder {
     }
   }
 
-  /** Whether a released event may still go: its visitor may wait for an earlier one again. */
+  /** Whether a released event may still be sent: by now its visitor may wait for an earlier event again. */
   mayGo({ visitorId }: Follower): boolean {
     return !this.#options.waiting.hasHead(visitorId);
   }
 
-  /** A released event is settled, and others may be released; `finished` follows once that is stored. */
+  /** A released event is settled, and others may be released; `finished` follows once the settlement is stored. */
   settled(): void {
     this.#released -= 1;
     this.#wakeup.ring();
   }
 
-  /** A released event is settled, and that is stored: it may leave the log. */
+  /** The settlement of a released event is stored, so the event may leave the log. */
   finished({ place }: Follower): void {
     if (place !== undefined) this.#options.frames.finished(place);
   }
@@ -310,7 +310,7 @@ export class VisitorOrder {
           frames.scanned(found.seq);
           continue;
         }
-        // It may be one that this process is storing, or that was removed since it was read.
+        // The frame may be one that this process is storing, or one that was removed since it was read.
         if (this.#storing.size > 0 || frames.removals !== removals) return;
         for (const visitorId of takeParkedFrame(found, waiting, frames, comesAgain)) this.#offer(visitorId);
       }

@@ -126,14 +126,14 @@ test('waiting visitors: property: however attempts end, each visitor gets its ev
 type Item = { readonly n: number; readonly follower: Follower | undefined };
 type End = 'delivered' | 'dead' | 'retry';
 
-/** A destination as simple as can be: a lane a visitor, a tier, and the log of parked events. */
+/** A minimal destination: a lane per visitor, a tier, and the log of parked events. */
 class Destination {
   waiting = new WaitingVisitors();
   readonly made = new Map<string, number>();
-  /** Events that were delivered or given up, in the order they were. */
+  /** Events that were delivered or became dead letters, in that order, by visitor. */
   readonly ended = new Map<string, number[]>();
   readonly #lanes = new Map<string, Item[]>();
-  /** Events that are not acknowledged: they come again after a restart. */
+  /** Events that are not acknowledged, and are delivered again after a restart. */
   readonly #unacknowledged = new Map<string, Set<number>>();
   readonly #tier = new Map<string, number[]>();
   readonly #parked = new Map<string, number[]>();
@@ -147,7 +147,7 @@ class Destination {
     this.#arrive(visitor, n);
   }
 
-  /** The first events of the lane travel in one request; the first that fails keeps back those behind it. */
+  /** The first events of the lane travel in one request; the first that fails holds back those after it. */
   attempt(visitor: string, ends: readonly End[]): void {
     const lane = of(this.#lanes, visitor, () => []);
     const items = lane.splice(0, ends.length);
@@ -191,7 +191,7 @@ class Destination {
     }
   }
 
-  /** The breaker opened: what was released waits again. */
+  /** The breaker opened: released events wait again. */
   handBack(visitor: string): void {
     const lane = of(this.#lanes, visitor, () => []);
     const released = lane.filter(({ follower }) => follower !== undefined);
@@ -200,7 +200,7 @@ class Destination {
     for (const { follower } of released.toReversed()) if (follower !== undefined) this.waiting.giveBack(follower);
   }
 
-  /** Only what the log has is left; what was not acknowledged comes again, behind it. */
+  /** Only events in the log are left; unacknowledged ones are delivered again, after those. */
   restart(): void {
     this.waiting = new WaitingVisitors();
     this.#lanes.clear();
@@ -254,7 +254,7 @@ class Destination {
     else this.#storing.push({ visitor, n, follower: this.waiting.park(visitor, String(n), parkedAs) });
   }
 
-  /** Nothing of the retry log is to be read of it any more. */
+  /** Removes an event from the retry log. */
   #leave(visitor: string, { n }: Item): void {
     for (const log of [this.#tier, this.#parked]) {
       const left = of(log, visitor, () => []);

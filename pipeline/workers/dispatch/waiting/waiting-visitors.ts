@@ -13,9 +13,9 @@ export type StoredRecord = {
 /** A parked event: it waits for an earlier one of its visitor. */
 export type Follower = {
   readonly visitorId: string;
-  /** The event among those of its visitor: see `eventKey`. */
+  /** Identifies the event within its visitor: see `eventKey`. */
   readonly key: string;
-  /** Its number among all parked events. Events of one visitor are sent in this order. */
+  /** Number in the order of parking. Events of one visitor are sent in this order. */
   readonly turn: number;
   /** Undefined until the log has it. */
   place: RetryPlace | undefined;
@@ -49,7 +49,7 @@ export type WaitingHead = {
 };
 
 type Waiting = {
-  /** Nearly always one. */
+  /** Events that wait for their next attempt; nearly always at most one. */
   readonly heads: Head[];
   /** Parked events that were released and are not settled. */
   readonly released: Follower[];
@@ -60,7 +60,7 @@ type Waiting = {
   keys: Set<string> | undefined;
 };
 
-/** With this many parked events a visitor gets a set of their keys. */
+/** A visitor with more parked events than this gets a set of their keys. */
 const lookThroughMax = 32;
 /** Released events leave holes, which are removed together. */
 const holesMax = 256;
@@ -122,13 +122,13 @@ export class WaitingVisitors {
     if (!this.isHead(visitorId, key)) waiting.heads.push({ key, place: undefined });
   }
 
-  /** The log has the event that waits for its next attempt; an earlier message may have had it. */
+  /** The log has stored a head, for the first time or again in another message. */
   placeHead(visitorId: string, key: string, place: HeadPlace): void {
     const head = this.#headOf(visitorId, key);
     if (head !== undefined) head.place = place;
   }
 
-  /** Its place in the log; undefined for an event that does not wait, or is not stored yet. */
+  /** A head's place in the log; undefined if the event does not wait, or is not stored yet. */
   placeOfHead(visitorId: string, key: string): HeadPlace | undefined {
     return this.#headOf(visitorId, key)?.place;
   }
@@ -162,14 +162,14 @@ export class WaitingVisitors {
     this.#forgetIfOver(visitorId, waiting);
   }
 
-  /** Whether the next events of a visitor may go: no event is before them, and the log has the first. */
+  /** Whether the next parked events of a visitor may be sent: none is before them, and the log has the first. */
   canRelease(visitorId: string): boolean {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined || waiting.heads.length > 0 || waiting.released.length > 0) return false;
     return waiting.parked[waiting.first]?.place !== undefined;
   }
 
-  /** Releases up to `max` events of a visitor, in order. */
+  /** Releases up to `max` events of a visitor, in order; none if `canRelease` is false. */
   release(visitorId: string, max: number): readonly Follower[] {
     const waiting = this.#visitors.get(visitorId);
     if (waiting === undefined || !this.canRelease(visitorId)) return [];
