@@ -104,10 +104,11 @@ test('suspected retries: a destination that fails and comes back gets all of the
   let isWell = false;
   sink.answer(() => (isWell ? 200 : 503));
   const dispatcher = await rig.start(suspecting({ watched: everything }));
-  for (let i = 0; i < 20; i += 1) await rig.send([{ id: `v${i}:1` }, { id: `v${i}:2`, visitor: `v${i}:1` }]);
+  for (let i = 0; i < 10; i += 1) await rig.send([{ id: `v${i}:1` }, { id: `v${i}:2`, visitor: `v${i}:1` }]);
   await until('the breaker is open', () => dispatcher.stats()['breaker_open'] === 1);
   isWell = true;
-  await until('all arrived', () => sink.taken().length === 40);
+  // One that is sent twice, as after a lost answer, arrived all the same.
+  await until('all arrived', () => new Set(sink.taken()).size === 20);
   await rig.retryLogIsEmpty();
   expect(await rig.deadLetters()).toEqual([]);
 });
