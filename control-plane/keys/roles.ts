@@ -68,7 +68,7 @@ type Work = {
   readonly protects?: boolean;
 };
 
-/** Derived from the list of all scopes: those of a new collection go to every role whose work covers it. */
+/** Derived from the list of all scopes, so that each role whose work covers a new collection gets its scopes. */
 function scopesOf({ edits = false, publishes = false, protects = false }: Work): readonly string[] {
   return scopeNames.filter((scope) => {
     const [noun = '', action = ''] = scope.split(':');

@@ -146,7 +146,7 @@ export const deadLetterReply = Type.Object({
     name: Type.String(),
     time: Type.Number({ description: 'When it happened, in ms since the epoch.' }),
     visitorId: Type.String({ description: 'The visitor it belonged to then; an alias if that was merged since.' }),
-    orderId: nullable(Type.String({ description: 'Its order_id, or transaction_id, where it has one.' })),
+    orderId: nullable(Type.String({ description: 'Its order_id or transaction_id; null if it has neither.' })),
   }),
   reason: Type.String(),
   attempts: Type.Integer({ minimum: 0, description: 'Since it came, or since it was last replayed.' }),

@@ -10,7 +10,7 @@ import type { TestControlPlane } from '../testing/test-control-plane.ts';
 
 let plane: TestControlPlane;
 let pool: Pool;
-/** The store of a resolver, whose cache is kept from test to test. */
+/** A resolver's store of visitors. Its cache lives as long as the file's tests. */
 let visitors: VisitorStore;
 let client: Client;
 

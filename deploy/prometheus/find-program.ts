@@ -18,7 +18,7 @@ export type FindProgramOptions = {
   /** Folder for downloaded programs. */
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
-  /** Folders to search. Default: those of PATH. */
+  /** Folders to search. Default: the folders in PATH. */
   readonly searchPath?: readonly string[];
   readonly signal?: AbortSignal;
 };

@@ -28,7 +28,7 @@ test('startTestNats: a service that logged in as operator is an error at the sto
   await expect(server.stop()).rejects.toThrow(/logged in as operator.*: pipeline-one$/);
 });
 
-test('createTestDatabase: each database is that of a deployment of its own', async () => {
+test('createTestDatabase: each database has a deployment id of its own', async () => {
   const databases = await Promise.all([createTestDatabase(), createTestDatabase()]);
   const ids = await Promise.all(databases.map(({ url }) => readDeploymentId({ databaseUrl: url })));
   expect(new Set(ids).size).toBe(2);

@@ -19,7 +19,7 @@ import type { VisitorTouch } from './visitor-store.ts';
 
 let database: TestDatabase;
 let pool: Pool;
-/** A resolver's store, whose cache is kept from test to test. */
+/** A resolver's store of visitors. Its cache lives as long as the file's tests. */
 let store: PostgresVisitorStore;
 
 beforeAll(async () => {

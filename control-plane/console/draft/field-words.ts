@@ -15,14 +15,7 @@ const formWords: Readonly<Record<string, string>> = {
   defaultState: 'Without an answer',
 };
 
-const acronyms: Readonly<Record<string, string>> = {
-  api: 'API',
-  id: 'id',
-  ids: 'ids',
-  ip: 'IP',
-  ips: 'IPs',
-  url: 'URL',
-};
+const acronyms: Readonly<Record<string, string>> = { api: 'API', ip: 'IP', ips: 'IPs', url: 'URL' };
 
 /**
  * The label of a changed field, as forms name it: “Pixel id” for `settings.pixelId`, “Property total: value” for

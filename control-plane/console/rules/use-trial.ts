@@ -24,11 +24,11 @@ export function useTrial(eventId: string, standIns: StandIns, destinationId?: st
   const { current } = useAccounts();
   const asked = useSettled(JSON.stringify({ ...standIns, destinationId }));
   // '' for a new mapping whose destination is not chosen yet.
-  const isComplete = (JSON.parse(asked) as { destinationId?: string }).destinationId !== '';
+  const body = JSON.parse(asked) as { readonly destinationId?: string };
   return useQuery<Ways>({
     queryKey: [current?.accountId, 'trial', eventId, asked],
-    queryFn: () => request<Ways>('POST', `/events/${encodeURIComponent(eventId)}/ways`, JSON.parse(asked)),
-    enabled: eventId !== '' && isComplete,
+    queryFn: () => request<Ways>('POST', `/events/${encodeURIComponent(eventId)}/ways`, body),
+    enabled: eventId !== '' && body.destinationId !== '',
     placeholderData: keepPreviousData,
   });
 }

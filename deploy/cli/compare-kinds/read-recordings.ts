@@ -11,7 +11,7 @@ const Recording = Type.Object(
     name: Type.Optional(Type.String()),
     /** Type of the destination here. */
     kind: Type.String({ minLength: 1 }),
-    /** Settings that override those of the kind's example; null removes a setting. */
+    /** Settings that override the kind's example settings; null removes a setting. */
     settings: Type.Optional(object),
     /** Traits that the person got from an earlier identify. */
     person: Type.Optional(object),

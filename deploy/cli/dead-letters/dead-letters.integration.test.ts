@@ -48,7 +48,7 @@ async function run(
 }
 
 async function keep(partition: number, origin: string, text: string, part?: string, reason = 'why'): Promise<void> {
-  // Letters for whole frames, and those of earlier builds, have a subject without an account.
+  // Dead letters of whole frames and of earlier builds have a subject without an account.
   const accountId = partition === 0 ? undefined : 'account-1';
   await publish(connection, ingestDeadLetterSubject(partition, accountId), Buffer.from(text), {
     msgId: randomUUID(),

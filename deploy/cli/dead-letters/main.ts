@@ -15,8 +15,8 @@ type Options = {
   readonly json?: true;
 };
 
-// Manages dead letters from a shell that can reach the log, including those of ingest and of deleted destinations,
-// which the configuration API does not show.
+// Manages dead letters from a shell that can reach the log, including dead letters of ingest and of deleted
+// destinations, which the configuration API does not show.
 const program = new Command('dead-letters').description('Dead letters: events that were not delivered');
 const actions = {
   list: "list them, with the reason and the platform's answer",

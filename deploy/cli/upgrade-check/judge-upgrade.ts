@@ -59,7 +59,7 @@ export function judgeFormat(found: number | undefined, own = logFormat): Finding
   return warn(about, `${found}, and ${own} from the first start of this version on`, advice);
 }
 
-/** Compares the applied migrations with those of this build. `applied` is undefined if the database has no tables. */
+/** Compares the applied migrations with this build's. `applied` is undefined if the database has no tables. */
 export function judgeMigrations(applied: readonly string[] | undefined, known: readonly string[]): Finding {
   const about = 'schema';
   const missing = known.filter((name) => applied?.includes(name) !== true);

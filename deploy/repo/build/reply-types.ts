@@ -19,7 +19,7 @@ export function replyTypes(): string {
   ].join('\n');
 }
 
-/** Operations with JSON replies, without those of collections, whose types the console does not use. */
+/** Operations with JSON replies. Collections are left out: the console does not use their types. */
 function* operationsOf(document: JsonObject): Generator<[id: string, schema: JsonObject]> {
   for (const [path, operations] of Object.entries(document['paths'] as JsonObject)) {
     if (path.startsWith('/rest/v1/collections/') || !isJsonObject(operations)) continue;

@@ -61,7 +61,7 @@ const begin = async (memory?: Memory): Promise<void> => {
   visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, ...(memory && { memory }) });
   page = visit.page;
 };
-// Tests begin signed in, except those of signing in.
+// Every test begins signed in; tests of signing in sign out first.
 beforeEach(() => begin(signedIn));
 afterEach(async () => {
   await visit.close();

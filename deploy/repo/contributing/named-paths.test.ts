@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const top = join(import.meta.dirname, '../../..');
 const run = promisify(execFile);
 
-/** Paths of all files and folders; those of folders end with a slash. */
+/** Paths of all files and folders; a path of a folder ends with a slash. */
 async function paths(): Promise<readonly string[]> {
   const { stdout } = await run('git', ['ls-files'], { cwd: top });
   const files = stdout.split('\n').filter((path) => path !== '');

@@ -176,7 +176,7 @@ export const services: readonly Program[] = [
   { name: 'control plane', variables: controlPlaneEnv },
 ];
 
-/** Other programs, most of whose variables are also those of services. */
+/** Programs that are no services. Services read most of their variables, too. */
 export const tools: readonly Program[] = [
   { name: 'local stack', variables: { ...stackEnv, ...embeddedEnv } },
   { name: 'demo sink', variables: sinkEnv },

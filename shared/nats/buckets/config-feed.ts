@@ -58,8 +58,8 @@ const accountBurstMs = 200;
 const waitMaxMs = 5_000;
 
 /**
- * Follows a bucket of configuration: applies the live one of every account, then each change. Revisions are those of
- * CONFIG in both buckets. If an account exceeds its limit of this thread's time, only its newest waiting change is
+ * Follows a bucket of configuration: applies the live configuration of every account, then each change. Both buckets
+ * use the revisions of CONFIG. If an account exceeds its limit of this thread's time, only its newest waiting change is
  * applied.
  */
 export async function followConfig<Config>(bucket: Bucket, options: ConfigFeedOptions<Config>): Promise<ConfigFeed> {

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { listKeys } from '../buckets/bucket.ts';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
 import { isNotFound } from '../connection/server-error.ts';
@@ -36,10 +37,7 @@ export async function listLosses(connection: LogConnection): Promise<readonly Lo
   try {
     const kv = await connection[client].js.views.kv(buckets.health, { bindOnly: true });
     const notes: LossNote[] = [];
-    // Without another await between two keys: the client would lose the rest.
-    const keys = new Set<string>();
-    for await (const key of await kv.keys(`${prefix}.>`)) keys.add(key);
-    for (const key of [...keys].slice(0, listedMax)) {
+    for (const key of (await listKeys(kv, `${prefix}.>`)).slice(0, listedMax)) {
       const note: unknown = (await kv.get(key))?.json();
       if (check.Check(note)) notes.push(note);
     }
