@@ -23,7 +23,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Accounts that are reported now. */
+/** Ids of the accounts that the pipeline reports as late now. */
 async function toldOf({ connection }: PipelineRig): Promise<string[]> {
   const { leases } = await openBuckets(connection, 1);
   const entry = await leases.get(backpressureKey('test'));
@@ -53,10 +53,10 @@ test('backpressure: an account is reported while its events wait for a slow dest
   await rig.configure(quick, { destinations: [httpEntity(randomUUID(), `${sink.url}/quick`)] });
   await rig.configure(down, { destinations: [httpEntity(randomUUID(), `${sink.url}/down`)] });
   await startOn(rig);
-  // In time first: a backlog from the start is caught up with in peace.
+  // Accepted after the start, so that no wait is late at first: a backlog from before would get time to catch up.
   for (const account of [slow, quick, down]) await rig.accept(account, numbered(0, 400));
   await until('the events of the quick account arrived', () => new Set(sink.taken('/quick')).size === 400);
-  // On a busy machine the events of the others are late as well, for a moment.
+  // On a busy machine the events of the other accounts are late for a moment as well.
   await expect.poll(() => toldOf(rig), { timeout: 60_000 }).toEqual([slow]);
   isSlow = false;
   await until('all arrived', () => new Set(sink.taken('/slow')).size === 400);

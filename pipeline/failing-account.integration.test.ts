@@ -30,7 +30,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** What one destination has in the retry log, in frames. */
+/** Counts the frames of one destination in the retry log. */
 async function retriesOf(rig: PipelineRig, destinationId: string): Promise<number> {
   const counts = await countBySubject(rig.connection, streams.retry, retriesOfAll);
   return [...counts].reduce((sum, [subject, count]) => sum + (subject.split('.')[1] === destinationId ? count : 0), 0);
@@ -88,7 +88,7 @@ test('failing account: however many destinations fail, the retry log keeps room 
   });
   expect(new Set(sink.taken('/well')).size).toBe(rounds);
   expect(retryBytes).toBeGreaterThan(retryBytesMax / 16);
-  // The part of the failing account, the little that the quiet one has, and the heads of messages.
+  // The share of the failing account, plus the few bytes of the quiet account and of message headers.
   expect(retryBytes).toBeLessThan(retryBytesMax * (share + 0.1));
   await until('the frames of the quiet account are settled', async () => {
     const consumers = await listConsumerProgress(rig.connection, streams.events);

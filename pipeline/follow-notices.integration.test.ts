@@ -65,7 +65,7 @@ test('notices: each lead is fetched with the token and delivered as an event, wh
     const id = /^\/to\/v\d+\.0\/(\d+)$/.exec(path)?.[1] ?? path;
     asked.set(id, (asked.get(id) ?? 0) + 1);
     if (headers.authorization !== 'Bearer new-token') return graphError(400, 190);
-    // Asked too often, and then no more.
+    // The first request for this lead exceeds the rate limit.
     if (id === '1002' && asked.get(id) === 1) return graphError(400, 80_005);
     if (id === '1003') return graphError(400, 100, 33);
     if (id === '1004') return { status: 200, body: '{"id":"1004"}' };
@@ -144,9 +144,9 @@ test('notices: each lead is fetched with the token and delivered as an event, wh
     ]),
   );
   expect(asked.get('1003')).toBeGreaterThan(1);
-  // Neither another source's, nor a test's, nor what is no notice of a lead.
+  // Notices of another source, of a test or about something other than leads are not followed.
   expect([...asked.keys()].toSorted()).toEqual(['1001', '1002', '1003', '1004']);
-  // The next version has no token any more: notices are not followed, and what was kept for that is gone.
+  // The next version has no source: its notices are no longer followed, and their consumer is removed.
   await rig.configure(accountId, { sources: [], destinations: [] });
   await until('its consumer is gone', async () => (await rig.consumers()).every((name) => !name.includes(sourceId)));
 });

@@ -30,7 +30,7 @@ export type OpenedLog = {
 
 type Instance = { readonly kind: 'pipeline'; readonly instanceId: string };
 
-/** Connects to the log, claims the name of this instance there, and keeps streams and buckets in place. */
+/** Connects to the log, claims this instance's id in it, and recreates missing streams and buckets on a reconnect. */
 export async function openLog(env: PipelineEnv, instanceId: string, logger: Logger, scope: Scope): Promise<OpenedLog> {
   const trust = createConfigTrust(env);
   const connection = await connectLog({ ...logAccess(env), name: `pipeline-${instanceId}` });
@@ -49,7 +49,7 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
       { instanceId },
       'another process uses this INSTANCE_ID now: this process was silent for too long and was considered dead',
     );
-    // In a regular shutdown it would return resources that the other process holds.
+    // A regular shutdown would give back resources that the other process holds by now.
     process.exit(1);
   });
   scope.use('instance id', claim, (one) => one.stop());
@@ -80,7 +80,7 @@ export async function openLog(env: PipelineEnv, instanceId: string, logger: Logg
 }
 
 async function endOnForeignLog(error: unknown, logger: Logger, scope: Scope): Promise<void> {
-  // Any other failure is one of a log that is away: the next reconnect checks again.
+  // Any other error means that the log cannot be reached; the next reconnect checks again.
   if (!(error instanceof ForeignLogError) || scope.ending) return;
   logger.fatal({ err: error }, 'the log belongs to another deployment than this database');
   await endProcess('foreign log', scope);

@@ -13,7 +13,7 @@ import { until } from './testing/until.ts';
 
 const visitors = 20;
 const destinations = 4;
-/** In flight are at most as many as there are visitors; what was answered just before an end may not be recorded yet. */
+/** At a death at most one event per visitor is in flight; events answered just before it might not be recorded yet. */
 const repeatedMax = visitors * 4;
 
 let nats: NatsServer;
@@ -28,7 +28,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** A pipeline under load: destinations that take their time, and a ledger of what was sent and what came. */
+/** A pipeline under load: slow destinations, and a ledger that compares the events accepted with the requests made. */
 async function underLoad() {
   const { rig, sink } = await openRig(nats.url, database.url);
   const account = randomUUID();
@@ -41,7 +41,7 @@ async function underLoad() {
   return {
     rig,
     sink,
-    /** Frames of one to eleven events, each visitor in its partition. */
+    /** Accepts `frames` batches of one to eleven events; all events of a visitor go to one partition. */
     async accept(frames: number): Promise<void> {
       for (let frame = 0; frame < frames; frame += 1) {
         const events = ledger.next(1 + (frame % 11));
@@ -51,14 +51,14 @@ async function underLoad() {
         }
       }
     },
-    /** Every destination was asked for as many events more. */
+    /** Waits until every destination has received `count` more requests. */
     progress: async (count: number): Promise<void> => {
       const before = paths.map(requestsOf);
       await until(`${count} more were sent everywhere`, () =>
         paths.every((path, i) => requestsOf(path) >= (before[i] ?? 0) + count),
       );
     },
-    /** Waits until all arrived everywhere, and sums up over the destinations. */
+    /** Waits until every event has arrived at every destination, then returns the worst result of any destination. */
     async finish(): Promise<Comparison> {
       sink.answer(() => 200);
       await until('all arrived everywhere', () => compare().every(({ missing }) => missing === 0), 90_000);
@@ -77,7 +77,7 @@ test('order over every death: a thread dies: its actors run elsewhere, and what 
   const { pool } = await startOn(rig);
   await accept(60);
   await progress(40);
-  // Those that run by now: Node aborts the process where a thread ends while it loads its modules.
+  // Only threads that run by now, because Node aborts the process if a thread ends while it loads its modules.
   const [first, second] = pool.threads;
   await first?.terminate();
   await progress(40);

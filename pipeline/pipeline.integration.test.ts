@@ -107,11 +107,11 @@ test('pipeline: metrics: say what was done, by destination, and survive the thre
 });
 
 test('pipeline: kill -9: what was accepted arrives after a restart and is in the view, and health goes on where it was', async () => {
-  // The view takes all of them, and some may be on their way to it when it happens.
+  // The view of recent events takes every event; some may be on their way to it at the kill.
   const view = { RECENT_EVENTS_PER_S_MAX: '100000' };
   const { rig, sink } = await open({ ...soonAgain, ...view });
   const [account, destination] = [randomUUID(), randomUUID()];
-  // It is killed in the middle of its work, however fast it is.
+  // The destination hangs after 300 events, so the process is killed in the middle of its work, however fast it is.
   sink.answer(() => (sink.taken().length < 300 ? { status: 200, delayMs: 2 } : 'hang'));
   await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
   const process = runAsProcess(rig);

@@ -57,7 +57,7 @@ test.each([
   expect(states).toBeGreaterThan(500);
 });
 
-// Each of these was a bug, or would have been one.
+// Each case switches off one rule: without it there was a bug, or there would have been one.
 test.each([
   ['an answer without a sequence is taken for a yes', 'yesNeedsSequence', two, { outages: 1 }, 'LOST: 11, 12'],
   [
@@ -100,7 +100,7 @@ test.each([
     { poisons: 1 },
     'ENDLESS: 11 takes down one dispatcher after the other',
   ],
-  // One account's statement is cancelled, and tried again for ever: no later event is resolved.
+  // The refused statement is retried for ever, so no later event is resolved either.
   ['an event that is refused is tried again for ever', 'refusedIsLetter', oneEach, { refusals: 1 }, 'LOST: 11, 21'],
   ['an account waits for another', 'accountsWaitAlone', accounts, { stalls: 1 }, 'LOST: 21'],
   [

@@ -23,7 +23,7 @@ import type { Placement } from './cluster/placement.ts';
 import type { Membership } from './cluster/membership.ts';
 import type { UnreadableEntities } from '../shared/collections/unreadable-entities.ts';
 
-/** The part of the shutdown deadline that is kept for the steps after the actors' own, in ms. */
+/** Time of the shutdown deadline that is kept for the steps after the actors have stopped, in ms. */
 const closingMs = 3_000;
 
 export type ActorParts = {
@@ -63,7 +63,7 @@ export async function runActors(
 
   const stats = createStatsLedger();
   const supervisor = startSupervisor(env, { log, pool, poolSettings, logger }, stats, scope);
-  // Others know of us from here on.
+  // From here on other instances know of this one.
   lease.report(0);
   const { placement, membership } = await shareActors({
     bucket: buckets.leases,
@@ -103,7 +103,7 @@ export async function runActors(
     onDropped: (spec) => retirement.suspect(spec),
   });
   scope.use('configuration', accounts, (one) => one.stop(), handOver);
-  // A resolver decides by the configuration which destinations an event is for.
+  // Resolvers need the configuration, which decides to which destinations an event goes.
   await awaitTrusted(accounts);
   return { stats, supervisor, placement, membership, retirement, accounts, unreadable };
 }

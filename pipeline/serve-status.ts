@@ -74,7 +74,7 @@ export async function servePipelineStatus(
   return statusServer.port;
 }
 
-/** A check that fails with the name of what is missing. */
+/** A readiness check that fails as long as `missing` returns a text, which becomes the detail of the failure. */
 function readyWhen(name: string, missing: () => string | undefined): ReadyCheck {
   return {
     name,

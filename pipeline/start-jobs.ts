@@ -33,7 +33,7 @@ export type RunningJobs = {
   readonly quarantineQuota: DeadLetterQuota;
 };
 
-/** Starts replays, retention, the actors of the log and the retirement of others. */
+/** Starts replays, retention, the actors of each partition, and the retirement of actors that no version has any more. */
 export async function startJobs(
   env: PipelineEnv,
   { log, actors, logger }: JobParts,
@@ -64,7 +64,7 @@ export async function startJobs(
     settings: readRetentionSettings(env),
     readers: waitingReaders(supervisor, accounts, buckets.positions),
     deadLetters: {
-      // One instance checks for all, and only once it knows the accounts: before that, all letters would seem to have
+      // One instance checks for all. Before it knows the accounts it skips dead letters, which would all seem to have
       // no owner.
       async look() {
         if (!membership.owns('dead letters')) return;

@@ -25,10 +25,10 @@ export type RunningPipeline = {
  */
 export async function startPipeline(env: PipelineEnv, logger: Logger, scope: Scope): Promise<RunningPipeline> {
   const instanceId = instanceIdOf(env);
-  // Threads load their code while the rest begins.
+  // Threads load their code while the rest of the pipeline starts.
   const poolSettings = readPoolSettings(env);
   const pool = createPool(poolSettings);
-  // A thread that dies is reported through its task as well.
+  // Only logged, because the task of a thread that dies rejects as well.
   pool.on('error', (error) => logger.warn({ err: error }, 'a pool thread failed'));
   scope.use('threads', pool, (one) => one.destroy());
   await checkGeoDatabase(env.GEOIP_DATABASE);

@@ -13,7 +13,7 @@ import { stepMs } from './end-process.ts';
 import type { BacklogWatch } from './jobs/backlog/backlog-watch.ts';
 import type { JobParts } from './start-jobs.ts';
 
-/** Watches backlogs, and reports to gateways which accounts are held back and to control planes what runs here. */
+/** Watches backlogs; reports accounts under backpressure to gateways, and the actors run here to control planes. */
 export function startReports(env: PipelineEnv, { log, actors, logger }: JobParts, scope: Scope): BacklogWatch {
   const { connection, buckets, instance } = log;
   const { instanceId } = instance;
@@ -51,7 +51,7 @@ export function startReports(env: PipelineEnv, { log, actors, logger }: JobParts
   return backlog;
 }
 
-/** The state of a dispatcher in which no new event of its destination can be sent. */
+/** Gauges of a dispatcher: if one of them is 1, no new event can be sent to the destination. */
 const shutGauges = ['breaker_open', 'access_refused', 'misconfigured', 'order_paused', 'retry_share_full'] as const;
 
 /** How long events wait for the destinations of this instance. */

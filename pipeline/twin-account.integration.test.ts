@@ -39,10 +39,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** What is recorded beside deliveries, and may be so late: of these the rows that are there stay as they are. */
+/** Tables that are written beside deliveries, perhaps late: rows may be added, but those that exist must not change. */
 const lateTables = ['recent_events', 'event_outcomes', 'violations', 'identity_counts'];
 const anHour = { status: 503, headers: { 'Retry-After': '3600' } };
-/** Deeper than a line of a frame may be. */
+/** Nested more deeply than a line of a frame may be. */
 const tooDeep = JSON.parse(`${'{"a":'.repeat(600)}1${'}'.repeat(600)}`) as Record<string, never>;
 
 const countOf = async (rig: PipelineRig, stream: string, filter: string, name: string): Promise<number> => {
@@ -50,7 +50,7 @@ const countOf = async (rig: PipelineRig, stream: string, filter: string, name: s
   return [...subjects].reduce((sum, [subject, count]) => sum + (subject.includes(name) ? count : 0), 0);
 };
 
-/** Brings something of an account into every stream and bucket: delivered, waiting, parked, refused, quarantined and unreadable. */
+/** Gives an account entries in every stream and bucket: delivered, waiting, refused, quarantined and unreadable events. */
 async function fill(rig: PipelineRig, { accountId, fails, ...twin }: Twin): Promise<void> {
   await rig.accept(accountId, [
     { id: 'e1', visitor: 'v' },
@@ -70,7 +70,7 @@ async function fill(rig: PipelineRig, { accountId, fails, ...twin }: Twin): Prom
   await until('one cannot be processed', async () => (await letters()) > 0);
 }
 
-/** The streams that are divided by quotas, and where an account stands in them. */
+/** Each stream that quotas divide, with the filter for all accounts and a subject of this account. */
 const lettersOf = ({ accountId, fails }: Twin) =>
   [
     [streams.deadLetters, allDeadLetters, deadLetterSubject(fails)],
@@ -103,13 +103,13 @@ test('twin account: whatever an account does, another one with the same ids keep
   await other.resolved([{ id: 'parked', visitor: 'visitor-of-both' }]);
   const retriesOf = (twin: Twin): Promise<number> => countOf(rig, streams.retry, retriesOfAll, twin.fails);
   await until('one waits for a retry, and one behind it', async () => (await retriesOf(other)) >= 3);
-  // In the tiers of the first retries, as those of its twin will.
+  // The retries stay in the first tiers, where those of the twin will be.
   await other.disable();
   await until('its attempts are stored', async () => {
     const [[delivered], [, failed = 0]] = [await rig.counted(other.well), await rig.counted(other.fails)];
     return delivered === 5 && failed >= 3;
   });
-  // Less than its quota, and more than half of that of an account that it shared with its twin.
+  // Less than the account's own quota, but more than half of a quota that it would share with its twin.
   for (const [, , subject] of lettersOf(other)) await flood(rig, subject, 28);
   const before = await settledState(pool, rig, other);
   for (const name of [
@@ -135,9 +135,9 @@ test('twin account: whatever an account does, another one with the same ids keep
   };
 
   const revision = await own.publish();
-  // Before that, the rule that holds an event does not hold for it.
+  // Until then the rule that quarantines an event does not apply to this account.
   await until('its configuration is live', async () => (await rig.reported()) >= revision);
-  // The same events, of the same visitors: each is an event of its own, is retried, and what is behind it follows.
+  // The same ids of events and visitors: each event is still one of its own, is retried, and those behind it follow.
   const failures = new Map<string, number>();
   own.answer((id) => {
     if (id === 'refused') return 400;
@@ -190,7 +190,7 @@ test('twin account: whatever an account does, another one with the same ids keep
   await until('waiting events go with the destination', async () => (await retriesOf(own)) === 0);
   await isUntouched('removal of destinations');
 
-  // Its deliveries go on: of visitors that were erased there, that withdrew their consent there, and that wait.
+  // The other account still delivers events of visitors whom the twin erased, whose consent it lost, or who wait in it.
   await other.resolved([
     { id: 'after-erasure', visitor: 'refused-of-both', receivedAtMs: acceptedMs },
     { id: 'after-withdrawal', visitor: 'consent-of-both', receivedAtMs: acceptedMs },

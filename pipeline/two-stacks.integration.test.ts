@@ -32,7 +32,7 @@ test('two stacks: a pipeline whose INSTANCE_ID is alive is refused, and the one 
   await rig.accept(account, [{ id: 'one' }]);
   await until('it goes on', () => sink.taken().includes('one'));
   await first.stop();
-  // Given back.
+  // The INSTANCE_ID is free again.
   await (await startOn(rig, 'local')).stop();
 });
 
@@ -64,7 +64,7 @@ test('two stacks: one whose database was away at its start ends once that says i
   await (await startOn(own, 'c')).stop();
   const late = await createTestDatabase();
   onTestFinished(() => late.drop());
-  // Not migrated: it says nothing yet.
+  // A database that is not migrated does not name its deployment yet.
   const { rig } = await openRig(nats.url, late.url);
   const pipeline = runAsProcess(rig, 'd');
   await until('it has started', async () => (await rig.instances()).includes('pipeline.d'));

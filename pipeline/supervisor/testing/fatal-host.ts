@@ -30,7 +30,7 @@ export function runHost({ port, blackBox }: HostTask): Promise<void> {
 function die(partition: number): void {
   switch (partition) {
     case fatalPartitions.exits:
-      // oxlint-disable-next-line unicorn/no-process-exit -- what it stands for
+      // oxlint-disable-next-line unicorn/no-process-exit -- the crash that is simulated
       process.exit(3);
       return;
     case fatalPartitions.outOfMemory: {

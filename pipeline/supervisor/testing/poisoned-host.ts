@@ -36,7 +36,7 @@ import { noRecorder } from '../../workers/recent/testing/no-recorder.ts';
 import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
 
 /**
- * Events of this visitor crash the thread when they are resolved; events whose id contains it do so when they are sent.
+ * An event of a visitor with this id crashes the thread when resolved; an event whose id contains it, when sent.
  */
 export const poison = 'out-of-memory';
 
@@ -142,7 +142,7 @@ function resolveVisitors(touches: readonly VisitorTouch[]): ReturnType<VisitorSt
   return Promise.resolve({ outcomes, created: 0, updated: 0, merged: 0 });
 }
 
-/** In few large pieces: the collector would scan many small ones again and again before it gives up. */
+/** Allocates large pieces, because the collector would scan many small ones again and again before it gives up. */
 function fillMemory(): never {
   const kept: number[][] = [];
   for (;;) kept.push(Array.from<number>({ length: 2_000_000 }).fill(Math.random()));
