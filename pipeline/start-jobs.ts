@@ -33,7 +33,7 @@ export type RunningJobs = {
   readonly quarantineQuota: DeadLetterQuota;
 };
 
-/** Starts replays, retention, the actors of each partition, and the retirement of actors that no version has any more. */
+/** Starts replays, retention, the actors of each partition, and the retirement of actors that no version has now. */
 export async function startJobs(
   env: PipelineEnv,
   { log, actors, logger }: JobParts,

@@ -50,7 +50,7 @@ const countOf = async (rig: PipelineRig, stream: string, filter: string, name: s
   return [...subjects].reduce((sum, [subject, count]) => sum + (subject.includes(name) ? count : 0), 0);
 };
 
-/** Gives an account entries in every stream and bucket: delivered, waiting, refused, quarantined and unreadable events. */
+/** Fills every stream and bucket for an account: events delivered, waiting, refused, quarantined and unreadable. */
 async function fill(rig: PipelineRig, { accountId, fails, ...twin }: Twin): Promise<void> {
   await rig.accept(accountId, [
     { id: 'e1', visitor: 'v' },

@@ -34,7 +34,7 @@ export type FollowedAccounts = ConfigFeed & {
   readonly applied: number;
   /** Whether the configuration is followed now, which it is not while a new connection catches up. */
   readonly isCurrent: boolean;
-  /** Ids of the actors that are wanted now, by account; only accounts whose configuration is there. */
+  /** Ids of the actors that are wanted now, by account; only accounts whose configuration has arrived. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Published destinations, and sources whose notices are followed: each has a dispatcher. */
   destinations(): readonly { readonly id: string; readonly type: string; readonly name: string }[];
@@ -68,7 +68,7 @@ export async function followAccounts(options: FollowAccountsOptions): Promise<Fo
         accountId,
         published.map(({ id, type, name }) => ({ id, type, name })),
       );
-    // A thread has the plan before the actor that needs it is started.
+    // Sent before the actors are ordered, so that a thread has the plan before it starts an actor that needs the plan.
     // A copy: the document is a view of the connection's read buffer, which would cross to the threads as a whole.
     const document = bytes === undefined ? undefined : new Uint8Array(bytes);
     const configured = supervisor.configure(accountId, revision, document);

@@ -53,7 +53,7 @@ async function join(
   return { membership, lease };
 }
 
-/** A lease that is not renewed: of an instance that crashed. */
+/** Writes a lease once and never renews it, like an instance that crashed. */
 async function reportOnce(instanceId: string): Promise<void> {
   const name = { kind: 'pipeline', instanceId } as const;
   const now = new Date().toISOString();

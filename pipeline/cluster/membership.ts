@@ -39,7 +39,7 @@ const lookEveryMs = 100;
 /** Margin for another instance whose deadline ends later than ours, in ms. */
 const handOverMarginMs = 1_000;
 
-/** Follows the leases of pipeline instances; this one counts from the start. */
+/** Follows the leases of pipeline instances; this instance counts as alive from the start. */
 export async function followMembership(options: MembershipOptions): Promise<Membership> {
   const { bucket, connection, instanceId, times, onError } = options;
   const ownKey = leaseKey({ kind: 'pipeline', instanceId });

@@ -7,12 +7,12 @@ import type { Supervisor } from '../supervisor/supervisor.ts';
 export type PlacementOptions = {
   readonly supervisor: Pick<Supervisor, 'run' | 'remove'>;
   readonly membership: Pick<Membership, 'owns' | 'untilShared'>;
-  /** This process runs only actors that it owns among these instances. */
+  /** Called once this process runs only actors that it owns when these instances are alive. */
   readonly onLetGo: (instances: readonly string[]) => void;
   readonly logger: Logger;
 };
 
-/** Which of all actors run in this process: those it owns among the instances alive. */
+/** Decides which actors run in this process: those that it owns among the live instances. */
 export class Placement {
   readonly #options: PlacementOptions;
   readonly #wanted = new Map<string, ActorSpec>();
@@ -23,12 +23,12 @@ export class Placement {
     this.#options = options;
   }
 
-  /** Our actors that other instances have to release first. */
+  /** Number of actors that wait here until other instances have released theirs. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** An actor some instance has to run; settles when it runs, or is not ours. */
+  /** Adds an actor that some instance has to run; settles when it runs here or another instance owns it. */
   async want(spec: ActorSpec): Promise<void> {
     const actorId = idOfSpec(spec);
     this.#wanted.set(actorId, spec);
@@ -36,8 +36,8 @@ export class Placement {
   }
 
   /**
-   * Call when no instance has to run the actor any more. Settles when it no longer runs here; true if this instance ran
-   * it.
+   * Call when no instance has to run the actor any more. Settles when it no longer runs here; true if it is owned by this
+   * instance.
    */
   async drop(actorId: string): Promise<boolean> {
     this.#wanted.delete(actorId);
@@ -45,7 +45,7 @@ export class Placement {
     return this.#options.membership.owns(actorId);
   }
 
-  /** Instances have joined or left: releases actors that are not ours, reports it, and starts actors that are. */
+  /** Call when instances have joined or left: releases actors of others, reports that, and starts actors owned here. */
   async reassign(instances: readonly string[]): Promise<void> {
     const { supervisor, membership, onLetGo, logger } = this.#options;
     this.#changes += 1;

@@ -34,7 +34,7 @@ import { testTopology } from '../../shared/testing/test-topology.ts';
 
 let nats: NatsServer;
 let connection: LogConnection;
-/** Connected as the control plane: no other user may write configuration. */
+/** Connected as the control plane, because no other user may write configuration. */
 let publisher: LogConnection;
 
 beforeAll(async () => {
@@ -90,7 +90,7 @@ async function createDestination(first = connection) {
     trust: createConfigTrust({}),
     isOwner: true,
     isCurrent: true,
-    // As a view that is older than the destination.
+    // As if this process's view of the account were older than the destination.
     known: [],
   };
   const retirementOn = (own: LogConnection): Retirement =>
@@ -117,12 +117,12 @@ async function createDestination(first = connection) {
     facts,
     has,
     suspect: () => retirement.findForgotten(),
-    /** The next process, which knows of no suspect. */
+    /** Replaces the retirement by that of the next process, which has no suspects. */
     succeed: () => (retirement = retirementOn(connection)),
     async rounds(count: number): Promise<void> {
       for (let round = 0; round < count; round += 1) await retirement.round();
     },
-    /** Whether all of it is still there. */
+    /** Whether the consumer and the waiting retry still exist; fails if only one of them does. */
     async isThere(): Promise<boolean> {
       const consumers = await listConsumerProgress(connection, streams.events);
       const waiting = await countBySubject(connection, streams.retry, subject);

@@ -37,7 +37,7 @@ export type RetirementOptions = {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 };
 
-/** Rounds in which an actor has to be absent. */
+/** Rounds in a row in which an actor has to be absent before it is retired. */
 const roundsMin = 2;
 
 /**
@@ -55,7 +55,7 @@ export class Retirement {
     this.#options = options;
   }
 
-  /** The live version known to this process does not have the actor. Actors of another instance are left to it. */
+  /** Notes an actor that the live version known here does not have. Ignores actors that another instance owns. */
   suspect(spec: AccountActor): void {
     const actorId = idOfSpec(spec);
     if (this.#options.owns(actorId) && !this.#suspects.has(actorId)) this.#suspects.set(actorId, { spec, rounds: 0 });
@@ -121,7 +121,7 @@ export class Retirement {
 
 type Published = ReadonlySet<string> | 'unknown';
 
-/** During a rolling upgrade, a pipeline of an earlier version pulls more often than this. */
+/** A consumer without a pull for this long, in ms, has no reader: pipelines of earlier versions pull more often. */
 const unreadMs = 60_000;
 
 /** Removes the consumers that only earlier versions of Sluice had, once no such version reads them. Returns their names. */

@@ -39,7 +39,7 @@ test('revision gauge: a CONFIG that was created again begins at its own revision
   again.seen(change(2));
   again.caughtUp();
   expect(gauge.current).toBe(1);
-  // Of the earlier CONFIG, and applied late.
+  // A revision of the earlier CONFIG, applied late.
   first.applied(2);
   expect(gauge.current).toBe(1);
   again.applied(2);

@@ -1,16 +1,16 @@
 import type { ConfigChange } from '../../shared/nats/buckets/config-feed.ts';
 
-/** The revision up to which every revision seen is applied, in whatever order they are applied. */
+/** The newest revision up to which all revisions seen are applied, in whatever order that happened. */
 export type RevisionGauge = {
   readonly current: number;
-  /** CONFIG is read from its beginning. Earlier readings count no more. */
+  /** Begins a reading of CONFIG from its beginning; earlier readings no longer count. */
   begin(): RevisionReading;
 };
 
 export type RevisionReading = {
   seen(change: Pick<ConfigChange, 'revision' | 'upTo'>): void;
   applied(revision: number): void;
-  /** All that CONFIG held was seen. */
+  /** The reading has seen everything that CONFIG holds. */
   caughtUp(): void;
 };
 

@@ -41,7 +41,7 @@ export async function shareActors(options: ShareActorsOptions): Promise<SharedAc
     logger.info({ instances }, 'pipeline instances changed');
     void placement.reassign(instances);
   });
-  // Nothing runs here yet.
+  // No actor runs here yet, so all actors of others are released.
   lease.letGo(membership.instances);
   return { placement, membership };
 }

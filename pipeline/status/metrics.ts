@@ -7,9 +7,9 @@ import type { AnyWorker, WorkerKind } from '../workers/registry.ts';
 
 /** Metrics of one kind of worker. */
 export type WorkerMetrics = {
-  /** Each is one number an actor reports, by the name it is reported under. */
+  /** Metrics of one number that an actor reports, by its reported name. */
   readonly byStat: Readonly<Record<string, MetricDefinition>>;
-  /** Several numbers each, distinguished by a label. */
+  /** Metrics of several numbers each, distinguished by a label. */
   readonly families: readonly FamilyMetric[];
   /** One number for each account, by the name before the account's id. */
   readonly byAccount: Readonly<Record<string, MetricDefinition>>;
@@ -20,16 +20,16 @@ export type WorkerMetrics = {
 export type FamilyMetric = {
   readonly definition: MetricDefinition;
   readonly label: string;
-  /** The number behind each value of the label. */
+  /** The reported name of the number for each value of the label. */
   readonly stats: ReadonlyMap<string, string>;
 };
 
-/** The counters of the actors of each kind: by their keys, or as a sum where the kind is summed. */
+/** The metrics of the actors of each kind: by their keys, or as a sum if the kind has no label. */
 export const workerMetrics: ReadonlyMap<WorkerKind, WorkerMetrics> = new Map(
   workerKinds.map((kind) => [kind, metricsOf(workerOf(kind))]),
 );
 
-/** Sums over the recorders of outcomes, one a thread. */
+/** Sums over the outcome recorders, of which each thread has one. */
 export const outcomeMetrics = {
   counters: tableOf(outcomeCounters, (stat, help) => counter(`sluice_outcomes_${stat}_total`, help)),
   gauges: tableOf(outcomeGauges, (stat, help) => gauge(`sluice_outcomes_${stat}`, help)),

@@ -13,7 +13,7 @@ import type { ShownDestinations } from './shown-destinations.ts';
 
 /** Shows what the actors have counted. */
 export function showActors(page: MetricsPage, stats: StatsLedger, shown: ShownDestinations): void {
-  // First on the page of all that is about destinations: it notices which are gone.
+  // Before all other metrics of destinations, because `current` notices which destinations are gone.
   page.show(pipelineMetrics.destinationInfo, (add) => {
     for (const { id, type, name } of shown.current()) add(1, { destination_id: id, type, name });
   });
@@ -71,7 +71,7 @@ function showKind(page: MetricsPage, kind: WorkerKind, metrics: WorkerMetrics, {
   }
 }
 
-/** Values by what actors' keys are shown as: of destinations there may be more than have a label of their own. */
+/** Values by the labels of the actors' keys; destinations without a label of their own share one. */
 function byLabel(
   label: NonNullable<AnyWorker['label']>,
   values: ReadonlyMap<string, number>,
@@ -85,7 +85,7 @@ function byLabel(
   }
 }
 
-/** Series a destination has from its actors. */
+/** Number of series that a destination has from its actors. */
 function seriesOfDestination(): number {
   let series = 0;
   for (const [kind, { byStat, families }] of workerMetrics) {
@@ -100,7 +100,7 @@ function showTimings(page: MetricsPage, stats: StatsLedger, shown: ShownDestinat
     const definition = deliveryMetrics[metric];
     page.showHistogram(definition, (add) => {
       const totals = new Map<string, ArrayLike<number>>(stats.timings(metric));
-      // A type is there from when its first destination is published, not from its first event.
+      // A type is shown once its first destination is published, even before its first event.
       for (const { type } of shown.current()) if (!totals.has(type)) totals.set(type, []);
       for (const [destination_type, numbers] of totals) add(numbers, { destination_type });
     });

@@ -86,7 +86,7 @@ function showDestinationBacklogs(page: MetricsPage, watch: BacklogWatch, { label
   each(pipelineMetrics.destinationUnacknowledged, ({ unacknowledged }) => unacknowledged);
   each(pipelineMetrics.destinationUnacknowledgedLimit, ({ unacknowledgedMax }) => unacknowledgedMax);
   page.show(pipelineMetrics.destinationRetries, (add) => {
-    // A destination without any is shown as well.
+    // Destinations without retries are shown as well.
     const values = readersOf(watch, 'dispatcher').map(([id]) => [id, watch.retries.get(id) ?? 0] as const);
     for (const [destination_id, value] of combineBy(values, labelOf, plus)) add(value, { destination_id });
   });

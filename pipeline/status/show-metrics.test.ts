@@ -145,7 +145,7 @@ test('metrics: the series of a destination that is gone end', async () => {
   expect(await page.text()).toContain(deliveredLine('b', 2));
   destinations.pop();
   expect(await page.text()).not.toContain('destination_id="b"');
-  // Its dispatcher ends a moment after its destination.
+  // The dispatcher of b ends a moment after b was deleted.
   stats.ended(delivered('b', 2), delivered('b', 2).stats);
   const text = await page.text();
   expect(text).toContain(deliveredLine('a', 1));

@@ -15,7 +15,7 @@ export type ThreadSources = {
   readonly threadsExpected: number;
 };
 
-/** Shows how actors, threads and the pool do. Threads report by themselves, so one that hangs delays no other. */
+/** Shows the state of actors, threads and the pool from the threads' own reports, so a hung thread delays nothing. */
 export function showThreads(page: MetricsPage, { stats, supervisor, pool, threadsExpected }: ThreadSources): void {
   page.show(pipelineMetrics.actors, (add) => {
     const placed = supervisor.placed;

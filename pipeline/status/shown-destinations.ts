@@ -83,7 +83,7 @@ export class DestinationLabels {
     return otherDestinations;
   }
 
-  /** The destination was deleted. Returns whether it was one of those summed up. */
+  /** Forgets a deleted destination; returns whether it was among those summed under one label. */
   forget(destinationId: string): boolean {
     this.#own.delete(destinationId);
     return this.#folded.delete(destinationId);

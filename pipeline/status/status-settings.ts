@@ -5,6 +5,6 @@ import { port } from '../../shared/runtime/variables.ts';
 export const { variables: pipelineStatusEnv, read: readPipelineStatusSettings } = defineSettings({
   host: metricsHost,
   port: fromEnv({ PIPELINE_METRICS_PORT: port('Metrics and health of the pipeline', 9082) }),
-  /** Destinations with metrics of their own; the rest is summed up as `_other`. */
+  /** Number of destinations with metrics of their own; the others are summed as `_other`. */
   destinationsMax: 1_000,
 });

@@ -45,7 +45,7 @@ export function tellWork(options: TellWorkOptions): { stop(): Promise<void> } {
   };
 }
 
-/** The actors by process, those that do not run first. Pure but for its sources. */
+/** The threads and actors of this process; actors that do not run come first. Pure except for its sources. */
 export function describeWork(
   { placed, threads, readyThreads }: WorkSources,
   { actorsMax, nowMs }: { readonly actorsMax: number; readonly nowMs: number },

@@ -26,10 +26,10 @@ export type ActorRecord = {
   state: ActorState;
   failuresInARow: number;
   suspicion: Suspicion;
-  /** Sequence up to which it skips its log; 0: none. Sent at each start: it may have failed before it skipped. */
+  /** Sequence up to which the actor skips its log; 0: none. Sent at each start: it may have failed before it skipped. */
   passOverUpTo: number;
   startedMs: number;
   timer: NodeJS.Timeout | undefined;
-  /** Called once it runs, has failed, or was removed. */
+  /** Called once the actor runs, has failed, or was removed. */
   readonly onFirstOutcome: (() => void)[];
 };

@@ -4,7 +4,7 @@ import { ConfigurationRelay } from './configuration-relay.ts';
 
 const document = Buffer.from('{}');
 
-/** Two threads that run and one that is starting, and what each was sent. */
+/** Two running threads and one that is starting, with the revisions sent to each. */
 function rig() {
   const sent: [thread: number, revision: number][] = [];
   const slots = [0, 1, 2].map((thread) => ({

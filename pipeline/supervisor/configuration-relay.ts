@@ -30,7 +30,7 @@ export class ConfigurationRelay {
     });
   }
 
-  /** A thread has started: it gets all configurations. */
+  /** Sends all configurations to a thread that has started. */
   sendAll(slot: Slot): void {
     for (const [accountId, { revision, document }] of this.#documents) {
       slot.tell({ kind: 'configure', accountId, revision, document });

@@ -74,7 +74,7 @@ test('poisoned frame: one that takes its thread down is quarantined after the se
       seq = found.seq + 1;
     }
   };
-  // Each poisoned frame takes two threads down, and a busy machine takes its time to start another.
+  // Each poisoned frame takes two threads down, and a busy machine is slow to start another thread.
   for (const id of ['before', 'between', 'after'])
     await until(`the partition has come to ${id}`, async () => (await resolved()).includes(id));
   expect(await resolved()).toEqual(['before', 'between', 'after']);

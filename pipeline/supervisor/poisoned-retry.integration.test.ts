@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats.stop());
 
-/** A log with a destination, whose dispatcher runs in threads that events with `poison` in their ids take down. */
+/** A log and a destination; an event with `poison` in its id takes down the thread that runs the dispatcher. */
 async function openPoisonedRig() {
   const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'poisoned-retry-test' });
   onTestFinished(() => connection.close());

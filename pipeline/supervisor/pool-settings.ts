@@ -23,9 +23,9 @@ export const { variables: poolEnv, read: readPoolSettings } = defineSettings({
     { ...threads, ...threadHeap },
     (env) => env.PIPELINE_THREAD_HEAP_MIB ?? fitThreadHeap(readMachine(), threadsOf(env.PIPELINE_THREADS)),
   ),
-  /** Part of the heap for new objects: a busy thread fills it, and rarely frees it. */
+  /** Part of the heap for new objects, which a busy thread fills and rarely gives back. */
   youngHeapMaxMib: 24,
-  /** The garbage collector does not mark a smaller heap: that of a busy thread would be marked each second. */
+  /** The garbage collector does not mark a heap below this size; it would mark a busy thread's heap each second. */
   heapFloorMib: 128,
   /**
    * A thread reports every second; one that is silent for this long hangs: it is ended and its actors move to other

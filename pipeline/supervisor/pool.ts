@@ -15,11 +15,11 @@ export type PoolOptions = {
   readonly host?: URL;
 };
 
-/** The threads of the process: as many as there are hosts, from the start to the end. */
+/** Creates the pool: one thread per host, from the start of the process to its end. */
 export function createPool({ threads, heapMaxMib, youngHeapMaxMib, heapFloorMib, host }: PoolOptions): Piscina {
-  // The command line's heap option for the main thread would override the threads' limits. The main thread has its heap.
+  // A heap option on the command line would override the threads' limits; the main thread already has its heap.
   if (givesHeap(process.execArgv.join(' '))) setFlagsFromString(`--max-old-space-size=${heapMaxMib}`);
-  // Threads have no such limit of their own; the flag applies to heaps created from now on.
+  // `resourceLimits` has no such option, but the flag applies to all heaps created from now on.
   if (heapFloorMib !== undefined) setFlagsFromString(`--initial-old-space-size=${Math.min(heapFloorMib, heapMaxMib)}`);
   return new Piscina({
     filename: compiledPath(host ?? new URL('../threads/host.ts', import.meta.url)),

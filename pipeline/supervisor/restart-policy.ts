@@ -10,7 +10,7 @@ export type Restart =
 
 export type RestartLimits = {
   readonly backoff: Backoff;
-  /** Delay before an actor restarts that is not at fault, in ms. */
+  /** Delay before the restart of an actor that is not at fault, in ms. */
   readonly blamelessMs: number;
   /** A failure after a run of this length counts as the first one, in ms. */
   readonly stableAfterMs: number;
@@ -28,7 +28,7 @@ export const restartLimits: RestartLimits = {
 
 /**
  * Decides after a failure: doubling delays, then quarantine. `failuresInARow` comes from the previous decision, 0 at
- * first; `ranMs` is how long it ran. `random` in [0, 1) takes off up to half, so that many do not restart at once.
+ * first; `ranMs` is the length of the last run. `random` in [0, 1) takes up to half off the delay, to spread restarts.
  */
 export function decideRestart(
   failuresInARow: number,

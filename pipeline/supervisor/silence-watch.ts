@@ -1,20 +1,20 @@
 import { every, tickMs } from '../../shared/runtime/every.ts';
 
 export type SilenceWatchOptions = {
-  /** Silence longer than this is too long, in ms. */
+  /** Silence after which a thread counts as hung, in ms. */
   readonly silenceMaxMs: number;
   /** Total time the watched thread was ready to run but had no processor, in ms. */
   waitedMs(): number;
-  /** Called once. */
+  /** Called once, when the silence has lasted too long. */
   onSilent(): void;
 };
 
 export type SilenceWatch = { heard(): void; stop(): void };
 
 /**
- * Watches whether a thread still reports regularly. Only time in which it could have reported counts: no time passes while
- * this thread stands still too (a stopped process, a machine that swaps), since skipped ticks are not made up for, nor
- * while the watched thread waits for a processor.
+ * Watches whether a thread still reports. Only time in which it could have reported counts. Time in which the watching
+ * thread stands still too (a stopped process, a machine that swaps) does not count, since skipped ticks are not made up
+ * for; nor does time in which the watched thread waits for a processor.
  */
 export function watchSilence({ silenceMaxMs, waitedMs, onSilent }: SilenceWatchOptions): SilenceWatch {
   let silentMs = 0;

@@ -26,7 +26,7 @@ export type StatsLedger = {
   /** Removes an actor; its counts are added to those of another actor if that is named. */
   forget(kind: WorkerKind, key: string, into?: string): void;
   restarted(kind: WorkerKind): void;
-  /** `wasSilent`: it was ended because it no longer reported. */
+  /** `wasSilent`: the supervisor ended the thread because it no longer reported. */
   threadDied(thread: number, wasSilent: boolean): void;
   /** Total of a counter of the actors of a kind, by their keys. */
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
@@ -36,9 +36,9 @@ export type StatsLedger = {
   namesOf(kind: WorkerKind, counter: string): ReadonlySet<string>;
   /** Newest values of the running actors of a kind, added up by account. */
   accountValues(kind: WorkerKind, gauge: string): ReadonlyMap<string, number>;
-  /** Newest value of a gauge of the actors of a kind that run, by their keys. */
+  /** Newest value of a gauge of the running actors of a kind, by their keys. */
   values<Kind extends WorkerKind>(kind: Kind, gauge: GaugeOf<Kind>): ReadonlyMap<string, number>;
-  /** Frames of the log and events in them each actor has read since it started, by the name of its consumer. */
+  /** Frames, and events in them, that each running actor has read since it started, by the name of its consumer. */
   framesRead(): Iterable<FramesRead>;
   /** Totals of the outcome recorders of all threads, including threads that died. */
   outcomes(counter: OutcomeCounter): number;

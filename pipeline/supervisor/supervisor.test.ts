@@ -12,7 +12,7 @@ import { createStatsLedger } from './stats-ledger.ts';
 import { Supervisor } from './supervisor.ts';
 import { hostSettingsForTests } from './testing/host-settings.ts';
 
-/** A host as the supervisor sees it: the messages it received, and those that a test has it send. */
+/** A fake host: keeps the messages that it received, and sends those that a test wants. */
 type FakeHost = {
   readonly thread: number;
   readonly told: Command[];
@@ -227,7 +227,7 @@ test.each(suspectLogs)(
     const third = await startOf(2);
     expect(third.suspicion).toEqual(suspected);
     hosts[2]?.blackBox.turn(third.mark, { [log]: { from: 7, to: 7 } });
-    // It loops, reports nothing more, and is ended.
+    // The actor loops, so its thread reports nothing more and is ended.
     await vi.advanceTimersByTimeAsync(31_000);
     expect((await startOf(3)).suspicion).toEqual({
       ...suspected,

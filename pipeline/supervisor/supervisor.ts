@@ -18,7 +18,7 @@ export type SupervisorOptions = {
   readonly threads: number;
   /** Time an actor has to stop when it moves or its destination is removed, in ms. */
   readonly stopDeadlineMs: number;
-  /** Hosts report every second. One without a report for this long hangs, in ms. */
+  /** A host without a report for this long counts as hung, in ms; hosts report every second. */
   readonly silenceMaxMs: number;
   readonly settings: Omit<HostSettings, 'thread'>;
   readonly stats: StatsLedger;
@@ -71,12 +71,12 @@ export class Supervisor {
     for (const slot of this.#slots) slot.start();
   }
 
-  /** Threads whose host runs. */
+  /** Number of threads whose host runs. */
   get threadsReady(): number {
     return this.#slots.filter((slot) => slot.isReady).length;
   }
 
-  /** The threads among them. */
+  /** Indexes of the threads whose host runs. */
   get readyThreads(): readonly number[] {
     return this.#slots.flatMap((slot, thread) => (slot.isReady ? [thread] : []));
   }
@@ -99,7 +99,7 @@ export class Supervisor {
     return states;
   }
 
-  /** Sends an account's configuration to every thread; settles when those alive have it. */
+  /** Sends an account's configuration to every thread; settles when all live threads have it. */
   configure(accountId: string, revision: number, document: Uint8Array | undefined): Promise<void> {
     return this.#relay.send(accountId, revision, document);
   }
@@ -316,7 +316,7 @@ export class Supervisor {
     this.#relay.threadDied(slot.thread);
   }
 
-  /** The actor continues without a quarantined frame; its failure is then explained and not counted. */
+  /** Suspects the frames. If one is convicted, the actor continues without it and its failures are forgotten. */
   #suspectFrames(record: ActorRecord, frames: FramesAtWork | undefined): void {
     const convicted = frames === undefined ? undefined : convictedBy(record.suspicion, frames);
     record.suspicion = suspectAfterDeath(record.suspicion, frames);

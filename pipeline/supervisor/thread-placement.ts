@@ -27,8 +27,8 @@ const compareLoads = (a: ThreadLoad, b: ThreadLoad): number => a.ofKind - b.ofKi
 export type Placed = { readonly actorId: string; readonly thread: number };
 
 /**
- * The fewest actors that must move so that no thread has more than one actor more than another. After a thread died and
- * was restarted, it is empty and the others do its work.
+ * The fewest actors that must move so that no thread has more than one actor more than another. A thread that died and
+ * was restarted is empty, and the others do its work.
  */
 export function planMoves(placed: readonly Placed[], threads: readonly number[]): string[] {
   const byThread = new Map<number, string[]>(threads.map((thread) => [thread, []]));
@@ -37,7 +37,7 @@ export function planMoves(placed: readonly Placed[], threads: readonly number[])
   if (groups.length === 0) return [];
   const total = groups.reduce((sum, group) => sum + group.length, 0);
   const share = Math.floor(total / groups.length);
-  // This many threads may have one actor more than the average; the fullest ones keep theirs.
+  // `oneMore` threads may have one actor more than the others; the fullest threads keep theirs.
   let oneMore = total % groups.length;
   const moves: string[] = [];
   for (const group of groups.toSorted((a, b) => b.length - a.length)) {

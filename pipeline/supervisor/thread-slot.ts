@@ -18,7 +18,7 @@ export type ThreadPool = Pick<Piscina, 'run'> & {
 
 export type ThreadDeath = {
   readonly error: unknown;
-  /** Delay before it restarts, in ms. */
+  /** Delay before the thread restarts, in ms. */
   readonly retryMs: number;
   /** Mark of the actor that had its turn; 0: none. */
   readonly lastTurn: number;
@@ -31,7 +31,7 @@ export type ThreadDeath = {
 export type ThreadSlotOptions = {
   readonly pool: ThreadPool;
   readonly settings: HostSettings;
-  /** A host that could report but is silent for this long hangs and is ended with its thread, in ms. */
+  /** A host that could report but is silent for this long, in ms, counts as hung and is ended with its thread. */
   readonly silenceMaxMs: number;
   onReport(report: Report): void;
   /** The host is gone with all its actors. */
@@ -44,7 +44,7 @@ export class ThreadSlot {
   #port: MessagePort | undefined;
   #threadId: number | undefined;
   #watch: SilenceWatch | undefined;
-  /** It was ended because its event loop did not turn any more. */
+  /** The thread was ended because it no longer reported. */
   #wasSilent = false;
   #isReady = false;
   #isStopping = false;
@@ -111,13 +111,13 @@ export class ThreadSlot {
     this.#failuresInARow = decision.failuresInARow;
     const { lastTurn } = blackBox;
     const wasSilent = this.#wasSilent;
-    // The end of a thread from outside is no evidence about its frames.
+    // Only a hang or exhausted memory is evidence about frames; any other end may have come from outside.
     const lastFrames = wasSilent || isOutOfMemory(failure) ? blackBox.lastFrames : undefined;
     onDead({ error: failure, retryMs: decision.delayMs, lastTurn, wasSilent, lastFrames });
     this.#timer = setTimeout(() => this.start(), decision.delayMs);
   }
 
-  /** From here on it reports every second; the start itself has no such limit. */
+  /** Watches for silence from here on: a host that is ready reports every second, but its start may take any time. */
   #ready({ threadId, taskId }: Extract<Report, { kind: 'ready' }>): void {
     this.#isReady = true;
     this.#threadId = threadId;

@@ -71,7 +71,7 @@ export async function createPipelineRig(
     /** Publishes an account's configuration, as the control plane does; returns its revision. */
     configure: (accountId: string, collections: TestCollections) =>
       config.put(accountKey(accountId), Buffer.from(JSON.stringify(accountConfig(accountId, collections)))),
-    /** Succeeded, failed, stopped and globalStop of a destination, over all instances. */
+    /** Counts of a destination, summed over all instances: succeeded, failed, stopped and globalStop. */
     async counted(destinationId: string): Promise<readonly number[]> {
       const sums = [0, 0, 0, 0];
       for (const key of await health.keys(`destination.${destinationId}.*`)) {

@@ -23,9 +23,9 @@ export type Twin = {
   readonly fails: string;
   /** Publishes its configuration, with the twin's rules, consent settings and names. Returns the revision. */
   publish(): Promise<number>;
-  /** Publishes it with `fails` disabled: the retries of `fails` wait. */
+  /** Publishes the configuration with `fails` disabled, so that the retries of `fails` wait. */
   disable(): Promise<unknown>;
-  /** Publishes it without destinations. */
+  /** Publishes the configuration without destinations. */
   remove(): Promise<unknown>;
   /** Puts events into a frame of EVENTS. The twin has visitors with the same ids. */
   resolved(events: readonly ResolvedTestEvent[]): Promise<void>;

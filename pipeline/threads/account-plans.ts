@@ -19,7 +19,7 @@ export type AccountPlans = {
   /** Applies an account's configuration; undefined: it was removed. Throws if it does not compile; the old plan stays. */
   configure(accountId: string, document: Uint8Array | undefined): void;
   resolvePlan(accountId: string): ResolvePlan | undefined;
-  /** Whether the account has a live version, and no other one does. */
+  /** Whether the account has a live version and no other account has one. */
   isOnly(accountId: string): boolean;
   target(accountId: string, destinationId: string): DispatchTarget | undefined;
   resultsPlan(accountId: string): ResultsPlan | undefined;
@@ -34,7 +34,7 @@ type Account = {
   /** Ids of destinations and followed sources. */
   readonly destinations: readonly string[];
   readonly resolvePlan: ResolvePlan;
-  /** Compiled when asked for: a thread runs few of an account's destinations. */
+  /** Compiled on first use, because a thread runs few of an account's destinations. */
   readonly targets: Map<string, DispatchTarget | undefined>;
   /** Compiled on first use, like a destination's plan. */
   results: { readonly plan: ResultsPlan | undefined } | undefined;

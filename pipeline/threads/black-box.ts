@@ -1,9 +1,9 @@
 import type { FrameRange, FramesAtWork } from '../workers/worker/suspicion.ts';
 
 /**
- * Shows, after a thread has died, which actor had its turn and which frames of which log it was working on: numbers in
- * memory that both sides share. This finds the actor that took the thread down with an endless loop or by exhausting its
- * memory, and spares the actors beside it.
+ * Shows, after a thread has died, which actor had its turn and on which frames of which log it was working. Both are
+ * numbers in shared memory. So the actor that took the thread down with an endless loop or by exhausting its memory is
+ * found, and the actors beside it are spared.
  */
 export type BlackBox = {
   /** Shared with a thread, not copied. */
@@ -15,7 +15,7 @@ export type BlackBox = {
   readonly lastFrames: FramesAtWork | undefined;
 };
 
-/** Layout for the frames of each log: first and last sequence (0 for none) and line (from 1). */
+/** First of the three cells of each log: first sequence, last sequence (0: no frames), and line, from 1 (0: none). */
 const cellsOf = { log: 1, retry: 4 } as const;
 const cellsMax = 7;
 

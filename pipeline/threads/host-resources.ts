@@ -51,13 +51,13 @@ export type HostResources = {
   readonly openedFrames: OpenedFrames;
   readonly referencedEvents: ReferencedEvents;
   readonly pool: Pool;
-  /** Free space of the retry log. */
+  /** How full the retry log is. */
   readonly retryUses: RetryUses;
   readonly retryUse: () => RetryUse;
   readonly outcomes: OutcomeRecorder;
   /** Erased visitors: none of their events is sent. */
   readonly erasures: Erasures;
-  /** Looks up the location of an address. */
+  /** Looks up the location of an IP address. */
   readonly regions: GeoRegions;
   /** Senders of one account share their connections. */
   createSender(accountId: string): Sender;

@@ -52,7 +52,7 @@ export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
    */
   accountWorkPerMs: 30_000,
   framesBytesMax: fromEnv(framesBytes),
-  /** Opened frames that the thread keeps for a moment: each is opened once for all destinations of its account there. */
+  /** Bytes of opened frames that a thread keeps for a moment, so that each is opened once for all its destinations. */
   openedFramesBytesMax: 16 * mebibyte,
   geoDatabase: fromEnv({
     GEOIP_DATABASE: optionalText(
@@ -77,7 +77,7 @@ type HostVariables = Static<
   >
 >;
 
-/** Plain data that a thread gets when it starts, but for its index. */
+/** Plain data that a thread gets at its start, except its index. */
 export function readHostSettings(
   env: HostVariables,
   { instanceId, partitions }: { readonly instanceId: string; readonly partitions: number },
@@ -85,7 +85,7 @@ export function readHostSettings(
   return {
     ...readThreadSettings(env),
     instanceId,
-    /** Partitions of the ingest stream, as it was made. */
+    /** Number of partitions with which INGEST was created. */
     partitions,
     logLevel: env.LOG_LEVEL as string,
     log: logAccess(env),
@@ -102,6 +102,6 @@ export function readHostSettings(
 }
 
 export type HostSettings = Readonly<ReturnType<typeof readHostSettings>> & {
-  /** Index of the thread, for names in logs and of connections. */
+  /** Index of the thread, for log lines and connection names. */
   readonly thread: number;
 };

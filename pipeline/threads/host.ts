@@ -113,9 +113,9 @@ function forgetOldChanges({ visitors }: HostResources, logger: Logger): { stop()
 
 const everyMs = 1_000;
 const nanosecondsPerMs = 1e6;
-/** Interval at which the delay of the event loop is sampled; each sample includes it. */
+/** Interval at which the delay of the event loop is sampled, in ms; each sample includes this interval. */
 const loopDelayEveryMs = 100;
-/** A loop that is busy for less of its time is not measured, which would wake it up more often than its work does. */
+/** Busy share below which a loop is not measured, since measuring would wake it up more often than its work does. */
 const measuredFrom = 0.05;
 
 /** Reports the counters of the thread and its actors to the supervisor each second. A thread that hangs reports nothing. */

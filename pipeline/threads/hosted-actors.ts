@@ -84,7 +84,7 @@ export class HostedActors {
     });
   }
 
-  /** Figures of the actors that have changed since the last call: of a thousand most are idle. */
+  /** Figures of actors whose figures have changed since the last call; most of a thousand actors are idle. */
   changedFigures(): readonly ActorFigures[] {
     const changed: ActorFigures[] = [];
     for (const { spec, actor, reported } of this.#running.values()) {
@@ -143,7 +143,7 @@ function figuresOf(spec: ActorSpec, actor: Actor): ActorFigures {
 
 type Stats = Readonly<Record<string, number>>;
 
-/** The last report of an actor: of a thousand actors most are idle and have nothing new to report. */
+/** The last report of an actor, for comparison: most of a thousand actors are idle and have nothing new to report. */
 export class ReportedStats {
   /** Values in the fixed order of the names; empty before the first report. */
   #numbers: readonly number[] = [];

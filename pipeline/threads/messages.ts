@@ -26,7 +26,7 @@ export type Command =
       readonly mark: number;
       readonly suspicion: Suspicion;
     }
-  /** Messages up to a sequence of the actor's log have waited too long, or take too much space. */
+  /** Makes the actor skip messages up to a sequence of its log, which waited too long or take too much space. */
   | { readonly kind: 'pass-over'; readonly actorId: string; readonly upToSeq: number }
   | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
   | { readonly kind: 'shutdown'; readonly deadlineMs: number };

@@ -1,10 +1,10 @@
 import type { StreamState } from '../../shared/nats/streams/stream-progress.ts';
 import type { RetryUse } from '../workers/dispatch/settlement/retry-quota.ts';
 
-/** Contents of the retry log, which a thread checks every few seconds for all of its dispatchers. */
+/** How full the retry log is. A thread checks this every few seconds for all its dispatchers. */
 export type RetryUses = {
   readonly current: RetryUse;
-  /** Reads the stream's info: its state, and the messages by subject. */
+  /** Takes over a reading of the stream: its state, and the number of messages by subject. */
   look(state: Pick<StreamState, 'bytes' | 'bytesMax'>, messages: ReadonlyMap<string, number>): void;
 };
 

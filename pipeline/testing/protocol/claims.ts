@@ -1,7 +1,7 @@
 import type { Rules } from './rules.ts';
 import type { StageName, State } from './state.ts';
 
-/** The next owner of a consumer begins with unacknowledged messages, and with the backlog of the log. */
+/** The next owner of a consumer begins with its unacknowledged messages, and with the ids or waiting events stored. */
 export function claimAnew(after: State, name: StageName, rules: Rules): void {
   const stage = after[name];
   const { consumer: place } = stage;
@@ -14,7 +14,7 @@ export function claimAnew(after: State, name: StageName, rules: Rules): void {
   stage.owners.unshift({ claim: place.claim, held: [], ids, retried: [], last });
 }
 
-/** The ids that a resolver starts with: the checkpoint's, if EVENTS still has the message it was written for. */
+/** The ids that a resolver starts with: those in EVENTS, and the checkpoint's unless EVENTS lost its last message. */
 function knownIds({ checkpoint, events, removed }: State, rules: Rules): number[] {
   const isRemoved = (seq: number): boolean => removed.includes(seq);
   const inLog = events.log.flatMap(({ event }, index) => (isRemoved(index + 1) ? [] : [event]));

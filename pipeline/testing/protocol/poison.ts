@@ -8,7 +8,7 @@ const takenDownMax = 4;
 
 type Attempt = { readonly deliver: Change; readonly fail: Change; readonly quarantine: Change };
 
-/** A dispatcher sends the next event. A poison event crashes it, each time until the event is quarantined. */
+/** A dispatcher sends the next event. A poison event crashes the dispatcher each time until it is quarantined. */
 export function addAttempt(adding: Adding, index: number, suspect: Suspect, attempt: Attempt): void {
   const { state, rules, step, fault } = adding;
   const [from, number] = suspect.split(' ');

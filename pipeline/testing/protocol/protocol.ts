@@ -10,11 +10,13 @@ import type { State } from './state.ts';
 /*
  * A model of the way from the gateway to the destination: states, and the steps between them.
  *
- * clients.ts clients, gateways and the quorum of INGEST claims.ts with what an owner of a consumer begins consumers.ts
- * readers of INGEST and EVENTS: positions, acknowledgements; logs that are cut or cleaned resolver.ts from INGEST to
- * EVENTS: ids, one writer, the database, accounts beside each other dispatcher.ts from EVENTS to the destination:
- * order, references to waiting events, versions poison.ts what takes down its dispatcher rules.ts the rules that keep
- * the promises, and the faults that there are
+ * - `clients.ts`: clients, gateways and the quorum of INGEST
+ * - `claims.ts`: what the next owner of a consumer begins with
+ * - `consumers.ts`: readers of INGEST and EVENTS: positions, acknowledgements; logs that are cut or cleaned
+ * - `resolver.ts`: from INGEST to EVENTS: ids, one writer, the database, accounts beside each other
+ * - `dispatcher.ts`: from EVENTS to the destination: order, references to waiting events, versions
+ * - `poison.ts`: events that crash their dispatcher
+ * - `rules.ts`: the rules that keep the promises, and the possible faults
  */
 
 /** Everything that can happen in a state. */

@@ -7,7 +7,7 @@ export type Rules = {
   readonly yesNeedsSequence: boolean;
   /** The next reader begins with the unfinished messages of the previous one (`shared/nats/consume/consumers.ts`). */
   readonly unfinishedFirst: boolean;
-  /** The log refuses a reader that has lost the claim to a consumer (the same). */
+  /** The log refuses a reader that has lost the claim to a consumer (`shared/nats/consume/consumers.ts`). */
   readonly oneOwner: boolean;
   /** A log that has lost its end resets its consumers to its new end (nats-server). */
   readonly placesPutBack: boolean;
@@ -39,7 +39,7 @@ export type Rules = {
    * (`pipeline/workers/dispatch/settlement`).
    */
   readonly quarantinedIsKept: boolean;
-  /** A dead letter of a quarantined frame is stored only once (the same). */
+  /** A dead letter of a quarantined frame is stored only once (`pipeline/workers/dispatch/settlement`). */
   readonly lettersAreKnown: boolean;
   /**
    * Only a message that was alone in work at a second crash is quarantined (`pipeline/workers/worker/suspicion.ts`).
@@ -78,7 +78,7 @@ export type Faults = {
   readonly pauses: number;
   /** A destination refuses an event, once or always. */
   readonly failures: number;
-  /** A log loses its newest message and uses its sequence again. */
+  /** A log loses its newest message and gives its sequence to another one. */
   readonly cuts: number;
   /** The log has no quorum for a while. */
   readonly outages: number;

@@ -3,7 +3,7 @@ import type { Faults, Rules, Size } from './rules.ts';
 
 export type Message = {
   readonly event: number;
-  /** When it was stored; different for each message. */
+  /** Time at which the message was stored, by the model's clock; different for each message. */
   readonly at: number;
 };
 
