@@ -36,8 +36,8 @@ export class Placement {
   }
 
   /**
-   * Call when no instance has to run the actor any more. Settles when it no longer runs here; true if it is owned by this
-   * instance.
+   * Call when no instance has to run the actor any more. Settles when the actor no longer runs here; true if this
+   * instance owns it.
    */
   async drop(actorId: string): Promise<boolean> {
     this.#wanted.delete(actorId);

@@ -26,7 +26,7 @@ export type ActorRecord = {
   state: ActorState;
   failuresInARow: number;
   suspicion: Suspicion;
-  /** Sequence up to which the actor skips its log; 0: none. Sent at each start: it may have failed before it skipped. */
+  /** Sequence up to which the actor skips its log; 0: none. Sent at each start, since it may have failed before. */
   passOverUpTo: number;
   startedMs: number;
   timer: NodeJS.Timeout | undefined;

@@ -19,7 +19,7 @@ type StartOf<Kind> = Extract<Definition, { readonly kind: Kind }>['start'];
 
 export type WorkerKind = Definition['kind'];
 
-/** An actor as it is ordered. */
+/** The order for an actor: its kind, and the fields from which an actor of that kind starts. */
 export type ActorSpec = { [Kind in WorkerKind]: Parameters<StartOf<Kind>>[0] }[WorkerKind];
 /** An actor that works for one account. */
 export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;
@@ -30,7 +30,7 @@ type Intersection<Union> = (Union extends unknown ? (member: Union) => void : ne
   ? All
   : never;
 
-/** A definition as those see it who treat all kinds alike. */
+/** The type of a definition for code that treats all kinds alike. */
 export type AnyWorker = WorkerDefinition<
   ActorSpec,
   WorkerHost,
@@ -57,7 +57,7 @@ export const actorIdOf = (kind: WorkerKind, key: string): string => `${kind}-${k
 export const idOfSpec = (spec: ActorSpec): string => actorIdOf(spec.kind, keyOfSpec(spec));
 export const keyOfSpec = (spec: ActorSpec): string => workerOf(spec.kind).keyOf(spec);
 
-/** The actors there are for as long as the log is. */
+/** The actors that exist as long as the log does, whatever is published. */
 export function logActors(partitions: number): readonly ActorSpec[] {
   return allWorkers.flatMap(({ wanted }) => (wanted.by === 'log' ? wanted.specs(partitions) : []));
 }

@@ -12,9 +12,9 @@ import type { ResolveLag } from './resolve-lag.ts';
 /** Messages that one reader of the log has not finished. */
 export type Backlog = {
   readonly frames: number;
-  /** About: its frames times the recent average of events a frame. */
+  /** Estimated: the frames times the recent mean number of events per frame. */
   readonly events: number;
-  /** When the oldest of them was stored, in ms since the epoch; undefined without one. */
+  /** When the oldest frame was stored, in ms since the epoch; undefined without frames. */
   readonly oldestAtMs: number | undefined;
   readonly unacknowledged: number;
   readonly unacknowledgedMax: number;
@@ -39,7 +39,7 @@ export type BacklogWatch = {
 export type BacklogWatchOptions = {
   readonly connection: LogConnection;
   readonly everyMs: number;
-  /** Whether this is the instance that looks: one does, for all. */
+  /** Whether this instance reads the backlogs; one instance does so for all. */
   readonly owns: () => boolean;
   /** Frames and events each actor of this process has read since it started, by the name of its consumer. */
   readonly framesRead: () => Iterable<{ readonly consumer: string; readonly frames: number; readonly events: number }>;
@@ -58,8 +58,8 @@ const watched = [
 ];
 
 /**
- * Reads the log itself at intervals, not the reports of its readers: a reader that hangs or does not run is the
- * one whose backlog matters.
+ * Reads the log itself at intervals, not the reports of its readers, because the reader whose backlog matters most may
+ * hang or not run, and then reports nothing.
  */
 export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
   const { connection, everyMs, owns, framesRead, resolveLag, logger } = options;
@@ -97,7 +97,7 @@ export function watchBacklog(options: BacklogWatchOptions): BacklogWatch {
       countByDestination(connection, streams.deadLetters, 'dead.*'),
       lostBytes.look(),
     ]);
-    // All at once: a page shows one look, not the middle of the next.
+    // Replaced at once, so that a page shows one reading and never a mixture of two.
     Object.assign(seen, {
       backlogs,
       streams: new Map(states),
@@ -188,14 +188,14 @@ type LostBytesOptions = {
 };
 
 type LostBytes = {
-  /** The messages of each stream that the server has lost, by its latest report. */
+  /** Bytes that the server has lost, by stream, as of its latest report. */
   look(): Promise<ReadonlyMap<string, number>>;
 };
 
-/** A server finds damage when it starts, and when it reads: it is asked after a reconnect, and now and then. */
+/** Interval, in ms. The server is also asked after a reconnect: it finds damage when it starts, and when it reads. */
 const lostBytesEveryMs = 60_000;
 
-/** Asks the server for lost messages, and reports an increase. */
+/** Asks the server for lost bytes, and logs an increase. */
 function createLostBytes({ connection, streams, logger }: LostBytesOptions): LostBytes {
   const found = new Map<string, number>();
   let lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -218,9 +218,9 @@ function createLostBytes({ connection, streams, logger }: LostBytesOptions): Los
   };
 }
 
-/** When the oldest frame each consumer of a stream has not finished was stored. */
+/** When the oldest unfinished frame of each consumer of a stream was stored. */
 type OldestFrames = {
-  /** Checks again the consumers that have moved since. */
+  /** Reads the oldest frame again for consumers that have acknowledged more since. */
   look(consumers: readonly ConsumerProgress[]): Promise<void>;
   /** Time of the oldest waiting event, in ms since the epoch; undefined if none waits or it is not known yet. */
   of(consumer: string): number | undefined;
@@ -257,14 +257,14 @@ function createOldestFrames(connection: LogConnection, stream: string): OldestFr
   };
 }
 
-/** How many events a frame has, as one reader has met them of late; for readers that have met none, as all have. */
+/** Recent mean number of events per frame, by reader; for a reader without frames the mean of all readers. */
 type EventsPerFrame = {
-  /** Totals of a reader so far; they restart when it does. */
+  /** Takes a reader's totals so far, which begin at 0 again when the reader restarts. */
   note(reader: string, frames: number, events: number): void;
   of(reader: string): number;
 };
 
-/** Bytes read since the last note. */
+/** Weight of the newest frames in a mean, 0 to 1. */
 const newShare = 0.3;
 
 type KnownRatio = { frames: number; events: number; mean: number };

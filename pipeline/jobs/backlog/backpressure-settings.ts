@@ -8,17 +8,17 @@ const age = {
     { unit: 'ms', minimum: 0 },
   ),
 };
-/** How often backlogs are read from the log, at most and at least. */
+/** Shortest (`most` often) and longest interval between two readings of backlogs from the log, in ms. */
 const readEveryMs = { most: 100, least: 5_000 };
 
 export const { variables: backpressureEnv, read: readBackpressureSettings } = defineSettings({
   /** 0: no account is held back. */
   ageMaxMs: fromEnv(age),
-  /** The wait for the resolver is known as often: four times within the age that holds sources back. */
+  /** Backlogs, and so the wait for the resolver, are read four times within the age that holds sources back. */
   backlogEveryMs: fromEnv(age, ({ BACKPRESSURE_AGE_MAX_MS: ageMaxMs }) =>
     ageMaxMs === 0 ? readEveryMs.least : Math.max(readEveryMs.most, Math.min(readEveryMs.least, ageMaxMs / 4)),
   ),
-  /** Accounts that a pipeline reports at a time, those whose events wait longest; about 50 bytes each in LEASES. */
+  /** Maximum number of accounts in a report, those whose events wait longest; about 50 bytes each in LEASES. */
   accountsMax: 5_000,
 });
 

@@ -6,7 +6,7 @@ import { judgeWait } from './judge-wait.ts';
 import type { WaitJudgement } from './judge-wait.ts';
 import { every } from '../../../shared/runtime/every.ts';
 
-/** How often threads say how long their destinations' events wait, in ms. */
+/** Interval of the reports, in ms; threads report the waits of their destinations as often. */
 const everyMs = 1_000;
 
 /** The oldest event that waits for a destination. */
@@ -51,7 +51,7 @@ export function tellBackpressure(options: BackpressureOptions): { stop(): Promis
   };
 }
 
-/** Returns a function that judges all waits; undefined if none is too long and no account has a queue. */
+/** Returns a function that judges all waits; it returns undefined if none is late and no account has a queue. */
 export function createWaitJudge({
   settings: { ageMaxMs, accountsMax },
   waits,

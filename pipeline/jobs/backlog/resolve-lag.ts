@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 const minutesKept = 16;
 const hourMinutes = 60;
 
-/** Keeps, by the minute and by the hour, the longest an event had waited to be resolved. */
+/** Records the longest time that an event waited to be resolved, per minute and per hour. */
 export type ResolveLag = {
   /** Records how long the oldest event waits now, in ms; 0 if none waits. Stores the record if it has changed. */
   note(lagMs: number, nowMs: number): Promise<void>;
@@ -15,7 +15,7 @@ export type ResolveLag = {
 export type ResolveLagOptions = {
   readonly bucket: Bucket;
   readonly instanceId: string;
-  /** How long it is kept by the hour. */
+  /** Number of hours whose values are kept. */
   readonly hoursKept: number;
 };
 

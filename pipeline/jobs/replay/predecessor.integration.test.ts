@@ -53,7 +53,7 @@ afterEach(async () => {
   await Promise.all([sink.close(), gate.close()]);
 });
 
-/** On the gate where it is to be the predecessor. */
+/** Starts a replay runner; the predecessor's connection goes through the gate. */
 async function run(instanceId: 'predecessor' | 'successor'): Promise<ReplayRunner> {
   const own = instanceId === 'predecessor' ? connection : rig.pipelineConnection;
   const runner = await startReplayRunner({
@@ -75,7 +75,7 @@ const subject = (): string => retrySubject(rig.destinationId, replayTier);
 const find = (id: string): Promise<ReplayJob | undefined> => createReplayStore(rig.replays).find(rig.destinationId, id);
 const done = (id: string): Promise<void> => until('it is done', async () => (await find(id))?.state === 'done');
 
-/** Events that the destination refused, so that they are in EVENTS and dead letters, and a replay of one of these. */
+/** Sends events that the destination refuses, so that they are in EVENTS and dead letters; then orders a replay. */
 async function askFor(what: 'dead-letters' | 'log'): Promise<ReplayJob> {
   const fromMs = Date.now();
   sink.answer(() => 400);
@@ -88,7 +88,7 @@ async function askFor(what: 'dead-letters' | 'log'): Promise<ReplayJob> {
   return createReplayStore(rig.replays).start(rig.accountId, rig.destinationId, request);
 }
 
-/** What the dispatcher sends of a replay. */
+/** Ids of the events that the destination took, once a dispatcher has sent all that the replay queued. */
 async function sent(): Promise<readonly string[]> {
   const dispatcher = await rig.start();
   dispatcher.retriesStored(replayTier);

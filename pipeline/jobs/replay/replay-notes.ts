@@ -9,7 +9,7 @@ export type ReplayNotes = {
    * Aborted once this instance no longer runs the replay: it is cancelled, taken over, or its destination is not live.
    */
   readonly ended: AbortSignal;
-  /** Notes progress; throws ReplayEndedError when the replay is not ours any more. */
+  /** Notes progress; throws ReplayEndedError when this instance no longer runs the replay. */
   put(progress: Partial<ReplayJob>): Promise<void>;
   stop(): void;
 };
@@ -29,7 +29,7 @@ export class ReplayEndedError extends Error {
 /** A heartbeat at least this often, in ms: other instances take over a replay without one. */
 const beatEveryMs = 1_000;
 
-/** Keeps the notes of a claimed replay. They are beaten like a heart: a replay may wait for room for hours. */
+/** Keeps the notes of a claimed replay, with a heartbeat, because a replay may wait for room for hours. */
 export function createReplayNotes(options: ReplayNotesOptions, claimed: ReplayJob, revision: number): ReplayNotes {
   const notes = new BucketNotes(options, claimed, revision);
   notes.start();
@@ -63,7 +63,7 @@ class BucketNotes implements ReplayNotes {
 
   start(): void {
     this.#timer = setInterval(() => {
-      // A log that does not answer shows where the work is done.
+      // Errors are ignored: if the log does not answer, the replay's own work fails too.
       if (performance.now() - this.#notedAtMs >= beatEveryMs) this.put({}).catch(() => undefined);
     }, beatEveryMs / 3);
   }
@@ -96,7 +96,7 @@ class BucketNotes implements ReplayNotes {
     this.#notedAtMs = performance.now();
   }
 
-  /** Another process wrote: where that was to cancel it, it is cancelled now, with its progress recorded. */
+  /** Another process changed the entry. If it asks for a cancellation, the replay is cancelled with its progress. */
   async #confirmCancel(job: ReplayJob): Promise<void> {
     const { bucket, instanceId } = this.#options;
     const entry = await bucket.get(this.#key);

@@ -23,7 +23,7 @@ export type ReplayRunnerOptions = {
 
 export type ReplayRunner = { readonly running: number; stop(): Promise<void> };
 
-/** Most of them wait for room: a destination that is down must not keep those of others waiting. */
+/** Replays at once. Most wait for room, and a destination that is down must not delay the replays of others. */
 const runningMax = 32;
 const runningOfAccountMax = 8;
 const lookEveryMs = 1_000;
@@ -39,7 +39,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   const known = new Map<string, HeardReplay>();
   const running = new Map<string, { readonly accountId: string; readonly work: Promise<void> }>();
 
-  /** Works on a replay; false when another instance was first. */
+  /** Claims and runs a replay; false if another instance claimed it first. */
   const run = async (entry: BucketEntry, job: ReplayJob): Promise<boolean> => {
     const isCancelled = job.state === 'cancelling';
     const claimed: ReplayJob = {
@@ -80,7 +80,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
           if (wasOurs) look();
         },
         (error: unknown) => {
-          // Tried again with the next look.
+          // The next check tries again.
           running.delete(key);
           if (!abort.signal.aborted) logger.warn({ replay: job.id, err: error }, 'a replay failed; retrying');
         },
@@ -121,7 +121,7 @@ export async function startReplayRunner(options: ReplayRunnerOptions): Promise<R
   };
 }
 
-/** An entry, and when it came by this process's clock, which its writer may not share. */
+/** An entry, and when it arrived by the clock of this process, since the writer's clock may differ. */
 type HeardReplay = { readonly entry: BucketEntry; readonly receivedAtMs: number };
 type OpenJob = HeardReplay & { readonly key: string; readonly job: ReplayJob };
 
@@ -133,6 +133,6 @@ function openJobs(known: Map<string, HeardReplay>): OpenJob[] {
     if (job === undefined || isOver(job)) known.delete(key);
     else open.push({ key, entry, receivedAtMs, job });
   }
-  // Ids are made in the order of time.
+  // Ids sort by the time at which they were made.
   return open.toSorted((a, b) => (a.job.id < b.job.id ? -1 : 1));
 }

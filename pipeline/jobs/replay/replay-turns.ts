@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { Turns } from '../../workers/worker/turns.ts';
 
-/** A turn is about a millisecond of work here, and as much again for the dispatcher that delivers it. */
+/** Pause before a turn, in ms. A turn is about 1 ms of work here, and as much for the dispatcher that delivers it. */
 const turnEveryMs = 10;
 
 /**
- * Limits what all replays of a process read and write. They take turns, with a pause before each turn: together some
- * ten megabytes a second, however many replays there are. A replay is less urgent than new events, and one that is soon
- * cancelled has queued little for its destination.
+ * Limits what all replays of a process read and write. They take turns, with a pause before each turn: together about
+ * ten megabytes per second, however many replays there are. A replay is less urgent than new events, and one that is
+ * soon cancelled has queued little for its destination.
  */
 export class ReplayTurns {
   readonly #pause: () => Promise<unknown>;

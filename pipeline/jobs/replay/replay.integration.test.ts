@@ -85,7 +85,7 @@ async function isIn(id: string, state: ReplayJob['state']): Promise<boolean> {
   return (await replayStore.find(rig.destinationId, id))?.state === state;
 }
 
-/** A second later an erasure holds everywhere. */
+/** Erases visitors, and waits until the erasure is known here. */
 async function erase(...visitorIds: readonly string[]): Promise<void> {
   const atMs = Date.now();
   await rig.erase(visitorIds, atMs);
@@ -176,7 +176,7 @@ test('replay: log: sends a time range again, whatever became of it, by the rules
   dispatcher.retriesStored(replayTier);
   await until('all arrived again', () => sink.taken().length === 7);
   expect(sink.taken().slice(4).toSorted()).toEqual(['e0', 'e1', 'e2']);
-  // A range that is not over yet ends with what there is.
+  // A range that ends in the future ends with the newest message.
   const open = await replay({ what: 'log', fromMs: toMs, toMs: Date.now() + 3_600_000 });
   await until('it is done', () => isDone(open.id));
   expect(await replayStore.find(rig.destinationId, open.id)).toMatchObject({ scanned: 1, queued: 1 });
@@ -323,7 +323,7 @@ test('replay: crash: what was queued for the destination but not recorded is sen
   });
   const firstSeq = events[0]?.seq ?? 0;
   const job = await replay({ what: 'dead-letters' });
-  // As an instance leaves it that dies while it removes what it has queued.
+  // The state that an instance leaves if it dies while it removes queued dead letters.
   const begun: ReplayJob = { ...job, state: 'running', firstSeq, nextSeq: firstSeq, endSeq: events.at(-1)?.seq ?? 0 };
   await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay({ ...begun, owner: 'test' }));
   const working = {
@@ -343,7 +343,7 @@ test('replay: crash: what was queued for the destination but not recorded is sen
 test('replay: crash: another instance takes over a replay without recorded progress', async () => {
   const dispatcher = await refuseAll(3);
   const job = await replay({ what: 'dead-letters' });
-  // By its own clock it was here an hour from now.
+  // The clock of the previous owner was an hour ahead.
   const left: ReplayJob = { ...job, state: 'running', owner: 'gone', updatedAtMs: Date.now() + 3_600_000 };
   await rig.replays.put(replayKey(rig.destinationId, job.id), encodeReplay(left));
   await run({ abandonedAfterMs: 300 });
@@ -360,7 +360,7 @@ test('replay: restart: goes on where it was', async () => {
   await fillRoom(framesWaitingMax - 3);
   await run();
   const { id } = await replay({ what: 'dead-letters' });
-  // No dispatcher reads the retry log, so it waits for room in the middle.
+  // No dispatcher reads the retry log, so the replay waits for room in the middle.
   await until('it waits for room', async () => (await replayStore.find(rig.destinationId, id))?.queued === 256);
   const subject = retrySubject(rig.destinationId, replayTier);
   expect((await countBySubject(rig.connection, streams.retry, subject)).get(subject)).toBe(framesWaitingMax);

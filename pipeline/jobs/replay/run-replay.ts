@@ -31,20 +31,20 @@ export type ReplayContext = ReplayNotesOptions & {
   readonly connection: LogConnection;
   /** The erased visitors: none of their events is sent again. */
   readonly erasures: Pick<FollowedErasures, 'isEventErased' | 'untilCurrent'>;
-  /** The parts in which it reads and writes. */
+  /** The turns in which the replay reads and writes. */
   readonly turns: Turns;
   /** Aborted when the process ends. */
   readonly signal: AbortSignal;
 };
 
-/** Events, and messages without any, between two notes of progress. */
+/** Maximum numbers of events to send and of messages read between two notes of progress. */
 const eventsPerBatch = 256;
 const scannedPerBatch = 500;
 
 /**
  * Runs a replay from the position at which it stopped: reads its events and puts them into the retry log for the
  * destination's dispatcher. Requests have the same ids as before. If interrupted, it repeats at most one batch. Returns
- * when it is finished, or no longer this instance's.
+ * when it is finished, or when this instance no longer runs it.
  */
 export async function runReplay(context: ReplayContext, claimed: ReplayJob, revision: number): Promise<void> {
   const notes = createReplayNotes(context, claimed, revision);
@@ -77,7 +77,7 @@ async function work(context: ReplayContext, notes: ReplayNotes): Promise<void> {
   await notes.put({ state: 'done' });
 }
 
-/** The context of a part of a replay. */
+/** What the steps of a replay need of its context. */
 type Working = Pick<ReplayContext, 'connection' | 'turns' | 'signal'>;
 type Collecting = Working & Pick<ReplayContext, 'erasures'>;
 
@@ -125,11 +125,11 @@ async function removeAll(connection: LogConnection, stream: string, events: read
 type ReplaySource = {
   readonly stream: string;
   readonly subject: string;
-  /** The range of the log, fixed when it starts: later messages, its own included, are not part of it. */
+  /** The range of the log, fixed when the replay starts: later messages, even those it causes, are not part of it. */
   range(): Promise<{ readonly nextSeq: number; readonly endSeq: number }>;
   /** The events of a message to send again, with the lengths of their lines. Lazy. */
   events(message: StoredMessage): Iterable<ReadEvent>;
-  /** Whether a message leaves its stream once its events are before the destination again. */
+  /** Whether a message is removed from its stream once its events are in the retry log. */
   readonly isConsumed: boolean;
 };
 
@@ -193,20 +193,20 @@ type ReadEvent = {
 type ReplayedEvent = ReadEvent & { readonly seq: number };
 
 /**
- * Maximum number of a replay's frames in the retry log, which all destinations share. The destination's thread reads
- * one frame at a time, while its other actors wait.
+ * Maximum number of replayed frames of one destination in the retry log, which all destinations share. The
+ * destination's thread reads one frame at a time, while its other actors wait.
  */
 export const framesWaitingMax = 64;
 const frameBytesMax = 64 * 1024;
-/** A fuller retry log is left to events that have just failed. */
+/** Share of the retry log above which replays wait, to leave room for events that have just failed. */
 const retryLogShareMax = 0.7;
 const roomEveryMinMs = 100;
 const roomEveryMaxMs = 2_000;
 
 /**
  * Puts events into the retry log for the dispatcher of a destination, and waits while there is no room. A frame's
- * message id is a digest of its events, so that a repeated frame is a duplicate. Its number in the replay would not do:
- * after events were removed, the same number stands for other events.
+ * message id is a digest of its events, so that a repeated frame is a duplicate. The frame's number in the replay would
+ * not do: after events were removed, the same number stands for other events.
  */
 export async function queueEvents(
   { connection, turns, signal }: Working,

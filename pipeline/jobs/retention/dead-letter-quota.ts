@@ -18,14 +18,14 @@ import { createMeanSizes } from './mean-sizes.ts';
 /** The dead letters of one destination. */
 export type DeadLettersOf = {
   readonly destinationId: string;
-  /** Undefined of one that no live version has. */
+  /** Undefined if no live version has the destination. */
   readonly accountId: string | undefined;
   readonly messages: number;
   readonly meanBytes: number;
 };
 
 export type DeadLetterQuotaLimits = {
-  /** Bytes of all dead letters, and of those of one account. */
+  /** Maximum bytes of all dead letters, and of those of one account. */
   readonly capacity: number;
   readonly accountMax: number;
 };
@@ -35,7 +35,7 @@ export type KeptLetters = { readonly destinationId: string; readonly keep: numbe
 
 /**
  * The destinations whose oldest dead letters are removed, and how many each keeps: first destinations without a live version,
- * then those of accounts over their quota, and within an account those with most. Pure.
+ * then those of accounts over their quota, and within an account those with the most bytes. Pure.
  */
 export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLetterQuotaLimits): KeptLetters[] {
   const bytesOf = ({ messages, meanBytes }: DeadLettersOf): number => messages * meanBytes;
@@ -65,14 +65,14 @@ export type DeadLetterQuota = {
   look(): Promise<void>;
   /** Dead letters removed so far to make room. */
   readonly removed: number;
-  /** Destinations that had to give up some with the last look. */
+  /** Number of destinations that lost dead letters in the last check. */
   readonly full: number;
 };
 
 /** Sizes are read for this many destinations, those with the most letters. For others the average size is assumed. */
 const sampledMax = 64;
 
-/** A stream that is divided among accounts, and what its subjects are named by. */
+/** A stream that is divided among accounts, and how its subjects map to keys. */
 type SharedStream = {
   readonly stream: string;
   readonly filter: string;

@@ -1,12 +1,12 @@
 /** The times of the wall clock and of the monotonic clock, both in ms. */
 export type ClockReading = { readonly wallMs: number; readonly monotonicMs: number };
 
-/** Further than this a clock that runs well does not go ahead between two rounds. */
+/** A wall clock that gets further ahead of the monotonic clock than this between two rounds has jumped, in ms. */
 const jumpMaxMs = 3_600_000;
 
 /**
  * The clock of retention. If the wall clock is set forward, or the machine was suspended, everything looks old: the
- * jump is reported, and this clock continues from before it. It follows the wall clock again once that has returned, or
+ * jump is reported, and this clock continues from before it. It follows the wall clock again once that is set back, or
  * in the next process.
  */
 export function createRetentionClock(onJump: (jumpMs: number) => void): (reading: ClockReading) => number {

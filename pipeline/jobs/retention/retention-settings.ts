@@ -12,7 +12,7 @@ export const { variables: retentionEnv, read: readRetentionSettings } = defineSe
   }),
   ...history,
   quotas: fromEnv(quotaEnv, readQuotaSettings),
-  /** History is removed from EVENTS while it is fuller than the first, down to the second. */
+  /** Shares of the limit of EVENTS: history is removed above the first, until the stream has shrunk to the second. */
   marks: { high: 0.7, low: 0.6 },
 });
 

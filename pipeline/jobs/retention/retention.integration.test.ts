@@ -45,7 +45,7 @@ const settings: RetentionSettings = {
 };
 /** The sequences up to which readers were made to skip, by their names. */
 const skippedTo = new Map<string, number>();
-/** Consumers of the destinations of accounts that have some now, where their configurations are known. */
+/** Consumers that an account's destinations should have now, by account; none by default. */
 const wanted = new Map<string, string[]>();
 /** The oldest sequence that retries of an account refer to. */
 const referred = new Map<string, number>();
@@ -115,7 +115,7 @@ async function acknowledge(stream: string, name: string, filterSubject: string, 
   await pullConsumer.close();
 }
 
-/** Its state of the stream is read at the beginning of each round: the round before is over then. */
+/** Waits for three rounds. Each begins with a new state of the stream, by which time the previous round is over. */
 async function wholeRounds(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     const before = retention?.states.get(streams.events);
@@ -183,7 +183,7 @@ test('retention: events: what a destination may not have finished stays while it
   await store(eventsSubject('c', 0), 10);
   unknown.add('b');
   start({ historyMs: 0 });
-  // Of c nothing is waited for: once that is gone, retention removes what it may, and a round after it is whole.
+  // No reader delays c: once its events are gone, retention is removing, and the rounds after that are whole.
   await until('c is cleaned', async () => (await left(streams.events, eventsOfAccount('c'))) === 0);
   await wholeRounds();
   expect([await left(streams.events, a), await left(streams.events, b)]).toEqual([10, 10]);
@@ -203,7 +203,7 @@ test('order of effects: what a retry refers to is asked for after what is acknow
   const held = gate.hold(`$JS.API.CONSUMER.LIST.${streams.events}`);
   start({ historyMs: 0 }, gated);
   await held.arrived;
-  // A dispatcher stores in its position that a retry refers to the eighth, and acknowledges all.
+  // A dispatcher stores in its position that a retry refers to the eighth event, and acknowledges all.
   referred.set('a', firstSeq + 7);
   await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
   held.release();
@@ -222,7 +222,7 @@ test('predecessor: retention that stood still before it removed events takes not
   const held = gate.hold(`$JS.API.STREAM.PURGE.${streams.events}`);
   start({ historyMs: 0 }, gated);
   await held.arrived;
-  // Another instance cleans meanwhile, and a destination is added that has read nothing.
+  // Another instance cleans in the meantime, and a destination is added that has read nothing yet.
   wanted.set('a', [dispatcherConsumer('d'), dispatcherConsumer('added')]);
   await store(eventsSubject('a', 0), 3);
   held.release();
@@ -274,7 +274,7 @@ test('dead letters: an account that has filled the log gives up its oldest, and 
   await store(deadLetterSubject('quiet'), 5);
   const refusal = await store(deadLetterSubject('noisy'), 2_000, 10_000).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ reason: 'full' });
-  // What no resolver can work on is stored all the same.
+  // Dead letters of ingest have a stream of their own, so they are stored all the same.
   await store(ingestDeadLetterSubject(0), 5);
   const quotas = createDeadLetterQuota(connection, { account: 0.5, all: 0.7 }, (id) => `account-of-${id}`);
   await quotas.look();

@@ -16,11 +16,11 @@ import type { AccountWaiting, PassOver } from './waiting-window.ts';
 
 /** The readers of waiting events, which skip those that wait too long. */
 export type WaitingReaders = {
-  /** Whether a consumer of EVENTS delivers to a destination: it notes what it misses. Others are statistics. */
+  /** Whether a consumer of EVENTS delivers to a destination, and so records what it skips; others only count. */
   delivers(consumer: string): boolean;
   /**
-   * The consumers that an account's destinations should have now. Some may not exist: a restarted log server lacks them
-   * until their readers reconnect. Undefined while unknown.
+   * The consumers that an account's destinations should have now. Some might not exist yet, because a restarted log
+   * server lacks them until their readers reconnect. Undefined while unknown.
    */
   wanted(accountId: string): readonly string[] | undefined;
   /** The oldest sequence of EVENTS that retries of an account's destinations refer to. */
@@ -41,33 +41,33 @@ export type RetentionOptions = {
 export type Retention = {
   /** Messages removed since the start, by stream. */
   readonly removed: ReadonlyMap<string, number>;
-  /** Newest state of each stream it looks after. */
+  /** Newest state of INGEST and of EVENTS, by stream. */
   readonly states: ReadonlyMap<string, StreamState>;
-  /** Readers that had more waiting for them than may wait, with the last look. */
+  /** Number of readers whose backlog was too old, or too large for their account's quota, at the last check. */
   readonly late: number;
   stop(): Promise<void>;
 };
 
 type StreamEnd = { readonly lastSeq: number; readonly atMs: number };
 const noEnd: StreamEnd = { lastSeq: 0, atMs: -Infinity };
-/** After this long every consumer counts a message that was stored, in ms. */
+/** Time after which every consumer counts a stored message as waiting, in ms. */
 const settledMs = 1_000;
 
 /**
- * INGEST is cleaned this often while it is filled to more than this part, since gateways count its bytes as waiting
- * events.
+ * While INGEST is filled beyond this share of its limit, it is cleaned this often, in ms, because gateways count its
+ * bytes as waiting events.
  */
 const ingestEveryMs = 1_000;
 const ingestFilling = 1 / 8;
 
-/** Looking up an age is asked of the server rarely: history is counted in days. */
+/** Interval at which the server looks up the sequence of an age, in ms; long, because history is counted in days. */
 const ageEveryMs = 600_000;
 
 /**
  * Makes room in the log. In INGEST it removes frames that the resolver has finished. In EVENTS it removes frames that
  * every destination of the account has finished, once they are too old or room is needed. Frames that a destination has
- * not finished, or may not have because its consumer is missing, stay for the same time, within the account's quota.
- * Then the destination skips them, and they are history like any other.
+ * not finished, or might not have because its consumer is missing, stay for the waiting time, within the account's
+ * quota. Then the destination skips them, and they are history like any other.
  */
 export function startRetention({ connection, settings, readers, deadLetters, logger }: RetentionOptions): Retention {
   const removed = new Map<string, number>();
@@ -84,7 +84,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     ),
   );
   const sizes = createMeanSizes(connection, streams.events);
-  // The end of EVENTS as it was at least once `settledMs` ago, and as it was later.
+  // Two readings of the end of EVENTS, of which the first is at least `settledMs` older than the second.
   let ends: readonly [StreamEnd, StreamEnd] = [noEnd, noEnd];
 
   const remove = async (stream: string, subject: string, beforeSeq: number): Promise<void> => {
@@ -108,7 +108,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     if (performance.now() - ends[1].atMs > settledMs) {
       ends = [ends[1], { lastSeq: state.lastSeq, atMs: performance.now() }];
     }
-    // Two machines seldom have the same wrong clock.
+    // The earlier of two clocks, because two machines are seldom ahead of time together.
     const nowMs = clock({ wallMs: Math.min(Date.now(), state.serverMs), monotonicMs: performance.now() });
     if (state.messages === 0) return;
     if (performance.now() - agedAtMs > ageEveryMs) {
@@ -146,7 +146,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
     for (const [accountId, { subject, messages }] of await accountSubjects(connection)) {
       if (readers.wanted(accountId)?.every((name) => names.has(name)) !== true) continue;
       const finished = finishedSeq(finishers.get(subject) ?? [], settledSeq);
-      // Read after the consumers: a position is stored before what it covers is acknowledged.
+      // Read after the consumers, because a position is stored before the frames that it covers are acknowledged.
       const referred = mayHold(state, messages, settings) ? await readers.oldestReference(accountId) : undefined;
       const before = Math.min(keepFrom, (finished ?? Infinity) + 1, referred ?? Infinity);
       if (before > state.firstSeq) await remove(streams.events, subject, before);
@@ -194,10 +194,10 @@ function behind(
 }
 
 const isBehind = ({ waiting, unacknowledged }: ConsumerProgress): boolean => waiting + unacknowledged > 0;
-/** Accounts whose sizes are checked, those with most waiting frames first. */
+/** Number of accounts whose message sizes are sampled, those with the most waiting frames first. */
 const accountsSampledMax = 64;
 
-/** The readers that have more waiting for them than their account may have there. */
+/** Readers whose backlog is larger than their account's quota. */
 async function overShare(
   consumers: readonly ConsumerProgress[],
   { state, settings: { quotas, marks }, sizes }: QuotaLook,
@@ -241,8 +241,8 @@ async function overAge(
 }
 
 /**
- * Whether retries keep the events of an account that they refer to: within the account's quota, and while EVENTS has room
- * between its high mark and its end.
+ * Whether EVENTS keeps the events that an account's retries refer to: within the account's quota, and until half of the
+ * room above the high mark is filled.
  */
 function mayHold(
   { bytes, messages, bytesMax = Infinity }: StreamState,
@@ -255,7 +255,7 @@ function mayHold(
 
 type AccountEvents = { readonly subject: string; messages: number };
 
-/** The subjects of an account's events and their number of messages, by account. */
+/** The filter of each account's subjects in EVENTS and its number of messages, by account. */
 async function accountSubjects(connection: LogConnection): Promise<Map<string, AccountEvents>> {
   const accounts = new Map<string, AccountEvents>();
   for (const [subject, messages] of await countBySubject(connection, streams.events, 'events.*.*')) {
@@ -277,7 +277,7 @@ function bySubject(consumers: readonly ConsumerProgress[]): Map<string, Consumer
   return groups;
 }
 
-/** Share of a stream's limit above which history goes, and the share it is brought down to. */
+/** Share of a stream's limit above which history is removed, and the share to which the stream then shrinks. */
 type WaterMarks = { readonly high: number; readonly low: number };
 
 /**

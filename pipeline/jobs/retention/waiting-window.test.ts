@@ -38,7 +38,7 @@ test('waiting window: what is kept fits, and an account with no more than an equ
         const accountMax = capacity / 2;
         const accounts = held.map(({ meanBytes, waiting }, index) => ({
           meanBytes,
-          // Messages of the account stand evenly up to the end.
+          // Messages of the account are spread evenly up to the end of the stream.
           readers: waiting.map((frames, nth) => reader(`${index}.${nth}`, frames)),
         }));
         const passed = new Map(

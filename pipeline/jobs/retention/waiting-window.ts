@@ -10,7 +10,7 @@ export type AccountWaiting = {
 export type WindowLimits = {
   /** Bytes that may wait for the readers of one account. */
   readonly accountMax: number;
-  /** Bytes that may wait for those of all accounts. */
+  /** Bytes that may wait for the readers of all accounts together. */
   readonly capacity: number;
   /** The newest sequence of the stream. */
   readonly lastSeq: number;

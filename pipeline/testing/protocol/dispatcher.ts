@@ -96,8 +96,8 @@ const isReadable = ({ events, removed }: State, { seq, at }: Reference): boolean
   !removed.includes(seq) && events.log[seq - 1]?.at === at;
 
 /**
- * Order of first deliveries: no event is first delivered after a later event of its visitor. Dead letters are exempt: if
- * a dispatcher dies before it has recorded the dead letter, the next one sends the event again, as a replay would.
+ * Order of first deliveries: no event is first delivered after a later event of its visitor. Dead letters are exempt:
+ * if a dispatcher dies before it has recorded the dead letter, the next one sends the event again, as a replay would.
  * Events are sent with the settings of the live version, which must be the version that decided.
  */
 function deliver(next: State, { event, decidedBy }: Held | Reference): string | undefined {

@@ -22,18 +22,18 @@ export class ChosenFrames {
     return this.#bytes;
   }
 
-  /** Lines for the next statement. */
+  /** Number of lines that wait for the next statement. */
   get linesWaiting(): number {
     return this.#linesWaiting;
   }
 
-  /** Age of the oldest, in ms; 0 if there is none. */
+  /** Age of the oldest frame, in ms; 0 without frames. */
   get ageMs(): number {
     const oldest = this.#writing[0] ?? this.#waiting[0];
     return oldest === undefined ? 0 : performance.now() - oldest.notedAtMs;
   }
 
-  /** Returns false, and keeps no line, if there is no room. A single frame always has room. */
+  /** Adds a frame; false, and no line is kept, if there is no room. A single frame always has room. */
   add(lines: readonly SampledLine[], bytes: number): boolean {
     if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return false;
     this.#waiting.push({ lines, bytes, notedAtMs: performance.now() });
@@ -50,7 +50,7 @@ export class ChosenFrames {
     return this.#writing.flatMap(({ lines }) => lines);
   }
 
-  /** The taken lines are written, or left out. */
+  /** Frees the room of the taken lines. Call when they are written or left out. */
   settle(): void {
     for (const { bytes } of this.#writing) this.#bytes -= bytes;
     this.#writing = [];

@@ -234,7 +234,7 @@ test('outcome recorder: over the rate of a thread the sample has the same events
   const { dropped_sampled, waiting } = recorder.stats();
   expect(waiting).toBeLessThanOrEqual(65);
   expect(dropped_sampled).toBe(5_000 - waiting);
-  // Chosen by event: nearly all of those recorded are recorded for all destinations.
+  // Sampled by event: nearly every recorded event has an outcome for each destination.
   expect([...noted.values()].filter((outcomes) => outcomes === 10).length).toBeGreaterThan(3);
 });
 

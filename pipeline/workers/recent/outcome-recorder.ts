@@ -42,7 +42,7 @@ type Waiting = {
  * In a flood most events are not in the view: the event of an outcome that stands for many is hardly worth a search.
  */
 const missesOfSampledMax = 2;
-/** With too many waiting outcomes, this fraction of them is removed at once. */
+/** If too many outcomes wait, the maximum divided by this is removed at once. */
 const evictedShare = 64;
 
 /** Makes a recorder; any number of them may work on one database. */
@@ -160,7 +160,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
   };
 }
 
-/** The sample size of an event that two buckets let through: 0 if one of them left it out. */
+/** How many events one represents that a first bucket let through as `one`; 0 if the second bucket left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
 function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: KeptOutcome): string {
@@ -180,11 +180,11 @@ export type Outcome = {
   readonly visitorId: string;
   readonly destinationId: string;
   readonly outcome: 'delivered' | 'retrying' | 'rejected' | 'stopped' | 'globalStop';
-  /** The reason where it was not delivered: a code or a short sentence, without content of the event. */
+  /** The reason if the event was not delivered: a code or a short sentence, without content of the event. */
   readonly reason?: string | undefined;
-  /** The decision on each purpose, where consent stopped it. */
+  /** The decision on each purpose, if consent stopped the event. */
   readonly consent?: readonly PurposeAnswer[] | undefined;
-  /** Requests made so far; 0 when it was stopped before the first. */
+  /** Number of requests so far; 0 if the event was stopped before the first. */
   readonly attempts: number;
   /** The version that decided it; undefined if none did. */
   readonly versionNumber: number | undefined;

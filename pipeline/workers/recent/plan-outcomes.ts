@@ -5,7 +5,7 @@ import { Wakeup } from '../worker/wakeup.ts';
 export type PlanOutcome = {
   /** For a test event, which is neither quarantined nor dropped: the verdict on a live event. */
   readonly outcome: 'reported' | 'changed' | 'quarantined' | 'dropped';
-  /** Rules that it broke, the deciding one first. `property` is a path, where the rule is about one. */
+  /** Rules that the event broke, the deciding one first. `property` is a path, if the rule is about a property. */
   readonly rules: readonly { readonly rule: string; readonly action: string; readonly property?: string }[];
 };
 
@@ -23,7 +23,7 @@ export type LeftByPlan = {
 
 type EventKey = Pick<LeftByPlan, 'accountId' | 'sourceId' | 'id'>;
 
-/** Events that wait to be recorded, at most; in a flood the view shows a sample anyway. */
+/** Maximum numbers of events that wait to be recorded; in a flood the view shows a sample anyway. */
 const waitingMax = 10_000;
 const leftMax = 1_000;
 
@@ -47,7 +47,7 @@ export class PlanOutcomes {
     return outcome;
   }
 
-  /** Records an event that ends here. Returns false if too many wait. */
+  /** Records an event that ends at its plan. Returns false if too many wait. */
   leave(event: LeftByPlan): boolean {
     if (this.#left.length >= leftMax) return false;
     this.#left.push(event);

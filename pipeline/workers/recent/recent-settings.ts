@@ -32,26 +32,26 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     eventsPerInsert: 500,
     /** How long events wait for others to fill a statement, in ms. */
     lingerMs: 500,
-    /** Frames of one resolver that wait for the database, in bytes. Beyond it events are left out of the view. */
+    /** Maximum bytes of one resolver's frames that wait for the database; beyond it events are left out of the view. */
     waitingBytesMax: 16 * 1024 ** 2,
-    /** Frames of the log that a start reads for events that a crash kept out of the view. */
+    /** Maximum number of frames that a start reads from the log for events that a crash kept out of the view. */
     caughtUpFramesMax: 2_000,
-    /** Failed requests with their answers that an account keeps in the view, newest first: each takes up to 12 KiB. */
+    /** Maximum number of an account's failed requests, with answers, in the view: the newest, of up to 12 KiB each. */
     exchangesMax: 2_000,
     trimEveryMs: 60_000,
   },
   outcomes: {
-    /** Twice that of events: under a flood outcomes of more events than are in the view are read, and few of these lack theirs. */
+    /** Twice the rate of events, so that in a flood few events in the view lack their outcomes. */
     perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2),
     burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 2 * burstS),
-    /** Limit of all destinations of a thread together; beyond it only a sample. Each costs PostgreSQL some 30 µs. */
+    /** Limit of all destinations of a thread together; beyond it only a sample. PostgreSQL needs about 30 µs each. */
     ofThread: {
       perSecondMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5),
       burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * 5 * burstS),
     },
     flushEveryMs: 500,
     outcomesPerWrite: 1_000,
-    /** Outcomes that wait in memory; the oldest go first. */
+    /** Maximum number of outcomes that wait in memory; beyond it the oldest are dropped. */
     waitingMax: 20_000,
     /** While more outcomes than these wait, failed requests and their answers are left out: each takes up to 12 KiB. */
     exchangesWaitingMax: 2_000,

@@ -30,7 +30,7 @@ export type RecorderGauge = keyof typeof recorderGauges;
 /** The parts that the steps of a recorder share. */
 export type RecorderContext = {
   readonly partition: number;
-  /** Partitions of the log: they divide an account's limit in the view. */
+  /** Number of partitions of the log, which divide an account's limit in the view. */
   readonly partitions: number;
   readonly connection: LogConnection;
   /** Its sessions have `forceIndexScans`. */

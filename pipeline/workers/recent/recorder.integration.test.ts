@@ -94,7 +94,7 @@ test('order of effects: the position of the view moves only once it has the even
   await holder.query('begin; lock table recent_events in access exclusive mode');
   await rig.send(account, [resolvedEvent(account, { id: 'e2' })]);
   const closed = recorder.close();
-  // Another recorder begins and ends meanwhile: what does not wait is done by then.
+  // By the time another recorder has started and ended, everything that does not wait is done.
   await (await rig.start({}, { partition: 1, partitions: 2 })).close();
   expect(await place(1)).toBeGreaterThan(before);
   expect(await place(0)).toBe(before);
@@ -193,7 +193,7 @@ test('recorder: a start after a crash records the events that were not written, 
   for (const id of names(40)) await rig.send(account, [resolvedEvent(account, { id })]);
   await second.abort();
   expect(await idsOf(account)).toEqual(['written']);
-  // Less room than all of them take: they come bit by bit.
+  // There is less room than all of the events take, so they arrive bit by bit.
   const third = await rig.start({ waitingBytesMax: 4_096 });
   await vi.waitFor(async () => expect((await idsOf(account)).toSorted()).toEqual([...names(40), 'written']), within);
   await third.close();
@@ -261,7 +261,7 @@ test('trim: the events received last stay, whenever they say they happened', asy
     second.map((id, n) => resolvedEvent(account, { id, received_at: nowMs + n, time: nowMs - 3 * dayMs })),
   );
   const stay = [...first.slice(-20), ...second];
-  // Those of the first frame may be trimmed before the second one is recorded.
+  // Events of the first frame may be trimmed before the second frame is recorded.
   await vi.waitFor(async () => expect((await idsOf(account)).sort()).toEqual(stay), within);
 });
 
@@ -289,7 +289,7 @@ test('recorder: the partitions share the rate of an account', async () => {
   const recorder = await rig.start({ perSecondMax: 2_000, burstMax: 100 }, { partition: 0, partitions: 1_000 });
   for (let start = 0; start < flood.length; start += 500) await rig.send(account, flood.slice(start, start + 500));
   await recorder.close();
-  // Nothing of a thousandth fills up again in the time of a test.
+  // Only the burst counts: at a thousandth of the rate the bucket hardly refills during a test.
   const kept = (await rig.rows(account)).length;
   expect(kept).toBeGreaterThan(50);
   expect(kept).toBeLessThanOrEqual(110);

@@ -29,14 +29,14 @@ export type FrameInLog = {
   readonly seq: number;
 };
 
-/** How often the place is written while there is something to write: a start may read this much again. */
+/** Interval at which the place is written, in ms; after a crash a start reads the events since the last one again. */
 const placeEveryMs = 1_000;
 const framesPerPull = 16;
 const silenceMaxMs = 30_000;
 
 /**
  * Opens the recorder of one resolver's events: it receives each stored frame and writes its events to PostgreSQL a
- * moment later, many at a time; of an account that sends too much, a sample. After a crash the next recorder reads
+ * moment later, many at a time, but only a sample if an account sends too much. After a crash the next recorder reads
  * missing events from the log. It never delays other work: if the database is too slow, it leaves events out and counts
  * them.
  */
@@ -146,7 +146,7 @@ export class Recorder {
       });
     } catch (error) {
       this.#context.signal.throwIfAborted();
-      // Whatever the error, later events are not left out for it.
+      // No error may keep later events out of the view.
       this.#context.logger.error({ err: error }, 'events were skipped in the recent-events view');
     } finally {
       this.#frames.settle();
@@ -162,7 +162,7 @@ export class Recorder {
     this.#placedAtMs = nowMs;
   }
 
-  /** Writes events that an earlier resolver stored in the log and may not have written to the view. */
+  /** Writes events that an earlier resolver stored in the log, but might not have written to the view yet. */
   async #catchUp(lastSeq: number): Promise<void> {
     const { partition, pool, settings, logger } = this.#context;
     const place = await this.#insist(() => readPlace(pool, partition));

@@ -5,13 +5,13 @@ import type { SamplingBuckets } from './sampling-bucket.ts';
 /** One line of a resolved frame that goes into the view. */
 export type SampledLine = {
   readonly line: UnreadLine;
-  /** The number of the account's events that it stands for. */
+  /** The number of the account's events that this line represents. */
   readonly sampleOf: number;
 };
 
 export type SampledFrame = { readonly lines: readonly SampledLine[]; readonly skipped: number };
 
-/** An event up to this size, with its visitor, counts as one; a larger one counts once for each of these. */
+/** An event of up to this many bytes, visitor included, counts as one; a larger one counts in proportion. */
 const bytesPerEvent = 4 * 1_024;
 
 export type FrameToSample = {

@@ -6,7 +6,7 @@ import { createSamplingBucket, createSamplingBuckets } from './sampling-bucket.t
 const rate = { perSecondMax: 500, burstMax: 10_000 };
 const hashOf = (id: string) => (): number => hashEvent('account', id).high;
 
-/** Sends `perSecond` events a second for `seconds`; what each stood for, 0 for those left out. */
+/** Sends `perSecond` events per second for `seconds`; returns how many events each represents, 0 if left out. */
 function flood(perSecond: number, seconds: number, limits = rate): number[] {
   const bucket = createSamplingBucket(limits, 0);
   const events = perSecond * seconds;

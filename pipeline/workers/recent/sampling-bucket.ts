@@ -12,7 +12,7 @@ export type SamplingBucket = {
    * bits. If `nowMs` is earlier than before, the latest time counts.
    */
   take(hash: () => number, nowMs: number): number;
-  /** The last event counts as this many more: others have to wait for them. */
+  /** Makes the last event count as `events` more, which leaves less room for later ones. */
   weigh(events: number): void;
 };
 
@@ -47,7 +47,7 @@ export function createSamplingBucket({ perSecondMax, burstMax }: SamplingRate, s
   };
 }
 
-/** Buckets of one rate, one a key. */
+/** Buckets of one rate, one per key. */
 export type SamplingBuckets = { of(key: string, nowMs: number): SamplingBucket };
 
 /** Beyond `keysMax` keys, those used longest ago are forgotten; they begin with a full bucket again. */

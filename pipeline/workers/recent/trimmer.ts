@@ -2,11 +2,11 @@ import type { Pool } from 'pg';
 import { failureFields } from '../worker/isolate-refused.ts';
 import type { RecorderContext } from './recorder-context.ts';
 
-/** Holds the view to its bounds. */
+/** Keeps the view within its bounds. */
 export type Trimmer = {
-  /** Events of an account were added: it may soon be over its quota. */
+  /** Notes added events of an account, which may soon be over its quota. */
   noteAdded(accountId: string, events: number): void;
-  /** Ends it after the running statement. */
+  /** Stops trimming, after the running statement. */
   stop(): Promise<void>;
 };
 
@@ -38,7 +38,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
     addedSince.delete(accountId);
     const trimmed = await trimByCount(pool, accountId, settings);
     counts.recent_trimmed += trimmed;
-    // With more left than one trim takes, the account is counted again.
+    // If there may be more left than one trim takes, the account is counted again.
     if (trimmed < trimEventsMax) counted.add(accountId);
     else counted.delete(accountId);
   };
@@ -96,10 +96,10 @@ type TrimLimits = { readonly eventsMax: number; readonly ageMaxMs: number };
 
 const eventsPerDelete = 2_000;
 const deletesMax = 50;
-/** Events that one trim removes of an account; the rest waits for the next one. */
+/** Maximum number of an account's events that one trim removes; the rest waits for the next trim. */
 const trimEventsMax = eventsPerDelete * deletesMax;
 
-/** The accounts with events in the view; reads one row an account. */
+/** The accounts with events in the view; reads one row per account. */
 async function accountsInView(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ account_id: string }>(`
     with recursive accounts as (

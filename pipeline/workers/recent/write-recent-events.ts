@@ -26,7 +26,7 @@ export type LinesToWrite = {
 const looksAtEach = 3;
 
 /**
- * Writes events to the view, a bounded number a statement. Waits while the database is unavailable. Calls `onWritten`
+ * Writes events to the view, a bounded number per statement. Waits while the database is unavailable. Calls `onWritten`
  * for every statement.
  */
 export async function writeRecentEvents(

@@ -1,4 +1,4 @@
-/** Accounts, or rules, with a series of their own; all others share one. */
+/** Number of accounts, or rules, with a series of their own; all others share one. */
 const accountsMax = 100;
 const others = '_other';
 

@@ -32,12 +32,12 @@ afterAll(async () => {
 const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
 const within = { timeout: 45_000, interval: 20 };
-/** As little as a partition may hold, so that small backlogs are large ones. */
+/** The least that a partition may hold, so that small backlogs exceed it. */
 const settings = { ...defaultSettings, waitingBytesMax: 1024 ** 2, framesInFlightMax: 64 };
 
 type Visitors = Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'>;
 
-/** A store that does with what is to be written of one account what `write` says. */
+/** A store whose writes of one account's visitors go through `write`. */
 function writingBy(
   store: VisitorStore,
   account: string,
@@ -62,7 +62,7 @@ function writingBy(
 
 type Flood = { readonly from: number; readonly events: number; readonly bytes: number; readonly visitors?: number };
 
-/** Events of one account, of some size, of a few visitors in turn. */
+/** Sends events of one account, of the given size, with a few visitors in turn. */
 async function flood(rig: ResolverRig, account: string, { from, events, bytes, visitors = 7 }: Flood): Promise<void> {
   const padding = 'x'.repeat(bytes);
   for (let start = from; start < from + events; start += 20) {
@@ -89,7 +89,7 @@ async function queuesLeft(rig: ResolverRig): Promise<readonly string[]> {
   );
 }
 
-/** What is waited for until it is opened. */
+/** A latch whose `isOpen` resolves once `open` is called. */
 function createLatch(): { readonly isOpen: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const isOpen = new Promise<void>((resolve) => {
@@ -117,12 +117,12 @@ test.each([
       await rig.send(1, [one(fine, 'f1')]);
       await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(['f1']), within);
       expect(resolver.stats()).toMatchObject({ accounts_queued: 1 });
-      // What comes later, too, and in the same frame.
+      // Later events of the stuck account do not delay others either, even in the same frame.
       await flood(rig, stuck, { from: events, events: 100, bytes });
       await rig.send(1, [one(stuck, `s${events + 100}`), one(fine, 'f2')]);
       await vi.waitFor(async () => expect(await idsOf(rig, fine)).toEqual(['f1', 'f2']), within);
       expect(await idsOf(rig, stuck)).toEqual([]);
-      // All but what was read into memory.
+      // The queue counts all that was copied, except what was read into memory.
       const copied = stat(resolver, 'queued_bytes');
       expect(stat(resolver, `queue_bytes:${stuck}`)).toBeLessThanOrEqual(copied);
       expect(stat(resolver, `queue_bytes:${stuck}`)).toBeGreaterThan(copied - 1024 ** 2 / 2);
@@ -147,7 +147,7 @@ test('resolver: an account that sends faster than its visitors are written does 
     const passed = createLatch();
     const visitors = writingBy(store, busy, async (_touches, go) => {
       calls += 1;
-      // The first parts are written while the backlog grows, the others once it was passed.
+      // The first batches are written while the backlog grows, the others once the other account has passed it.
       if (calls > 3) await passed.isOpen;
       return go();
     });
@@ -167,7 +167,7 @@ test('resolver: the queue of an account is taken over by the next resolver, in o
     const [stuck, fine] = [randomUUID(), randomUUID()];
     const store = createVisitorStore(rig.pool);
     const events = 400;
-    // Each resolver brings a few parts to the log, and is cut off then.
+    // Each resolver writes a few batches to the log, and is then cut off.
     const visitorsOf = (parts: number): Visitors => {
       let left = parts;
       return writingBy(store, stuck, (_touches, go) => {
@@ -183,7 +183,7 @@ test('resolver: the queue of an account is taken over by the next resolver, in o
       sent += events / 4;
       await rig.send(1, [one(fine, `f${turn}`)]);
       await vi.waitFor(async () => expect(await idsOf(rig, fine)).toContain(`f${turn}`), within);
-      // What an earlier resolver copied is estimated.
+      // The size of what an earlier resolver copied is estimated.
       const left = sent - (await idsOf(rig, stuck)).length;
       await vi.waitFor(
         () => expect(stat(resolver, `queue_bytes:${stuck}`)).toBeGreaterThan((left * 40_000) / 2),
@@ -247,7 +247,7 @@ test('resolver: an event whose visitor the database cannot write becomes a dead 
           reason: expect.stringContaining('canceling statement due to statement timeout'),
         },
       ]);
-      // Once nothing fails, its events go with those of the others again.
+      // Once nothing fails, the account's events are written together with those of others again.
       await rig.send(1, [one(bad, 'd')]);
       await vi.waitFor(async () => expect(await idsOf(rig, bad)).toEqual(['a', 'b', 'c', 'd']), within);
       await vi.waitFor(() => expect(resolver.stats()).toMatchObject({ accounts_apart: 0 }), within);

@@ -33,9 +33,9 @@ export type QueueTarget = {
 };
 
 /**
- * The queue of an account with more accepted events in a partition than its part of the resolver's memory: copies of its
- * lines in a separate subject, so that their frames can be finished. They are read as fast as the account is resolved.
- * While the queue exists every line of the account goes through it, which keeps their order.
+ * The queue of an account with more accepted events in a partition than its share of the resolver's memory: copies of
+ * its lines in a separate subject, so that their frames can be finished. They are read as fast as the account is
+ * resolved. While the queue exists, every line of the account goes through it, which keeps their order.
  *
  * After a crash lines may be copied a second time. Deduplication drops the second copy: its event is known by then.
  */
@@ -59,7 +59,7 @@ export class AccountQueue {
     this.#copies = new QueueCopies((payload, msgId) => this.#publish(payload, msgId));
   }
 
-  /** Whether everything copied was read: later events may wait in memory, after those. */
+  /** Whether everything copied was read: later events may wait in memory, after the copied ones. */
   get isCaughtUp(): boolean {
     return !this.isCopying && this.#unread.isEmpty;
   }
@@ -69,12 +69,12 @@ export class AccountQueue {
     return this.#unread.bytes;
   }
 
-  /** Whether lines are on their way into it. */
+  /** Whether lines are on their way into the queue. */
   get isCopying(): boolean {
     return this.#copies.isCopying;
   }
 
-  /** Whether it has no work left. */
+  /** Whether the queue has no work left. */
   get isDone(): boolean {
     return this.isCaughtUp && this.unfinished.size === 0;
   }
@@ -94,7 +94,7 @@ export class AccountQueue {
     return this.#copies.copy();
   }
 
-  /** Its subject has this many messages of an earlier resolver. */
+  /** Notes how many messages of an earlier resolver the queue's subject has. */
   noteUnread(messages: number): void {
     this.#unread.inherit(messages);
   }
@@ -164,7 +164,7 @@ export class AccountQueue {
     await this.#reader?.close();
   }
 
-  /** Removes it from the log, once it has no work left and is closed. */
+  /** Removes the queue from the log. Call once it has no work left and is closed. */
   async remove(): Promise<void> {
     const { connection, partition } = this.#context;
     const { readSeq } = this.#unread;

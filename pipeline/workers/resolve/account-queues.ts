@@ -9,10 +9,10 @@ import type { ResolverContext } from './resolver-context.ts';
 import type { UnfinishedFrames } from './unfinished-frames.ts';
 import type { WaitingEvent, WaitingEvents, WaitingLines } from './waiting-events.ts';
 
-/** Queues of one partition, at most: each holds up to half a mebibyte in memory. */
+/** Maximum number of queues of one partition; each holds up to half a mebibyte in memory. */
 const queuesMax = 64;
 
-/** An account with less than this part of a partition's bounds is not moved to a queue: it would not help. */
+/** An account with less than this share of a partition's bounds is not moved to a queue: it would not help. */
 const partMin = 1 / 8;
 
 export type AccountQueuesOptions = {
@@ -28,8 +28,8 @@ export type AccountQueuesOptions = {
 };
 
 /**
- * Separates the memory and the frames in flight of a partition by account. Past its bounds the account with most of
- * them gets a queue, so that the frames of all others are read on, however large its backlog.
+ * Divides the memory and the frames in flight of a partition by account. Beyond the partition's bounds, the account
+ * that uses most gets a queue, so that the frames of all others are still read, however large that backlog is.
  */
 export class AccountQueues {
   readonly #options: AccountQueuesOptions;
@@ -102,14 +102,14 @@ export class AccountQueues {
     return [...this.#queues.values()].filter((queue) => queue.isWatching);
   }
 
-  /** Starts to read all of them. */
+  /** Starts to read all queues. */
   start(): void {
     this.#isReading = true;
     for (const queue of this.#queues.values()) this.#read(queue);
     this.#closeDone();
   }
 
-  /** Whether lines of the partition go into the queue of their account. */
+  /** Adds lines of the partition to the queue of their account; false if they wait in memory instead. */
   take(lines: WaitingLines): boolean {
     const { accountId, frame } = lines;
     const queue = this.#queues.get(accountId);
@@ -127,14 +127,14 @@ export class AccountQueues {
     const copies = [...this.#queues.values()].filter(({ isCopying }) => isCopying).map((queue) => queue.copy());
     if (copies.length === 0) return false;
     await Promise.all(copies);
-    // The next owner of the partition has read which queues exist.
+    // A next owner of the partition has read which queues exist, so this resolver must still own the partition.
     await this.#options.confirm();
     return true;
   }
 
   /**
-   * The account to move to a queue; undefined while the partition is within its bounds, or where no account has a large
-   * part of it. `writing` are the events whose visitors are being written.
+   * The account to move to a queue; undefined while the partition is within its bounds, or if no account has a large
+   * share of it. `writing` are the events whose visitors are being written.
    */
   mostOver(writing: () => Iterable<WaitingEvent>): string | undefined {
     const { waiting, unfinished, context } = this.#options;

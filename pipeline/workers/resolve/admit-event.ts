@@ -21,8 +21,8 @@ import type { ResolverContext } from './resolver-context.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
 /**
- * An admitted event that waits for its visitor. It waits as bytes: every garbage collection would copy hundreds of
- * parsed events, or of their texts.
+ * An admitted event that waits for its visitor. It is kept as bytes, because every garbage collection would copy
+ * hundreds of parsed events or their texts.
  */
 export type Candidate = {
   readonly accepted: WaitingEvent;
@@ -77,7 +77,7 @@ type ReadEnvelope = {
   readonly envelope: Envelope;
   readonly sentBytes: number;
   read(rules: SourceRules): IngestEvent;
-  /** The whole envelope, where `envelope` has only some fields. */
+  /** The whole envelope, if `envelope` has only some fields. */
   parse(): Envelope;
 };
 
@@ -131,8 +131,8 @@ function admit(
 }
 
 /**
- * Whether an earlier build wrote the event: its hashes are of the account, whatever the source. Within one window after
- * an upgrade they may be in the table; without this look-up a redelivered event would be resolved twice.
+ * Whether an earlier build wrote the event: its hashes depend on the account, not on the source. Within one window
+ * after an upgrade they may be in the table; without this look-up a redelivered event would be resolved twice.
  */
 function wasKnownEarlier(
   { deduplication }: AdmitContext,

@@ -41,7 +41,7 @@ type Unanswered = {
   readonly timeMs: number;
 };
 
-/** Frames that may wait for a checkpoint. While the log accepts none for long, the next start reads more of EVENTS. */
+/** Maximum of frames that wait for a checkpoint. If the log accepts none for long, the next start reads more EVENTS. */
 const framesWaitingMax = 500_000;
 /** Unneeded checkpoints removed at once. */
 const removedAtOnce = 64;
@@ -173,7 +173,7 @@ export class CheckpointWriter {
     };
   }
 
-  /** One try. Returns its sequence in the log, or undefined when another resolver has written a checkpoint since. */
+  /** Tries once. Returns the checkpoint's sequence, or undefined if another resolver has written a checkpoint since. */
   async #store({ msgId, head, payload }: Unanswered): Promise<number | undefined> {
     const { connection, settings } = this.#context;
     try {

@@ -34,9 +34,9 @@ afterAll(async () => {
 
 const withRig = (work: (rig: ResolverRig) => Promise<void>): Promise<void> => onEmptyLog(nats.url, database.url, work);
 
-/** What becomes of events are frames of their own. */
+/** Each resolved event is a frame of its own. */
 const oneByOne: ResolverSettings = { ...defaultSettings, partEventsMax: 1 };
-/** None is written before the end. */
+/** No checkpoint is written before the end. */
 const seldom: ResolverSettings = { ...oneByOne, checkpointEveryMs: 3_600_000 };
 const often: ResolverSettings = { ...oneByOne, checkpointEveryMs: 20 };
 
@@ -46,7 +46,7 @@ const until = (resolver: Actor, counter: string, value: number): Promise<void> =
 
 const numbers = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, n) => from + n);
 
-/** One frame an event. */
+/** Sends one frame per event. */
 async function sendEach(rig: ResolverRig, from: number, to: number, partition = 0): Promise<void> {
   for (const n of numbers(from, to)) await rig.send(partition, [{ id: `e${n}`, body: { event: 'E', userId: 'u' } }]);
 }
@@ -57,7 +57,7 @@ const sendAtOnce = (rig: ResolverRig, from: number, to: number): Promise<unknown
     numbers(from, to).map((n) => ({ id: `e${n}`, body: { event: 'E', userId: 'u' } })),
   );
 
-/** A resolver that has resolved the events sent, and stopped. */
+/** Runs a resolver until it has resolved the events sent, and stops it. */
 async function resolve(rig: ResolverRig, events: number, settings = often, partition = 0): Promise<Actor> {
   const resolver = await rig.start(partition, { settings });
   await until(resolver, 'resolved', events);
@@ -65,11 +65,11 @@ async function resolve(rig: ResolverRig, events: number, settings = often, parti
   return resolver;
 }
 
-/** Removes what EVENTS has of an account, as retention does once its destinations have it. */
+/** Removes an account's events from EVENTS, as retention does once the account's destinations have them. */
 const purgeAccount = (rig: ResolverRig, account: string): Promise<unknown> =>
   purgeSubject(rig.connection, streams.events, eventsOfAccount(account));
 
-/** What a resolver takes for new of events that were sent before, and what its start had to read. */
+/** Sends events again. Returns how many a new resolver takes for new, and how many frames its start had to read. */
 async function resend(rig: ResolverRig, from: number, to: number) {
   const resolver = await rig.start(0, { settings: often });
   await sendAtOnce(rig, from, to);
@@ -146,7 +146,7 @@ test('checkpoints: where old ones cannot be removed a resolver starts all the sa
     const left = await countCheckpoints(rig);
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 20, duplicates: 0, framesRead: 0 });
     expect(await countCheckpoints(rig)).toBeGreaterThan(left);
-    // The next start reads those written behind them.
+    // The next start reads the checkpoints written behind those that could not be removed.
     expect(await resend(rig, 0, 20)).toEqual({ resolved: 0, duplicates: 20, framesRead: 0 });
   } finally {
     await operator.close();
@@ -217,7 +217,7 @@ test('checkpoints: those that the table needs no more are removed, and the other
     const next = await rig.start(0, { settings });
     const { rebuild_frames: framesRead, deduplication_ids: filled } = next.stats();
     expect(framesRead).toBe(0);
-    // Hashes are not spread quite evenly over the parts of a table as small as this: one may have lost more than it has room for.
+    // Hashes are spread slightly unevenly over the parts of a small table, so a part may have had more than its room.
     expect(filled).toBeGreaterThan(0.95 * held);
     await next.stop(5_000);
   }));
@@ -303,7 +303,7 @@ describe('checkpoints of frames that retention removed while older ones of anoth
 describe('checkpoints of frames that the log lost', () => {
   type Life = { readonly rig: ResolverRig; restart(change?: () => Promise<void>): Promise<void> };
 
-  /** A log of its own, whose server can be ended, its files changed, and started again. */
+  /** Runs a test on a log of its own, whose server it can stop, and start again with changed files. */
   async function withOwnLog(work: (life: Life, eventsFolder: string, spare: string) => Promise<void>): Promise<void> {
     const storeDir = await createNatsFolder();
     const spare = await createNatsFolder();
@@ -426,7 +426,7 @@ describe('checkpoints of frames that the log lost', () => {
       await sendEach(rig, 20, 21);
       await until(resolver, 'events', 21);
       await restart(replaceBy(copy, events));
-      // Nothing waits for its end that could let it go on.
+      // The loss is noticed although the resolver's visitors still wait for the gate.
       await until(resolver, 'lost_frames', 1);
       release();
       expect(await failure).toMatchObject({ code: 'events_lost' });

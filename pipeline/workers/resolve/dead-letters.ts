@@ -17,7 +17,7 @@ export type IngestDeadLetter = {
   /** Rules of the account's tracking plan that hold the event: it goes to quarantine. */
   readonly rules?: readonly string[];
   /**
-   * Called once the event is held; not where an earlier resolver held it and ended before it acknowledged the frame.
+   * Called once the event is held; not if an earlier resolver held it and ended before it acknowledged the frame.
    */
   readonly onHeld?: () => void;
 };
@@ -58,7 +58,7 @@ export async function keepDeadLetters(context: ResolverContext, letters: readonl
   }
 }
 
-/** Rules named in an event's header, at most; others are only counted. */
+/** Maximum number of rules named in an event's header; others are only counted. */
 const rulesMax = 20;
 
 async function quarantine(

@@ -11,34 +11,34 @@ export type Deduplication = {
   has(hash: EventHash): boolean;
   /** Records events by their packed hashes, see `encodeHashes`. */
   addPacked(run: IdRun): void;
-  /** As `add`, for many runs, oldest first: several times as fast for millions of events. */
+  /** As `addPacked`, for many runs, oldest first: several times as fast for millions of events. */
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;
-  /** Until when an event may repeat a packed one, which is from before the start. */
+  /** Time until which an event may repeat a packed one, which was recorded before the start; in ms since the epoch. */
   readonly packedForMs: number;
   /** The latest time of a recorded event. */
   readonly timeMs: number;
   readonly size: number;
   readonly bytes: number;
-  /** How far back an event is surely recognised, in ms: the window, or less where the table is full before. */
+  /** How far back an event is surely recognised, in ms: the window, or less if the table was full earlier. */
   readonly effectiveWindowMs: number;
 };
 
 export type DeduplicationSettings = {
   readonly windowMs: number;
-  /** Ids in the table, at most. Their memory grows with use: about 13 bytes each when full. */
+  /** Maximum number of ids in the table. Memory grows with use, to about 13 bytes per id when full. */
   readonly idsMax: number;
 };
 
-// The table is in parts: growing one at a time keeps the pause short, and a part that fits a processor's cache is
-// filled fast.
+// The table is divided into parts: growing one part at a time keeps pauses short, and a part that fits into a
+// processor's cache is filled fast.
 const partsMin = 16;
 const partsMax = 256;
 const idsPerPart = 32_768;
 /** Hashes are spread over the parts slightly unevenly. */
 const unevenness = 1 / 32;
-/** Ids are forgotten in steps of this part of the window, so one may stay that much longer. */
+/** Number of steps per window in which ids are forgotten; an id may stay one step longer. */
 const stepsPerWindow = 256;
 
 /** The resolution of the times in the table, in ms. */
@@ -63,7 +63,7 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
     addPacked({ ids, timeMs }) {
       nowMs = Math.max(nowMs, timeMs);
       packedAtMs = nowMs;
-      // Makes no object for each hash.
+      // Read without an object for each hash.
       const view = viewOf(ids);
       for (let at = 0; at + bytesPerHash <= view.byteLength; at += bytesPerHash) {
         const low = view.getUint32(at + 4);
@@ -105,7 +105,7 @@ export function createDeduplication(settings: DeduplicationSettings): Deduplicat
   };
 }
 
-/** A power of two. */
+/** The number of parts of a table: a power of two. */
 function partsFor(idsMax: number): number {
   let parts = partsMin;
   while (parts < partsMax && idsMax / parts > idsPerPart) parts *= 2;
@@ -115,8 +115,8 @@ function partsFor(idsMax: number): number {
 const viewOf = (ids: Uint8Array): DataView => new DataView(ids.buffer, ids.byteOffset, ids.byteLength);
 
 /**
- * Sorts hashes by part, in their order: one part after the other is then in the cache while it is filled. In the order
- * of arrival each hash would wait for memory.
+ * Sorts hashes by part and keeps their order within each part, so that a part is in the cache while it is filled. In
+ * the order of arrival each hash would wait for memory.
  */
 function sortByPart(runs: readonly IdRun[], parts: number) {
   const counts = new Uint32Array(runs.length * parts);
@@ -146,14 +146,14 @@ function sortByPart(runs: readonly IdRun[], parts: number) {
   return { counts, starts, hashes };
 }
 
-/** Hashes with their times, to a step. */
+/** Hashes with their times, at the resolution of a step. */
 class AgingSet {
   readonly #set: HashSet;
   readonly #windowMs: number;
   readonly #stepMs: number;
-  /** The first hash of each step, oldest first. About `stepsPerWindow` of them at most. */
+  /** The first hash of each step, oldest first. At most about `stepsPerWindow` entries. */
   readonly #steps: { readonly from: number; readonly timeMs: number }[] = [];
-  /** The hash up to which the bound on the count, not the window, has forgotten. */
+  /** The hash up to which hashes were forgotten because of the bound on their count, not because of the window. */
   #evictedTo = 0;
   #addedAtMs: number | undefined;
 
@@ -210,7 +210,7 @@ class AgingSet {
     return Math.min(this.#windowMs, step === undefined ? 0 : nowMs - step.timeMs);
   }
 
-  /** The hash `from` is the first of `nowMs`. */
+  /** Notes that the hash with the number `from` is the first one at `nowMs`. */
   #step(nowMs: number, from: number): void {
     this.#addedAtMs = nowMs;
     const last = this.#steps.at(-1);

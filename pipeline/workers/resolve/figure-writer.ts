@@ -11,7 +11,7 @@ export type FigureWriting = {
   readonly everyMs: number;
   /** Writes the figures since the last call. Never rejects. */
   write(): Promise<void>;
-  /** Deletes old rows, for one resolver that does it for all. Never rejects. */
+  /** Deletes old rows; set only for the one resolver that does so for all. Never rejects. */
   readonly deleteOld?: (() => Promise<void>) | undefined;
 };
 

@@ -21,7 +21,7 @@ export type FrameIntakeOptions = {
 /** Takes frames of a partition and divides them into waiting events. */
 export class FrameIntake {
   readonly #options: FrameIntakeOptions;
-  /** Waiting for frames, or reading them. */
+  /** The wait for frames, or their reading, if in progress. */
   #reading: Promise<void> | undefined;
   #isAtEnd = false;
   #tookAtMs = Number.NEGATIVE_INFINITY;
@@ -73,7 +73,7 @@ export class FrameIntake {
     const { context, reader, waiting } = this.#options;
     const { counts, settings } = context;
     const earlyMs = this.#tookAtMs + settings.takeEveryMs - performance.now();
-    // Frames that arrive meanwhile share a visitor query, a frame and a write to disk with the present ones.
+    // Frames that arrive in the meantime share a visitor query, a frame and a write to disk with those already here.
     if (earlyMs >= 1 && waiting.isEmpty && reader.buffered < settings.framesPerTake) await wait(earlyMs);
     const messages = await reader.take(settings.framesPerTake);
     this.#tookAtMs = performance.now();

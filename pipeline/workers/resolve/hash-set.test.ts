@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { HashSet } from './hash-set.ts';
 
-/** The same by the book: a Map in the order of insertion. */
+/** A simple reference implementation: a Map in the order of insertion. */
 class NaiveSet {
   readonly #keys = new Map<string, true>();
   readonly #max: number;
@@ -94,7 +94,7 @@ test('HashSet: a list added as a whole is the list added one by one', () => {
       const [whole, single] = [new HashSet(max, first), new HashSet(max, first)];
       for (const list of all) {
         const hashes = Int32Array.from(list.flatMap(({ high, low }) => [high, low]));
-        // Neither what stands before nor what stands behind is taken.
+        // The numbers before and behind the range must not be added.
         const padded = Int32Array.of(1, 2, ...hashes, 3, 4);
         whole.addAll(padded, 1, list.length + 1);
         for (const { high, low } of list) single.add(high, low);

@@ -1,7 +1,7 @@
 /**
  * A set of 64-bit hashes that forgets the oldest first. A ring keeps the hashes in the order they came (8 bytes each);
  * an open-addressing table of 32-bit cells (linear probing, at most 4 in 5 full) finds them: position in the ring plus
- * as many bits of the hash as are left, so that a look-up rarely leaves the table. About 13 bytes a hash when full.
+ * as many bits of the hash as are left, so that a look-up rarely leaves the table. About 13 bytes per hash when full.
  */
 export class HashSet {
   readonly #capacityMax: number;
@@ -17,7 +17,7 @@ export class HashSet {
   /** Number of hashes ever added; the ring holds the newest `#size` of them. */
   #added = 0;
   #size = 0;
-  /** Place of the next one in the ring. */
+  /** Place of the next hash in the ring. */
   #next = 0;
 
   constructor(capacityMax: number, capacity = 1_024) {
@@ -66,8 +66,8 @@ export class HashSet {
   }
 
   /**
-   * Adds the hashes of a list in which each is two numbers side by side, its high half and its low, from the one at
-   * `from` up to that at `to`. The same as `add` for each, and faster where there is room for them.
+   * Adds the hashes `from` up to, but not including, `to` of a list in which each hash is two numbers: its high half,
+   * then its low half. Has the same effect as `add` for each, and is faster if there is room.
    */
   addAll(hashes: Int32Array, from: number, to: number): void {
     for (let at = from; at < to;) {
@@ -82,7 +82,7 @@ export class HashSet {
     }
   }
 
-  /** There is room for all of them. */
+  /** Adds hashes for which there is room. */
   #fill(hashes: Int32Array, from: number, to: number): void {
     // Locals for a loop over millions of hashes.
     const ringHigh = this.#ringHigh;
@@ -145,7 +145,7 @@ export class HashSet {
     return ((low >>> 0) * this.#cellsPerHash) | 0;
   }
 
-  /** The cell of a hash or, where it is missing, the free cell that it would get. Both halves signed. */
+  /** The cell of a hash or, if the hash is missing, the free cell that it would get. Both halves are signed. */
   #probe(high: number, low: number): number {
     const cells = this.#cells;
     const mask = this.#positionMask;

@@ -12,12 +12,12 @@ export class HeldCheckpoints {
     this.#ids = held.reduce((sum, { ids }) => sum + ids, 0);
   }
 
-  /** Number of ids in all of them. */
+  /** Number of ids in all held checkpoints. */
   get ids(): number {
     return this.#ids;
   }
 
-  /** Sequence of the oldest. */
+  /** Sequence of the oldest held checkpoint. */
   get firstSeq(): number | undefined {
     return this.#held[0]?.seq;
   }
@@ -32,7 +32,7 @@ export class HeldCheckpoints {
     this.#ids += checkpoint.ids;
   }
 
-  /** Drops checkpoints older than `oldestMs`, and those without which `idsKept` ids are left. */
+  /** Drops the oldest checkpoint while it is older than `oldestMs`, or the others have at least `idsKept` ids. */
   forget(oldestMs: number, idsKept: number): void {
     for (;;) {
       const [oldest, next] = this.#held;
@@ -45,7 +45,7 @@ export class HeldCheckpoints {
     }
   }
 
-  /** The log was purged. Unneeded checkpoints that it still has are removed with the next ones. */
+  /** Call after a purge of the log. Unneeded checkpoints that are still there are removed with the next ones. */
   removed(): void {
     this.#removable = 0;
   }

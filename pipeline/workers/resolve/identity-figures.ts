@@ -1,7 +1,7 @@
 import type { IdentityCount, IdentityReason } from '../../../shared/visitors/identity-counts.ts';
 import { AccountCounts } from './account-counts.ts';
 
-/** Pairs of source and reason counted between two writes; others are counted as skipped. */
+/** Maximum number of pairs of source and reason counted between two writes; others are counted as skipped. */
 const rowsMax = 5_000;
 const sourceCharactersMax = 64;
 const hourMs = 3_600_000;
@@ -15,8 +15,8 @@ export type LeftOutOfEvent = {
 };
 
 /**
- * Counts identifiers and properties that did not become their visitors', by source and reason; a crash loses the last
- * seconds.
+ * Counts identifiers and properties that were not given to their visitors, by source and reason; a crash loses the
+ * counts of the last seconds.
  */
 export class IdentityFigures {
   readonly #byAccount = new AccountCounts('identity_left_out');
@@ -28,7 +28,7 @@ export class IdentityFigures {
     return { ...this.#byAccount.stats(), ...this.#bySource.stats() };
   }
 
-  /** Counts without a row. */
+  /** Number of counts for which there was no row left. */
   get skipped(): number {
     return this.#skipped;
   }

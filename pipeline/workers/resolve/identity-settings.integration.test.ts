@@ -19,7 +19,7 @@ const planOf = (identity: unknown) => compileResolvePlan(testLiveConfig({ source
 
 type Step = TestEvent | { readonly set: Partial<IdentitySettings> };
 
-/** What became of some events of an account of their own, sent one after the other while its settings change. */
+/** Resolves events of a new account one after the other, while its settings change; returns the results. */
 async function resolve(identity: unknown, steps: readonly Step[]) {
   const account = randomUUID();
   let plan = planOf(identity);
@@ -158,7 +158,7 @@ test('identity settings: over the limit of its kind an identifier leads to no vi
     event(server, { userId: 'd-2' }),
     event(server, { userId: 'd-2', externalId: 'c-9' }),
     event(server, { userId: 'd-2' }),
-    // Two that would have three addresses together.
+    // Two visitors who would have three e-mail addresses together.
     event(server, { userId: 'd-3', email: 'e@example.com' }),
     event(server, { userId: 'd-3', externalId: 'c-1' }),
     event(server, { userId: 'd-3' }),
@@ -171,7 +171,7 @@ test('identity settings: over the limit of its kind an identifier leads to no vi
   expect([ids[7], ids[8], ids[12], ids[13]]).toEqual([ids[0], ids[0], ids[0], ids[0]]);
   expect(ids[9]).toBe(ids[10]);
   expect(ids[9]).not.toBe(person?.id);
-  // What was the device's own stays so.
+  // The devices keep their own visitors.
   expect([(await findId('d-2'))?.id, (await findId('d-3'))?.id]).toEqual(['d-2', 'd-3']);
   expect(stats['identifiers_over_limit']).toBe(3);
   expect(stats['visitors_full']).toBe(0);
@@ -195,7 +195,7 @@ test('identity settings: the kind of the highest priority decides whose an event
   const [first, second] = usual.ids;
   expect(usual.ids.slice(2, 5)).toEqual([second, 'd-1', 'd-1']);
   expect(new Set([first, ...usual.ids.slice(5, 8), ...usual.ids.slice(9)]).size).toBe(6);
-  // Below the externalId, above the device.
+  // The e-mail address ranks below the externalId and above the device.
   const middle = await resolve({ priority: ['externalId', 'email', 'userId'] }, events);
   expect(middle.ids.slice(2, 5)).toEqual([middle.ids[1], middle.ids[1], middle.ids[1]]);
   expect(middle.ids[5]).not.toBe(middle.ids[0]);

@@ -51,7 +51,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
     return { leaving: drops.plan };
   }
   countHits();
-  // An event that is only reported is listed among the violations.
+  // An event that is only reported needs no verdict: it is listed among the violations.
   if (event.isTest || changed !== undefined) {
     const { account: accountId, source: sourceId, id } = envelope;
     context.plan.outcomes.note({ accountId, sourceId, id }, plan);
@@ -61,7 +61,7 @@ export function judgeEvent(context: JudgeContext, trackingPlan: TrackingPlan, ev
   return { changed };
 }
 
-/** Rules named with an event of the view, at most. */
+/** Maximum number of rules named with an event of the view. */
 const rulesMax = 10;
 
 function count({ counts, plan }: JudgeContext, name: string, envelope: Envelope, hits: readonly Hit[]): void {

@@ -57,7 +57,7 @@ const idsOf = async (rig: ResolverRig): Promise<string[]> => (await rig.written(
 
 type Predecessor = {
   readonly gate: LogGate;
-  /** The options it is started with: it runs on the gate. */
+  /** The options with which the predecessor starts: its connection goes through the gate. */
   readonly own: Pick<ResolverOptions, 'connection'>;
 };
 
@@ -74,7 +74,7 @@ async function withPredecessor(work: (predecessor: Predecessor, rig: ResolverRig
   }
 }
 
-/** By its clock, the process stood still for as long as a successor may take to be there. */
+/** Sets the clock ahead, as if the process had stood still for as long as a successor may take to start. */
 function jumpAhead(): void {
   const now = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => now() + 10_000);
@@ -87,7 +87,7 @@ test('one writer: a resolver that was paused before it published is refused by t
     const paused = await rig.start(0, { ...own, settings: { ...defaultSettings, partEventsMax: 5 } });
     const failure = failureOf(paused);
     await held.arrived;
-    // Its owner cuts the same frame elsewhere, so no message has the id of one of the first resolver's.
+    // The new owner divides the same frame differently, so no message has the id of one from the first resolver.
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 4 } });
     await until(owner, 'resolved', 12);
     held.release();
@@ -239,7 +239,7 @@ test('one writer: what an earlier build, which names no sequence, stores beside 
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
     await rig.send(0, [event(0)]);
     await until(owner, 'resolved', 1);
-    // As a previous resolver that was paused.
+    // As a previous resolver would publish that was paused.
     const [first] = await rig.writtenFrames();
     const message = await rig.connection[client].jsm.streams.getMessage(streams.events, { seq: first?.seq ?? 0 });
     await publish(rig.connection, eventsSubject(rig.account, 0), message.data, {
@@ -300,7 +300,7 @@ test('one writer: a resolver that takes over resolves nothing from what its proc
     });
     await store.resolve([known([{ city: 'Oslo' }])]);
     await store.lookUp([known([])]);
-    // What the resolver before it wrote, in another process.
+    // Written by the previous resolver, in another process.
     await createVisitorStore(rig.pool).resolve([known([{ city: 'Rome' }])]);
     expect((await store.lookUp([known([])])).outcomes).toMatchObject([{ properties: { value: { city: 'Oslo' } } }]);
     const resolver = await rig.start(0, { visitors: store });

@@ -85,7 +85,7 @@ const plan = compileResolvePlan(
 );
 const ordinary: TestEvent = { id: 'ordinary', body: { event: 'E', userId: 'u' } };
 
-/** What a resolver runs with whose plan quarantines, and that announces withdrawals. */
+/** Options of a resolver whose plan quarantines events, and that announces withdrawals. */
 const optionsOn = (rig: ResolverRig, connection: LogConnection): Partial<ResolverOptions> => ({
   connection,
   settings,
@@ -139,7 +139,7 @@ test.each<{
       await until('it was refused again and again', () => refused.messages.length >= 4);
       expect(gate.acknowledged(streams.ingest)).toEqual([]);
       expect(gate.passed.filter((message) => message.subject.startsWith('events.'))).toEqual([]);
-      // A kill now: nothing is lost, and nothing is taken for a repeated event.
+      // The resolver is killed now: nothing is lost, and no event is taken for a repeated one.
       gate.cut();
       const successor = await rig.start(0, optionsOn(rig, rig.pipelineConnection));
       await until('it is resolved', async () => (await rig.written()).length === written.length);
@@ -215,12 +215,12 @@ test.each(['before the purge', 'after the purge', 'while the log refuses the pur
         await next.arrived;
       }
       await until('all are resolved', () => resolver.stats().resolved === events);
-      // A kill: it does not connect again.
+      // Killed: the resolver does not connect again.
       gate.standStill();
       gate.cut();
       const successor = await rig.start(0, { settings: own });
       expect(successor.stats()['rebuild_frames']).toBeLessThan(events / 2);
-      // Each of the 16 parts of the table holds so many of the newest.
+      // Each of the 16 parts of the table holds at least this many of the newest ids.
       await rig.send(0, sent.slice(-idsMax / 16));
       await until('they are known', () => successor.stats().duplicates === idsMax / 16);
       expect(successor.stats()).toMatchObject({ resolved: 0, checkpoint_failures: 0 });

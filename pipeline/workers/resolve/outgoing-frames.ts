@@ -60,22 +60,22 @@ type OpenFrame = {
   readonly writer: FrameWriter;
   readonly hashes: EventHash[];
   sentBytes: number;
-  /** Visitors that a line of the frame has, by their ids. */
+  /** Visitors that were written in a line of the frame, by their ids. */
   readonly visitors: Map<string, WrittenVisitor>;
 };
 
 type WrittenVisitor = {
   readonly properties: VisitorProperties;
   readonly line: VisitorLine;
-  /** The line of the frame with the visitor. */
+  /** Index of the frame's line with the visitor. */
   readonly at: number;
   /** The reference at the end of further lines: ASCII. Made when the first of them is added. */
   reference: string | undefined;
 };
 
 /**
- * Collects resolved events into frames by account, in the order they are added. An unchanged visitor stands in a frame
- * once, shortened where its account is over its rate limit.
+ * Collects resolved events into frames by account, in the order in which they are added. An unchanged visitor is
+ * written once per frame, shortened if its account is over its rate limit.
  */
 export class OutgoingFrames {
   readonly #limits: FrameLimits;
@@ -92,7 +92,7 @@ export class OutgoingFrames {
     this.#writers = writers;
   }
 
-  /** False, and nothing is added, where the event with its visitor exceeds the limit of a line. */
+  /** Adds an event; false, and nothing is added, if the event with its visitor exceeds the limit of a line. */
   add(event: OutgoingEvent): boolean {
     const { accountId, json, visitorId, properties } = event;
     const frame = this.#frameOf(accountId);

@@ -21,7 +21,7 @@ afterAll(() => close?.());
 
 const plan = compileResolvePlan(testLiveConfig({ sources }));
 
-/** What became of some events of an account of their own, each resolved before the next one is sent. */
+/** Resolves events of a new account, each before the next one is sent; returns the results. */
 async function resolve(events: readonly TestEvent[], partition = 0) {
   const account = randomUUID();
   const resolver = await rig.start(partition, { plans: () => plan });
@@ -151,7 +151,7 @@ test('people: a public key does not put its address over the one that a server h
   for (const visitor of visitorsOf(written.slice(3))) expect(visitor).toMatchObject(owner);
   expect(await find({ externalId: 'cust-42' })).toMatchObject({ properties: owner, emails: ['owner@example.com'] });
   expect(stats['server_values_kept']).toBe(2);
-  // What is kept of who set what is no property.
+  // The record of who set which value is not a property.
   expect(JSON.stringify(written)).not.toMatch(/server_set|set_by_server|setByServer/);
 });
 

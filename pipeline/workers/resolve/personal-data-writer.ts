@@ -10,7 +10,7 @@ import type { ResolverContext } from './resolver-context.ts';
 /** The table of properties that look personal. */
 export type PersonalDataStore = { write(findings: readonly PersonalFinding[]): Promise<void> };
 
-/** Findings of an account, at most; further ones are not stored. */
+/** Maximum number of findings of an account; further ones are not stored. */
 export const accountFindingsMax = 2_000;
 const writeEveryMs = 5_000;
 const rowsPerStatement = 500;

@@ -32,7 +32,7 @@ test('personal data: a property whose name and values agree is found after 3 val
   expect(found(times(20).map((n) => event({ contact: mail(n) })))).toEqual([
     'Signup event_properties.contact email by shape',
   ]);
-  // One address again and again is the shop's own.
+  // A single address that repeats is the shop's own.
   expect(found(times(100).map(() => event({ contact: mail(1) })))).toEqual([]);
   expect(found(times(100).map((n) => event({ contact: n % 2 === 0 ? mail(n) : 'none' })))).toEqual([]);
 });
@@ -93,7 +93,7 @@ test('personal data: events a second and properties have a bound, of an account 
   expect(personalData.skipped).toBe(50 * 100 - 2_000);
 });
 
-/** What shops send: a property, what it is, and a value for the nth customer. */
+/** What shops send: a property, its kind of personal data if it is one, and a value for the nth customer. */
 const corpus: readonly (readonly [name: string, kind: string | undefined, value: (n: number) => unknown])[] = [
   ['email', 'email', (n) => `kunde.${n}@example.de`],
   ['customerEmail', 'email', (n) => `c${n}@mail.example.co.uk`],

@@ -67,15 +67,15 @@ const namedMin = 3;
 const dayMs = 86_400_000;
 /** Properties that belong to the visitor or the service anyway. */
 const knownContext: ReadonlySet<string> = new Set(['ip', 'user_agent', 'locale', 'timezone', 'gpc', 'tcf', 'gpp']);
-/** The name suffices: such values have no typical shape. */
+/** Kinds for which the name suffices, because their values have no typical shape. */
 const byNameAlone: ReadonlySet<PersonalKind> = new Set(['name', 'address', 'health', 'secret']);
-/** One in ten random numbers passes the check. */
+/** Kinds whose check one in ten random numbers passes. */
 const weakChecks: ReadonlySet<PersonalKind> = new Set(['card', 'national_id']);
 
 /**
  * Samples names and shapes of properties of one resolver's events, and finds those that look personal. Values are
- * neither kept nor written. Its work is bounded by the second, for all accounts and for each: events beyond are not
- * sampled.
+ * neither kept nor written. Its work per second is bounded, for each account and for all together; events beyond the
+ * bounds are not sampled.
  */
 export class PersonalData {
   readonly #accounts = new Map<string, Account>();
@@ -86,7 +86,7 @@ export class PersonalData {
   #taken = 0;
   skipped = 0;
 
-  /** Whether an event may be sampled now; `bytes` of its JSON. */
+  /** Whether an event may be sampled now; `bytes` is the size of its JSON. */
   takes(accountId: string, bytes: number, nowMs: number): boolean {
     if (bytes > jsonCharactersMax) return false;
     const secondAtMs = Math.floor(nowMs / 1_000);
@@ -138,7 +138,7 @@ export class PersonalData {
   }
 
   #accountOf(accountId: string, nowMs: number): Account {
-    // Starts again each day, so that old names do not take the room.
+    // Starts again each day, so that old names do not take the room of new ones.
     if (this.#startedAtMs === undefined || nowMs - this.#startedAtMs > dayMs) {
       this.#accounts.clear();
       this.#properties = 0;

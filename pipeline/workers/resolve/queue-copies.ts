@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { endOfLine } from '../../../shared/contracts/events/frame.ts';
 import type { WaitingLines } from './waiting-events.ts';
 
-/** Size limit of a copy: not much more than a queue holds in memory, since its frames are taken one by one. */
+/** Size limit of a copy, in bytes: a queue holds little more than its limit in memory if its frames are small. */
 const copyBytesMax = 128 * 1024;
 
 /** Consecutive lines of a frame, without the last line end. */
@@ -15,7 +15,7 @@ const lineEnd = Buffer.from('\n');
 
 /** Copies lines into the queue of an account: messages of at most 128 KiB, in order. */
 export class QueueCopies {
-  /** Part of the ids of its copies: copies of another resolver have other ids. */
+  /** Part of the message ids of its copies, so that copies of another resolver have other ids. */
   readonly #id = randomUUID();
   readonly #publish: (payload: Buffer, msgId: string) => Promise<void>;
   #published = 0;

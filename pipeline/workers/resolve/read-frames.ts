@@ -9,8 +9,8 @@ import type { StoredFrame, WaitingEvents, WaitingLines } from './waiting-events.
 type ReadContext = Pick<ResolverContext, 'counts' | 'beginTurn'>;
 
 /**
- * Divides ingest frames into lines of one account each, and queues them. Nothing else is read yet, so that an account
- * with few events is found after any number of another account's. A frame that cannot be divided becomes a dead letter.
+ * Divides ingest frames into lines of one account each, and queues them. Nothing else is read yet, so that an account's
+ * few events are found behind any number of another account's. A frame that cannot be divided becomes a dead letter.
  */
 export async function readFrames<Frame extends StoredFrame>(
   context: ReadContext,
@@ -40,11 +40,11 @@ export async function readFrames<Frame extends StoredFrame>(
 type FrameTarget<Frame extends object> = {
   readonly waiting: Pick<WaitingEvents, 'add' | 'addLetters'>;
   readonly unfinished: UnfinishedFrames<Frame>;
-  /** False for events that were read before. */
+  /** Whether to count the events; false for events that were read before. */
   readonly areCounted?: boolean;
 };
 
-/** The cost of finding an event, as `Turns` counts. */
+/** The cost of finding an event, in units of `Turns`. */
 const unitsAnEvent = 64;
 
 /** The dead letter of a frame that cannot be divided. */
@@ -65,7 +65,7 @@ function divide(frame: StoredFrame, counts: DivideCounts, take: (lines: WaitingL
   const bytes = asBuffer(frame.data);
   let line = 0;
   let found: (Omit<WaitingLines, 'end'> & { end: number }) | undefined;
-  // The start of recent lines, up to the end of the account; empty if it was not found.
+  // The beginning of recent lines up to the end of their account id; empty if no account was found.
   let [headStart, headEnd] = [0, 0];
   for (let start = 0; start < bytes.length; line += 1) {
     const end = endOfLine(bytes, start);

@@ -14,14 +14,14 @@ import type { KeyTrust, VisitorTouch } from '../../../shared/visitors/visitor-st
 import { objectOf, onlyGpc, timeOf } from './read-event.ts';
 import type { UserHashCheck } from './user-hash.ts';
 
-/** An event's part for its visitor, and what was left out. */
+/** What an event gives its visitor, and what was left out. */
 export type ReadTouch = {
   readonly touch: VisitorTouch;
-  /** Identifiers that are placeholders or blocked. */
+  /** Number of identifiers that are placeholders or blocked. */
   readonly placeholders: number;
-  /** Two externalIds without an alias: the second is left out. */
+  /** Whether the event has two externalIds without an alias; the second is left out. */
   readonly namesTwo: boolean;
-  /** A public key with a wrong `userHash`. */
+  /** Whether the event came with a public key and a wrong `userHash`. */
   readonly isUnverified: boolean;
 };
 

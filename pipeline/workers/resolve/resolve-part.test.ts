@@ -77,7 +77,7 @@ function createContext(): StepContext {
   };
 }
 
-/** As a resolver does, with nothing published. */
+/** Resolves frames as a resolver does, but publishes nothing. */
 async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) {
   const parts: ResolvedPart[] = [];
   const { partEventsMax: eventsMax, accountEventsMax } = context.settings;
@@ -234,7 +234,7 @@ const bytesOf = (frames: readonly { readonly payload: Uint8Array }[]): number =>
 
 /** A context whose visitors all have properties of 30 KiB. */
 function withLargeVisitors(): StepContext {
-  // Nothing that compression makes small.
+  // Random text, which compression cannot shrink much.
   const bio = randomBytes(22 * 1024).toString('base64');
   const notes = randomBytes(5 * 1024).toString('base64');
   const large = new VisitorProperties({ consent: { ads: true }, email: 'a@b.c', notes, bio });
@@ -265,7 +265,7 @@ test('resolve part: many events are resolved in parts, in order', async () => {
   expect(frames.flatMap(({ payload }) => decodeResolved(payload).map(({ event: { id } }) => id))).toEqual(ids);
 });
 
-/** A context whose visitors are as many as are named, and have no properties. */
+/** A context with one visitor for each externalId, none of which has properties. */
 function withSmallVisitors(frames: 'off' | 'grown'): StepContext {
   const context = createContext();
   const known = new Map<string, string>();

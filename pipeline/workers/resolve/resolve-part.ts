@@ -51,8 +51,8 @@ export type LeftPart = {
   readonly accounts: ReadonlySet<string>;
   readonly events: readonly WaitingEvent[];
   /**
-   * Writes the visitors, then the events. Undefined if the database works but fails for one of these visitors, which is
-   * then not known; nothing is written. Call it once.
+   * Writes the visitors, then the events. Undefined if the database works but fails for one of these visitors, without
+   * showing for which; nothing is then written. Call it once.
    */
   resolve(): Promise<ResolvedPart | undefined>;
   /** Splits the work into batches of one account each. Call it instead of `resolve`, or after that failed. */
@@ -63,7 +63,7 @@ export type LeftPart = {
 export type AccountPart = LeftPart & {
   readonly accountId: string;
   /**
-   * In place of `resolve`, or after it failed: finds the events at whose visitors the database fails, and makes them
+   * In place of `resolve`, or after it failed: finds the events for whose visitors the database fails, and makes them
    * dead letters. May take a statement for each event, each in a call of `turn`.
    */
   resolveApart(turn: Turn): Promise<ResolvedApart>;
@@ -273,11 +273,11 @@ async function lookUp(
 type Identifying = {
   /** The first try, which continues from a look-up. */
   readonly firstTry?: WriteVisitors | undefined;
-  /** Finds the visitor at which the database fails. Without it the failure is thrown. */
+  /** Runs the statements that find the visitor for which the database fails. Without it the failure is thrown. */
   readonly turn?: Turn | undefined;
 };
 
-/** Tries of one event at whose visitor the database fails, and the pauses between them: the failure may pass. */
+/** Tries for a visitor for which the database fails, and the pauses between them, because the failure may pass. */
 const failedTriesMax = 4;
 const failedBackoff: Backoff = { firstMs: 1_000, longestMs: 8_000 };
 
@@ -358,7 +358,7 @@ function untilReached<Result>({ counts, logger, signal }: StepContext, ask: () =
 /** Bytes of a message without its events: headers, with the ids of one event. */
 const messageOverheadBytes = 4_096;
 
-/** Writes an event's line: the event with its visitor. Returns the reason where the event leaves instead. */
+/** Writes an event's line: the event with its visitor. Returns the reason if the event leaves instead. */
 function write(
   candidate: Candidate,
   json: Stretch,
@@ -368,7 +368,7 @@ function write(
   if (visitor === undefined || visitor.kind === 'erased') return drops.erased;
   if (visitor.kind === 'refused') return letterOf(candidate.accepted, visitor.reason);
   const { id, properties } = visitor;
-  // An event that was read is not too deep; its visitor may be, from an earlier build.
+  // An event that was read is not too deep; its visitor, stored by an earlier build, may be.
   if (properties.nestDeeperThan(lineDepthMax - 1)) {
     return letterOf(candidate.accepted, `nests deeper than ${lineDepthMax} levels with its visitor`);
   }

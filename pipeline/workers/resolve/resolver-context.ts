@@ -90,7 +90,7 @@ export const resolverAccountCounters = {
     'Visitors over 8 KiB that travelled cut short, since their account had sent too little for all of them to travel; what its live version reads of them always travels',
 } as const;
 
-/** Counted by the ids of rules. */
+/** Counters for each name: of a source, or the id of a rule. */
 export const resolverNamedCounters = {
   source_identity_left_out: {
     help: 'Identifiers, values and merges that events asked for and that did not become their visitors’, by source',
@@ -151,7 +151,7 @@ export type ResolverContext = {
   readonly visitorLimit: VisitorRateLimit;
   /** Visitors that were shortened, by account. */
   readonly visitorsCut: AccountCounts;
-  /** Identifiers refused by visitors that have the maximum, by account. */
+  /** Identifiers that were refused because their visitor has the maximum number, by account. */
   readonly visitorsFull: AccountCounts;
   /** Refused identifiers and merges, by source and reason. */
   readonly identity: IdentityFigures;
@@ -175,7 +175,7 @@ export type ResolverContext = {
 const firstBytes = 16 * 1024;
 /** Twice the size of a usual batch. */
 const keptBytesMax = 1024 ** 2;
-/** More are in use where batches wait for the database, or have events of many accounts. */
+/** Buffers kept for reuse. More are in use while batches wait for the database or have events of many accounts. */
 const keptMax = 4;
 
 /** The buffers that one resolver works with. */

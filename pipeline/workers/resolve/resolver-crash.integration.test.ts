@@ -50,7 +50,7 @@ test('resolver: cut off again and again, its successors lose nothing and double 
   const nats = await startTestNats();
   const rig = await createResolverRig(nats.url, database.url);
   await fill(rig);
-  // Each is cut off from log and database at once, in the middle of whatever it does, as by a kill.
+  // Each resolver is cut off from log and database at once, in the middle of whatever it does, as by a kill.
   for (let life = 0; life < 6; life += 1) {
     const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: `life-${life}` });
     const store = createVisitorStore(rig.pool);
@@ -91,7 +91,7 @@ test('resolver: goes on by itself when nats-server is killed and comes back', as
   const second = await startTestNats({ storeDir, port: first.port });
   await vi.waitFor(() => expect(resolver.stats()['resolved']).toBe(frames * perFrame), { timeout: 45_000 });
   await resolver.stop(5_000);
-  // The test has a connection of its own: a request made before it is back would wait in vain.
+  // The test has a connection of its own: a request made before this has reconnected would wait in vain.
   await vi.waitFor(() => expect(rig.connection.connected).toBe(true), { timeout: 45_000 });
   await expectExactlyOnce(rig);
   await rig.close();

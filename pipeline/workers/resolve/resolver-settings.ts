@@ -89,9 +89,9 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
       minimum: 1_000,
     }),
   }),
-  /** One try of a publish. */
+  /** Timeout of one try of a publish. */
   publishTimeoutMs: 5_000,
-  /** Ids of resolved events are written to a checkpoint this often, or when they have so many bytes, 8 an event. */
+  /** Ids of resolved events are written to a checkpoint this often, or once they take that many bytes, 8 per event. */
   checkpointEveryMs: 10_000,
   checkpointBytesMax: 256 * kibibyte,
   /** Rebuilding deduplication fails when the log sends nothing for this long. */

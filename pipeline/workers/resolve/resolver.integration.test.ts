@@ -63,7 +63,7 @@ test.each([true, false])(
     withRig(async (rig) => {
       const { config } = await rig.connection[client].jsm.streams.info(streams.events);
       const setBatches = (allowed: boolean): Promise<unknown> => {
-        // The client library does not know of it yet.
+        // The client library does not know this field yet.
         const changed = { ...config, allow_atomic: allowed };
         return rig.connection[client].jsm.streams.update(streams.events, changed);
       };
@@ -256,7 +256,7 @@ test('resolver: an account whose visitors are known does not wait for the transa
     const resolver = await rig.start(0);
     try {
       await until(resolver, 'resolved', 1);
-      // No new visitor can be written.
+      // While this lock is held no new visitor can be written.
       await holder.query('begin; lock table visitors in share mode');
       const [held] = others;
       await rig.send(0, [{ ...track('held'), account: held ?? '' }]);
@@ -344,7 +344,7 @@ test('resolver: what cannot be read or stored is kept with its reason, and the r
       const frame = withDepth(field, field, levels);
       await publish(rig.connection, ingestSubject(0), frame, { msgId: randomUUID(), timeoutMs: 5_000 });
     }
-    // Two levels are around it, as many as a line may have beyond what a client may send.
+    // Two levels surround the value, as many as a line may have beyond what a client may send.
     const fits = withDepth('fits', 'properties', jsonDepthCeiling);
     await publish(rig.connection, ingestSubject(0), fits, { msgId: randomUUID(), timeoutMs: 5_000 });
     await rig.send(0, [track('a'), { ...track('b'), account: 'not-a-uuid' }, track('c')]);
@@ -485,7 +485,7 @@ test('resolver: two partitions that meet over one externalId make one visitor an
     const store = createVisitorStore(rig.pool);
     for (const name of ['x0', 'x1', 'x2']) {
       const found = await store.find(rig.account, { externalId: name });
-      // Its external_id, and one property a round and partition.
+      // The external_id, and one property per round and partition.
       expect(Object.keys(found?.properties ?? {})).toHaveLength(1 + (rounds / 3) * 2);
     }
   }));

@@ -74,7 +74,7 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     ackWaitMs: settings.ackWaitMs,
     ackPendingMax: settings.framesInFlightMax,
   };
-  // Other readers receive no more frames before the written events are read.
+  // Opened before the written events are read, so that no other reader receives frames from then on.
   const reader = await openFrameReader({
     connection,
     consumer,
@@ -114,8 +114,8 @@ export async function startResolver(options: ResolverOptions): Promise<Actor<Res
     signal,
   };
   const open = async (): Promise<Resolver> => {
-    // Before EVENTS is read: a later message of another resolver has our publish refused, and is read at the next
-    // start.
+    // Opened before EVENTS is read: if another resolver writes a message after that, the log refuses our publish, and
+    // the next start reads that message.
     await writer.open();
     context.visitors.distrust();
     const rebuilt = await rebuildDeduplication(context, consumer);
@@ -162,7 +162,7 @@ class Resolver {
   readonly #intake: FrameIntake;
   readonly #writes: VisitorWrites;
   readonly #publisher: PartPublisher;
-  /** Ends the work; work under way may fail without a waiting caller. */
+  /** Ends the resolver's work with an error of work in progress for which no caller waits. */
   #fail: (error: unknown) => void = () => undefined;
 
   constructor(context: ResolverContext, reader: FrameReader, parts: ResolverParts) {
@@ -202,7 +202,7 @@ class Resolver {
     return this.#queues.open();
   }
 
-  /** The next resolver of the partition has to read only this. */
+  /** Writes the waiting checkpoints and figures, so that the next resolver of the partition has less to read. */
   async close(): Promise<void> {
     const { rebuilt, recorder, figureWriters } = this.#parts;
     this.#context.writer.close();
@@ -314,7 +314,7 @@ class Resolver {
     return true;
   }
 
-  /** Past the bounds of the partition, the account with most events has the rest of them wait in the log. */
+  /** While the partition is over its bounds, moves the account with the most events to a queue in the log. */
   async #moveFloods(): Promise<void> {
     for (;;) {
       const accountId = this.#queues.mostOver(() => this.#writes.events);
@@ -327,7 +327,7 @@ class Resolver {
     }
   }
 
-  /** The log has all of a batch: frames whose last events these were are finished. */
+  /** Call when the log has all results of a batch: finishes the frames whose last events were in it. */
   #published({ events, left }: ResolvedPart['part']): void {
     for (const event of events) this.#done(event);
     for (const { frame } of left) this.#unfinished.done(frame);

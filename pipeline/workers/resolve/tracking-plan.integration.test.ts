@@ -49,7 +49,7 @@ const planOf = (rules: readonly JsonObject[], events: readonly JsonObject[] = []
     }),
   );
 
-/** Resolves events of an account with a plan; a last one of no interest says when all are. */
+/** Resolves events of an account with a plan; a last, irrelevant event shows when all are resolved. */
 async function resolve(plan: ReturnType<typeof planOf>, events: readonly TestEvent[], account: string = randomUUID()) {
   const resolver = await rig.start(0, { plans: (id) => (id === account ? plan : undefined) });
   const { events: before } = resolver.stats();
@@ -158,7 +158,7 @@ test('tracking plan: what is quarantined waits as it was accepted, and goes on i
   expect(held.map(({ rules }) => rules)).toEqual([['rule-0'], ['rule-0'], ['rule-0']]);
   expect(held.map(({ line }) => envelopeOf(line).body)).toEqual(events.map(({ body }) => body));
 
-  // Released by the same rules it comes back.
+  // If the same rules hold after the release, the events are quarantined again.
   await releaseQuarantined(rig.connection, held);
   await resolve(holding, [], account);
   const again = await heldOf(account);

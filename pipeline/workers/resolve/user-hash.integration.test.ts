@@ -53,9 +53,9 @@ test('userHash: an event of a public key with the right one overwrites what a se
   const { stats, find, written } = await resolve([owned, change(hashOf('c-1'))]);
   expect((await find('c-1'))?.properties).toMatchObject({ email: 'new@example.com', phone_number: '+41' });
   expect(stats).toMatchObject({ user_hashes_refused: 0, server_values_kept: 0 });
-  // It says who sent the event; no destination needs it.
+  // The hash proves who sent the event; no destination needs it.
   expect(JSON.stringify(written)).not.toContain(hashOf('c-1'));
-  // What it set is a server's: an event without a hash changes it no more.
+  // A value set with a hash counts as set by a server, so an event without a hash no longer changes it.
   const after = await resolve([
     owned,
     change(hashOf('c-1').toUpperCase()),

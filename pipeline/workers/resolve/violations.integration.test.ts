@@ -61,7 +61,7 @@ const rulesOf = (settings: JsonObject = {}) =>
     planSettings: readPlanSettings(settings),
   });
 
-/** Resolves events with a recorder of the view; a last one says when all are. */
+/** Resolves events, with a recorder of the view; a last event shows when all are resolved. */
 async function resolve(plan: ReturnType<typeof rulesOf>, events: readonly TestEvent[]) {
   const account = randomUUID();
   const resolver = await rig.start(0, {
@@ -149,7 +149,7 @@ test('violations: a held event that is delivered again after a restart is counte
   await rig.send(1, sent);
   await until('it is resolved', async () => (await rig.written(account)).length === 1);
   await first.stop(5_000);
-  // As if it had ended before it acknowledged the frame.
+  // As if the first resolver had ended before it acknowledged the frame.
   await rig.connection[client].jsm.consumers.delete(streams.ingest, resolverConsumer(1));
   const second = await rig.start(1, { plans });
   await until('it came again', async () => second.stats()['duplicates'] === 1);
@@ -184,7 +184,7 @@ test('violations: groups of an account stay within their bound, and the rest is 
   expect(violations.length).toBe(groupsPerHourMax + 1);
   const countOf = (event: string) => violations.find((one) => one['event'] === event)?.['count'];
   expect([countOf('_other'), countOf('event-0'), countOf(`event-${groupsPerHourMax - 15}`)]).toEqual([40, 4, 4]);
-  // The oldest go.
+  // All of these rows are too old to be kept.
   await store.deleteOld();
   expect(await violationsOf(account)).toEqual([]);
 });
@@ -217,7 +217,7 @@ test('recent events: one that was held or dropped is shown without what it says,
   const held = { rule: 'holds', action: 'Quarantine', property: 'event_properties.card' };
   const [unknown] = [{ rule: 'unknown-property', action: 'Redact' }];
   expect(planOf('held')).toEqual({ outcome: 'quarantined', rules: [held, unknown] });
-  // A test event is neither held nor dropped: it is said what would have become of it.
+  // A test event is neither held nor dropped, but the view shows what would have happened to a live event.
   expect(planOf('tried')).toEqual({ outcome: 'quarantined', rules: [held, unknown] });
   const gone = rows.filter(({ id }) => id === 'held' || id === 'dropped');
   expect(gone.map(({ name, visitor_id, source_id, body }) => ({ name, visitor_id, source_id, body }))).toEqual([

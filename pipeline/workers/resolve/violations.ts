@@ -26,7 +26,7 @@ export class Violations {
   readonly #groups = new Map<string, Group>();
   readonly #groupsOfAccount = new Map<string, number>();
 
-  /** Returns false if there is no room for it. */
+  /** Counts a violation. Returns false if there is no room for its group. */
   note({ envelope, name, hit }: Violated): boolean {
     const { account, source, at } = envelope;
     const hourAtMs = Math.floor(at / hourMs) * hourMs;

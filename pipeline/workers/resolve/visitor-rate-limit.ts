@@ -6,22 +6,22 @@ import { noReads } from './visitor-reads.ts';
 import type { VisitorReads } from './visitor-reads.ts';
 
 export type VisitorRate = {
-  /** Bytes of visitors that may travel with its events for each byte an account sends. */
+  /** Bytes of visitors that an account's events may carry for each byte that the account sends. */
   readonly perByteSent: number;
-  /** Bytes that may travel at once beyond that. */
+  /** Bytes of visitors that may be carried at once beyond that. */
   readonly burstBytes: number;
   /** A visitor up to this size travels with every event, whatever its account has sent. */
   readonly alwaysBytes: number;
 };
 
-/** Accounts remembered, at most; a forgotten one begins with a full burst. */
+/** Maximum number of accounts remembered; a forgotten one begins with a full burst. */
 const accountsMax = 10_000;
 const reportedEveryMs = 3_600_000;
 
 /**
- * Limits the bytes of visitors that travel with an account's events, in proportion to the bytes it sends, so that tiny
- * events of large visitors do not fill the shared log. Beyond the limit a large visitor is shortened, with the number
- * of omitted properties, but always keeps those that the live version of its account reads.
+ * Limits the bytes of visitors that an account's events carry, in proportion to the bytes it sends, so that tiny events
+ * of large visitors do not fill the shared log. Beyond the limit a large visitor is shortened and carries the number of
+ * omitted properties, but it always keeps the properties that the live version of its account reads.
  */
 export class VisitorRateLimit {
   readonly #rate: VisitorRate;
@@ -37,12 +37,12 @@ export class VisitorRateLimit {
     this.#limit = new RateLimit({ perS: 0, burst: rate.burstBytes, ownersMax: accountsMax });
   }
 
-  /** The account sent bytes. */
+  /** Adds to the account's allowance for bytes that it sent. */
   earn(accountId: string, bytes: number): void {
     this.#limit.credit(accountId, bytes * this.#rate.perByteSent);
   }
 
-  /** Whether the account's shortened visitors were not reported within an hour. */
+  /** Whether to report the account's shortened visitors: once per hour. A call that returns true counts as a report. */
   isNews(accountId: string): boolean {
     if (this.#reported.has(accountId)) return false;
     this.#reported.set(accountId, true);

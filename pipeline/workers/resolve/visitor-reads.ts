@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../shared/runtime/json.ts';
 
 /** The visitor properties that rules, mappings and templates of a live version read. */
 export type VisitorReads = {
-  /** Whether all of them, or all custom properties, are read. */
+  /** Whether all properties, or all custom ones, are read. */
   readonly isAll: boolean;
   readonly own: ReadonlySet<string>;
   readonly custom: ReadonlySet<string>;
@@ -68,7 +68,7 @@ function openSetting(
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
 
-/** The text as a path, and the paths in double braces. */
+/** The paths in double braces; the text itself as a path if it has no braces. */
 function pathsOf(text: string): readonly string[] {
   return text.includes('{{') ? [...text.matchAll(placeholder)].map(([, path = '']) => path) : [text];
 }

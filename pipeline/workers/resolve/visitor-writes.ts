@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { AccountPart, LeftPart, ResolvedPart, Turn } from './resolve-part.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 
-/** Concurrent statements of slow or failing accounts: all other connections are for the others. */
+/** Maximum number of concurrent statements of slow or failing accounts; all other connections are for the others. */
 const apartAtOnceMax = 2;
 
 export type VisitorWritesOptions = {
@@ -55,7 +55,7 @@ export class VisitorWrites {
     while (this.#together.size >= this.#options.writesAtOnceMax) await Promise.race(this.#together);
   }
 
-  /** Other accounts neither wait for it nor share a transaction with it. */
+  /** Writes one account's visitors; other accounts neither wait for this nor share its transactions. */
   writeApart(part: AccountPart): void {
     this.#accounts.add(part.accountId);
     this.#track(this.#apart, async () => {
@@ -79,7 +79,7 @@ export class VisitorWrites {
     this.#parts.delete(left);
     if (resolved !== undefined) return this.#written(left, resolved);
     const parts = left.byAccount();
-    // Each account by itself, at once: this finds the failing one.
+    // Each account by itself, all at once, which shows the failing account.
     for (const part of parts) {
       if (parts.length === 1) {
         this.#accountsApart.add(part.accountId);

@@ -8,7 +8,7 @@ const lineBytes = 6;
 const data = Buffer.from(Array.from({ length: 6_000 }, (_, line) => `${textOf(line)}\n`).join(''));
 const frame = { seq: 1, data, storedAtMs: 0 };
 
-/** So many lines of the frame, which all have the same length. */
+/** The given number of lines of the frame, which all have the same length. */
 const linesOf = (accountId: string, line: number, lines: number): WaitingLines => ({
   frame,
   accountId,

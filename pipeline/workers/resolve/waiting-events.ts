@@ -13,7 +13,7 @@ type Place = {
   /** The frame's bytes. */
   readonly bytes: Buffer;
   readonly start: number;
-  /** Its line end. */
+  /** Position of its line end. */
   readonly end: number;
 };
 
@@ -25,8 +25,8 @@ export type WaitingEvent = Place & {
 };
 
 /**
- * Consecutive lines of a frame, all of one account. They are divided when their turn comes: garbage collections copy
- * waiting objects.
+ * Consecutive lines of a frame, all of one account. They are divided only when their turn comes, because garbage
+ * collections copy every waiting object.
  */
 export type WaitingLines = Place & {
   readonly frame: StoredFrame;
@@ -38,7 +38,7 @@ export type WaitingLines = Place & {
 /** The waiting lines of an account. */
 type AccountLines = { lines: LinesLeft[]; bytes: number };
 
-/** The rest of some lines. */
+/** Lines of which the first may have been taken already. */
 type LinesLeft = { -readonly [Key in keyof WaitingLines]: WaitingLines[Key] };
 
 /** Lines of a frame that become dead letters. */
@@ -72,7 +72,7 @@ export class WaitingEvents {
     this.#limits = limits;
   }
 
-  /** Bytes of their lines, with the line ends. */
+  /** Bytes of all waiting lines, with the line ends. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -91,7 +91,7 @@ export class WaitingEvents {
     return this.#accounts.get(accountId)?.bytes ?? 0;
   }
 
-  /** Stretches of frames with lines of one account: at least the number of its frames. */
+  /** Number of stretches of consecutive lines of one account: at least the number of its frames. */
   stretchesOf(accountId: string): number {
     return this.#accounts.get(accountId)?.lines.length ?? 0;
   }
@@ -124,14 +124,14 @@ export class WaitingEvents {
     this.#left.push(letters);
   }
 
-  /** Whether there is anything for a batch without some accounts. */
+  /** Whether anything waits for a batch that leaves out some accounts. */
   hasOther(than: Accounts): boolean {
     if (this.#left.length > 0) return true;
     for (const accountId of this.#accounts.keys()) if (!than.has(accountId)) return true;
     return false;
   }
 
-  /** Takes the next batch, without some accounts; an empty batch if no other event waits. */
+  /** Takes the next batch, which leaves out some accounts; an empty batch if no other event waits. */
   next(without: Accounts = nobody): Part {
     const { eventsMax, accountEventsMax } = this.#limits;
     const events: WaitingEvent[] = [];
@@ -150,7 +150,7 @@ export class WaitingEvents {
     return { events, left };
   }
 
-  /** Cuts off this many events, at most. */
+  /** Moves at most `eventsMax` events from an account's lines to `events`. */
   #cut(waiting: AccountLines, eventsMax: number, events: WaitingEvent[]): void {
     let used = 0;
     let cutBytes = 0;

@@ -16,7 +16,7 @@ const idShape = /^[A-Za-z0-9_-]{1,64}$/;
 /** Finds the events of frames that count for results. Lines that do not name such an event are never parsed. */
 export type FindResults = (data: Uint8Array, batch: ResultsBatch) => void;
 
-/** A finder for what a plan counts. Impressions count whatever the plan: one may be of a version not seen here yet. */
+/** Creates a finder of events that a plan counts. Impressions always count: their version might be unknown here yet. */
 export function createFindResults(plan: ResultsPlan): FindResults {
   const marks = markNames([impressionEvent, flagCalledEvent, ...plan.metrics.keys()]);
   return (data, batch) => {

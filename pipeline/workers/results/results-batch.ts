@@ -8,7 +8,7 @@ export type Exposure = {
   readonly receivedAtMs: number;
 };
 
-/** A visitor did what an experiment is about. */
+/** A visitor sent an event that counts as a conversion of an experiment. */
 export type Conversion = {
   readonly experimentId: string;
   readonly visitorId: string;
@@ -19,7 +19,7 @@ export type Conversion = {
   readonly receivedAtMs: number;
 };
 
-/** Exposures and conversions by experiment and visitor: of several, the first exposure and the last conversion count. */
+/** For each experiment and visitor, the first exposure and the last conversion. */
 export class ResultsBatch {
   readonly #exposures = new Map<string, Exposure>();
   readonly #conversions = new Map<string, Conversion>();
@@ -48,6 +48,6 @@ export class ResultsBatch {
 const keyOf = ({ experimentId, visitorId }: { readonly experimentId: string; readonly visitorId: string }): string =>
   `${experimentId}\n${visitorId}`;
 
-// Variants of one moment are ordered by id, as where they are stored, so that order decides nothing.
+// Exposures of the same time are ordered by variant id, as in the database, so that the order of arrival is irrelevant.
 const isEarlier = (a: Exposure, b: Exposure): boolean =>
   a.atMs < b.atMs || (a.atMs === b.atMs && a.variantId < b.variantId);

@@ -48,7 +48,7 @@ export type ResultsContext = {
   plan(): ResultsPlan | undefined;
   /** Records in the thread's black box that a turn of this actor begins. Called before each piece of work. */
   beginTurn(frames?: FramesAtWork): void;
-  /** Frames that are suspects since a thread died that worked on them. */
+  /** Frames suspected since a thread died while it worked on them. */
   readonly suspicion: Suspicion;
 };
 

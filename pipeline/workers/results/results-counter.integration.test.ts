@@ -54,7 +54,7 @@ test('results: each visitor counts once, and only a conversion after the first e
     shown('early', 'a', 1),
     shown('other', 'b', 5),
   ]);
-  // Another partition may be ahead: what happened later comes first.
+  // Another partition may be ahead, so events that happened later arrive first.
   await rig.send(account, [bought('late', 9), bought('stranger', 9)], 1);
   await rig.send(account, [shown('late', 'a', 8), shown('end', 'b', 9)]);
   await expect
@@ -118,7 +118,7 @@ test('results: the same events again, in another order and to one counter after 
     ...(index % 2 === 0 ? [bought(id, 3)] : []),
   ]);
   for (const order of [events, events.toReversed(), events.toSorted((a, b) => (a.event.id < b.event.id ? -1 : 1))]) {
-    // It takes over from the one before, in the middle of its work.
+    // The new counter takes over from the previous one in the middle of its work.
     await rig.start(account);
     for (let start = 0; start < order.length; start += 5) {
       await rig.send(account, order.slice(start, start + 5), start % 2);
@@ -154,7 +154,7 @@ test('results: a chain of merged visitors counts once, with the conversion of th
   await rig.addVisitor(account, 'second', { mergedInto: 'last' });
   await rig.addVisitor(account, 'first', { mergedInto: 'second' });
   await rig.start(account);
-  // One that took part under the id it began with, and is known by its last.
+  // A visitor who took part under their first and second id, and is now known by the last.
   await rig.send(account, [shown('first', 'b', 1), shown('second', 'a', 2), bought('last', 3), shown('other', 'a', 1)]);
   await expect
     .poll(() => rig.results(account), slow)

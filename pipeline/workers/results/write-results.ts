@@ -32,8 +32,8 @@ function writeExposures(pool: Pool, accountId: string, exposures: readonly Expos
 }
 
 /**
- * Writes conversions in the same way, for visitors with an assignment: it is stored before it is returned, so before
- * any conversion. Whether a conversion came after the exposure is decided when results are read.
+ * Writes conversions in the same way, for visitors with an assignment: an assignment is stored before it is returned,
+ * and so before any conversion. Whether a conversion came after the exposure is decided when results are read.
  */
 function writeConversions(pool: Pool, accountId: string, conversions: readonly Conversion[]): Promise<number> {
   return write(pool, accountId, async (client) => {
@@ -53,7 +53,7 @@ function writeConversions(pool: Pool, accountId: string, conversions: readonly C
   });
 }
 
-/** Nothing of an erased visitor is written: an erasure waits for writers, and writers find those that were first. */
+/** Writes nothing of erased visitors: an erasure waits for running writes, and writes check for earlier erasures. */
 function write(pool: Pool, accountId: string, work: (client: PoolClient) => Promise<number>): Promise<number> {
   return inTransaction(pool, async (client) => {
     await holdForWriting(client, [accountId]);
@@ -110,10 +110,10 @@ const conversionsStatement = `
     set metric = excluded.metric, converted_at = excluded.converted_at
     where r.metric is distinct from excluded.metric or excluded.converted_at > r.converted_at`;
 
-/** The counter's parts that writing needs. */
+/** The fields of the counter's context that writing needs. */
 type WriteContext = Pick<ResultsContext, 'accountId' | 'pool' | 'counts' | 'settings' | 'logger' | 'signal'>;
 
-/** Writes a batch, a bounded number of visitors a statement. Waits as long as the database is away. */
+/** Writes a batch, with a bounded number of visitors per statement. Waits while the database is unavailable. */
 export async function storeResults(context: WriteContext, batch: ResultsBatch): Promise<void> {
   const { pool, accountId, counts } = context;
   const { exposures, conversions } = batch;

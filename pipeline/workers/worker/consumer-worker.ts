@@ -15,9 +15,9 @@ import type { FramesAtWork, LogSuspicion, Suspicion } from './suspicion.ts';
 export type FrameReaderOptions = {
   readonly connection: LogConnection;
   readonly consumer: DurableConsumer;
-  /** Frames pulled ahead, at most. */
+  /** Maximum number of frames pulled ahead. */
   readonly bufferedMax: number;
-  /** Bytes of them, to within one frame. */
+  /** Maximum bytes of frames pulled ahead, exceeded by one frame at most. */
   readonly bufferedBytesMax?: number;
   /** Default true; false pulls only while the actor waits, see `PullConsumerOptions`. */
   readonly pullsAhead?: boolean;
@@ -73,7 +73,7 @@ export class FrameReader {
     return this.#abort.signal;
   }
 
-  /** Frames that are pulled and not taken. */
+  /** Number of frames that are pulled but not taken yet. */
   get buffered(): number {
     return this.#pullConsumer.buffered;
   }
@@ -103,7 +103,7 @@ export class FrameReader {
     return this.#isWatching;
   }
 
-  /** All results of the frames are stored. */
+  /** Acknowledges frames; call once all their results are stored. */
   finish(frames: readonly LogMessage[]): void {
     for (const frame of frames) {
       frame.ack();
@@ -149,7 +149,7 @@ export type ConsumerWork<Stat extends string> = {
   stats(): Readonly<Record<Stat, number>>;
 };
 
-/** Time to hand frames back after the stop deadline has passed. */
+/** Time to hand frames back after the stop deadline has passed, in ms. */
 const handBackMs = 250;
 
 /**

@@ -112,7 +112,7 @@ export function consumersByKey(nameOf: (key: string) => string, sample: string):
   return { nameOf, keyOf: (name) => (name.startsWith(prefix) ? name.slice(prefix.length) : undefined) };
 }
 
-/** Zero for each name. */
+/** A new record with 0 for each name in the tables. */
 export function zeros<Name extends string>(
   ...tables: readonly Readonly<Record<Name, unknown>>[]
 ): Record<Name, number> {
@@ -125,7 +125,7 @@ export type Actor<Stat extends string = string> = {
   /** Settles when the actor has ended: rejects when an error ended it, resolves after `stop`. */
   readonly done: Promise<void>;
   stop(deadlineMs: number): Promise<void>;
-  /** Its numbers. May be one object that changes: a copy each time would be most of an idle actor's cost. */
+  /** Its numbers. May be the same, changing object: a copy each time would be most of an idle actor's cost. */
   stats(): Readonly<Record<Stat, number>>;
   /** The configuration of its account changed. */
   reconfigured?(): void;

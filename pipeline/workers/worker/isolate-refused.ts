@@ -1,8 +1,8 @@
 import { isRefusedValue } from '../../../shared/postgres/database-failure.ts';
 
 /**
- * Writes a batch. Where the database refuses a value for good, the batch is halved until only that item is left out.
- * Any other failure is thrown.
+ * Writes a batch. If the database refuses a value for good, the batch is halved until only the item with that value is
+ * left out and passed to `onRefused`. Throws any other failure.
  */
 export async function isolateRefused<Item>(
   items: readonly Item[],
@@ -22,7 +22,7 @@ export async function isolateRefused<Item>(
   }
 }
 
-/** Log fields of a database failure: for a refused value without the message, which may quote it. */
+/** Log fields of a database failure; without the message if a value was refused, which the message may quote. */
 export function failureFields(error: unknown): { readonly code?: string; readonly reason: string } {
   if (!(error instanceof Error)) return { reason: 'unknown' };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};

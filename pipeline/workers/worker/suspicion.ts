@@ -33,12 +33,12 @@ export const noSuspicion: Suspicion = { log: nothingSuspected, retry: nothingSus
 /** The reason in the dead letter of a quarantined frame. */
 export const quarantineReason = 'quarantined: its thread died twice while it worked on this frame';
 
-/** Quarantined frames remembered for one actor: it is done with the first of them long before. */
+/** Quarantined frames remembered for one actor, which is done with the oldest long before this limit. */
 const quarantinedMax = 1_000;
 
 /**
- * The suspicion after the thread of an actor died while it worked on some frames. The first death isolates them. One of
- * them that is alone at work in another death is quarantined.
+ * The suspicion after the thread of an actor died while it worked on some frames. The first death isolates the frames.
+ * A suspected frame that was alone at work at another death is quarantined.
  */
 export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | undefined): Suspicion {
   if (frames === undefined) return before;
@@ -51,7 +51,7 @@ export function suspectAfterDeath(before: Suspicion, frames: FramesAtWork | unde
   return { log: widened(before.log, frames.log), retry: widened(before.retry, frames.retry) };
 }
 
-/** The frame that a death shows to be at fault, and its log: the only suspected one at work. */
+/** The frame that a death shows to be at fault, and its log: the only frame at work, if it was suspected before. */
 export function convictedBy(
   before: Suspicion,
   frames: FramesAtWork,
@@ -79,7 +79,7 @@ export function isQuarantined({ quarantined }: LogSuspicion, seq: number, line?:
   return quarantined.some((one) => one.seq === seq && (one.line === undefined || one.line === line));
 }
 
-/** The sequences of frames in the order of the log; undefined for none. */
+/** The lowest and the highest sequence of frames; undefined without frames. */
 export function rangeOf(frames: readonly { readonly seq: number }[]): FrameRange | undefined {
   if (frames.length === 0) return undefined;
   const seqs = frames.map(({ seq }) => seq);

@@ -1,4 +1,4 @@
-/** A wait that ends when its time is over, or at a ring, even one from before the wait began. */
+/** A wait that ends when its time is over or at a ring; a ring before the wait ends it at once. */
 export class Wakeup {
   #hasRung = false;
   #end: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class Wakeup {
     this.#end?.();
   }
 
-  /** Waits for a ring since the last wait, at most `ms`. One waits at a time. */
+  /** Waits at most `ms` for a ring since the last wait. Only one caller may wait at a time. */
   async wait(ms = Infinity): Promise<void> {
     if (!this.#hasRung && ms > 0) await this.#waitFor(ms);
     this.#hasRung = false;

@@ -31,9 +31,9 @@ export type RecentRow = {
 /** A recorder of the events that the rig sends. */
 export type TestRecorder = {
   stats(): Readonly<Record<string, number>>;
-  /** Ends it after it has written all waiting events. */
+  /** Ends the recorder after it has written all waiting events. */
   close(): Promise<void>;
-  /** Ends it at once, as a resolver does when its time to stop is over. */
+  /** Ends the recorder at once, as a resolver does when its time to stop is over. */
   abort(): Promise<void>;
 };
 
@@ -67,7 +67,7 @@ export async function createRecentRig() {
     connection,
     /** The owner's pool, with which the test reads and changes rows. */
     pool,
-    /** The pool of its recorders. */
+    /** The pool that the recorders use. */
     pipelinePool,
     databaseUrl: database.url,
     /** Puts events of one account into a frame of the log. */

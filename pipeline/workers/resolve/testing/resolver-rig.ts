@@ -67,9 +67,9 @@ export async function createResolverRig(natsUrl: string, databaseUrl: string) {
   return {
     /** The operator's connection, with which the test reads and changes the log. */
     connection,
-    /** The connection of its resolvers. */
+    /** The connection that the resolvers use. */
     pipelineConnection,
-    /** The pool of its resolvers. */
+    /** The pool that the resolvers use. */
     pool,
     /** The owner's pool, with which the test changes rows. */
     ownerPool,

@@ -37,7 +37,7 @@ export async function createResultsRig() {
   for (const one of [pool, pipelinePool]) one.on('error', () => undefined);
   const running = new Set<Actor>();
   return {
-    /** The connection of its counters. */
+    /** The connection that the counters use. */
     connection,
     /** The owner's pool, with which the test reads and changes rows. */
     pool,
