@@ -74,7 +74,12 @@ async function openGateway(): Promise<GatewayUnderTest> {
   return gateway;
 }
 
-async function sendBatch({ url }: GatewayUnderTest, { token }: typeof stuck): Promise<number> {
+type Answer = { readonly status: number; readonly body: unknown };
+
+const sendBatch = async (gateway: GatewayUnderTest, account: typeof stuck): Promise<number> =>
+  (await answerTo(gateway, account)).status;
+
+async function answerTo({ url }: GatewayUnderTest, { token }: typeof stuck): Promise<Answer> {
   const eventProperties = { text: 'x'.repeat(batchBytes / batchEvents) };
   const events = Array.from({ length: batchEvents }, () => ({ event: 'a', distinctId: randomUUID(), eventProperties }));
   const answer = await fetch(`${url}/api/v1/batch`, {
@@ -82,8 +87,8 @@ async function sendBatch({ url }: GatewayUnderTest, { token }: typeof stuck): Pr
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token, events }),
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  const body: unknown = await answer.json();
+  return { status: answer.status, body };
 }
 
 const ingestBytes = async ({ connection }: PipelineRig): Promise<number> =>
@@ -123,7 +128,7 @@ test('ingest quota: an account that is stuck in a queue is 429, and a busy one b
   expect((await countBySubject(rig.connection, streams.ingest, allIngest)).get(ingestOfAccount(0, stuck.accountId))).toBeGreaterThan(0); // prettier-ignore
   // Twice as much as INGEST can hold.
   while (accepted.busy * batchBytes < 2 * capacity) {
-    expect(await sendBatch(gateway, busy)).toBe(200);
+    expect(await answerTo(gateway, busy)).toMatchObject({ status: 200 });
     accepted.busy += 1;
     if (accepted.busy % 4 > 0) continue;
     await settled(rig);
