@@ -2,6 +2,7 @@ import { DiscardPolicy, KvWatchInclude, StorageType } from 'nats';
 import type { KV, KvEntry } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
+import { listKeys } from '../connection/list-keys.ts';
 import { PublishError } from '../publish/publisher.ts';
 import { isSequence, readPublishAnswer } from '../publish/publish-answer.ts';
 import {
@@ -134,16 +135,6 @@ export async function readBucket(
 export async function countKeys({ [client]: { jsm } }: LogConnection, name: string, filter: string): Promise<number> {
   const { state } = await jsm.streams.info(streamOfBucket(name), { subjects_filter: `$KV.${name}.${filter}` });
   return Object.keys(state.subjects ?? {}).length;
-}
-
-/**
- * The keys that match `filter`. The client returns a key again if it is written meanwhile. Await nothing else between
- * two keys: the client would lose the rest.
- */
-export async function listKeys(kv: KV, filter: string): Promise<string[]> {
-  const found = new Set<string>();
-  for await (const key of await kv.keys(filter)) found.add(key);
-  return [...found];
 }
 
 // The client library never changes an existing bucket, so one created on a single server would never be replicated.

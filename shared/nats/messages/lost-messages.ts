@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { listKeys } from '../buckets/bucket.ts';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
+import { listKeys } from '../connection/list-keys.ts';
 import { isNotFound } from '../connection/server-error.ts';
 import type { LossWatch, LostMessage } from './predecessors.ts';
 import { watchForLoss } from './predecessors.ts';
