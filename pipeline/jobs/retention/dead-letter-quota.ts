@@ -69,8 +69,12 @@ export type DeadLetterQuota = {
   readonly full: number;
 };
 
-/** Sizes are read for this many destinations, those with the most letters. For others the average size is assumed. */
+/** Maximum number of destinations, those with the most letters, whose sizes are sampled to find the ones over a quota. */
 const sampledMax = 64;
+/** Before a destination loses letters, this many are sampled: a few large ones must not count for all. */
+const samplesBeforeRemoval = 32;
+/** Maximum number of destinations that lose letters in one check. */
+const removedFromMax = 256;
 
 /** A stream that is divided among accounts, and how its subjects map to keys. */
 type SharedStream = {
@@ -130,6 +134,10 @@ export function createDeadLetterQuota(
   };
 }
 
+/** Number of messages by subject. */
+type Messages = ReadonlyMap<string, number>;
+type SubjectsState = { readonly bytes: number; readonly firstSeq: number; readonly lastSeq: number };
+
 function createQuota(
   connection: LogConnection,
   settings: QuotaSettings,
@@ -138,23 +146,50 @@ function createQuota(
 ): DeadLetterQuota {
   const sizes = createMeanSizes(connection, stream);
   let [removed, full] = [0, 0];
-  const measure = async (
-    messages: ReadonlyMap<string, number>,
-    { bytes, firstSeq, lastSeq }: { readonly bytes: number; readonly firstSeq: number; readonly lastSeq: number },
-  ): Promise<DeadLettersOf[]> => {
-    const bySize = [...messages].toSorted(([, a], [, b]) => b - a);
+  const sample = (subject: string, { firstSeq, lastSeq }: SubjectsState, samples?: number) =>
+    sizes.look(subject, firstSeq, lastSeq + 1, samples);
+  /** Mean sizes by subject; only sampled ones. */
+  const sampleMeans = async (messages: Messages, state: SubjectsState): Promise<Map<string, number>> => {
     sizes.keep(new Set(messages.keys()));
-    const all = bySize.reduce((sum, [, count]) => sum + count, 0);
-    const held: DeadLettersOf[] = [];
-    for (const [index, [subject, count]] of bySize.entries()) {
-      const destinationId = keyOf(subject);
-      const sampled = index < sampledMax ? await sizes.look(subject, firstSeq, lastSeq + 1) : undefined;
-      const meanBytes = Math.max(1, sampled ?? bytes / all);
-      held.push({ destinationId, accountId: accountOf(destinationId), messages: count, meanBytes });
+    const means = new Map<string, number>();
+    const bySize = [...messages].toSorted(([, a], [, b]) => b - a);
+    for (const [subject] of bySize.slice(0, sampledMax)) {
+      const mean = await sample(subject, state);
+      if (mean !== undefined) means.set(subject, mean);
     }
-    // Scaled so that the estimated sizes add up to the size of the stream.
+    return means;
+  };
+  /** For destinations without samples the stream's mean is assumed. Scaled to add up to the size of the stream. */
+  const heldOf = (messages: Messages, means: ReadonlyMap<string, number>, bytes: number): DeadLettersOf[] => {
+    const all = [...messages.values()].reduce((sum, count) => sum + count, 0);
+    const held = [...messages].map(([subject, count]) => {
+      const destinationId = keyOf(subject);
+      const meanBytes = Math.max(1, means.get(subject) ?? bytes / all);
+      return { destinationId, accountId: accountOf(destinationId), messages: count, meanBytes };
+    });
     const scale = bytes / held.reduce((sum, one) => sum + one.messages * one.meanBytes, 0);
     return held.map((one) => ({ ...one, meanBytes: one.meanBytes * scale }));
+  };
+  /** The destinations over their quota, each after more of its letters were sampled. */
+  const findOver = async (
+    messages: Messages,
+    state: SubjectsState,
+    limits: DeadLetterQuotaLimits,
+  ): Promise<KeptLetters[]> => {
+    const means = await sampleMeans(messages, state);
+    const certain = new Set<string>();
+    for (;;) {
+      const over = lettersOverQuota(heldOf(messages, means, state.bytes), limits);
+      const uncertain = over.filter(({ destinationId }) => !certain.has(destinationId));
+      const next = uncertain.slice(0, removedFromMax - certain.size);
+      if (next.length === 0) return over.filter(({ destinationId }) => certain.has(destinationId));
+      for (const { destinationId } of next) {
+        const subject = subjectOf(destinationId);
+        const mean = await sample(subject, state, samplesBeforeRemoval);
+        if (mean !== undefined) means.set(subject, mean);
+        certain.add(destinationId);
+      }
+    }
   };
   return {
     get removed() {
@@ -174,7 +209,7 @@ function createQuota(
         full = 0;
         return;
       }
-      const tooMany = lettersOverQuota(await measure(messages, state), limits);
+      const tooMany = await findOver(messages, state, limits);
       for (const { destinationId, keep } of tooMany) {
         removed += await keepNewest(connection, stream, subjectOf(destinationId), keep);
       }

@@ -4,17 +4,17 @@ import { readLast, readNext } from '../../../shared/nats/messages/subject-log.ts
 /** The mean size of the messages of a subject, estimated: the log only counts them. */
 export type MeanSizes = {
   /**
-   * The mean size, in bytes, of some of them between two sequences and of those sampled earlier; undefined without
-   * samples.
+   * Samples messages between two sequences. Returns the mean size, in bytes, of these and of earlier samples; undefined
+   * without samples.
    */
-  look(subject: string, fromSeq: number, toSeq: number): Promise<number | undefined>;
+  look(subject: string, fromSeq: number, toSeq: number, samples?: number): Promise<number | undefined>;
   /** Forgets the subjects that are not among these. */
   keep(subjects: ReadonlySet<string>): void;
 };
 
-const samplesPerLook = 4;
-/** Weight of the newest samples in the estimate. */
-const newShare = 0.5;
+const usualSamples = 4;
+/** All earlier samples together weigh as much as this number of new ones. */
+const earlierSamples = 4;
 
 export function createMeanSizes(connection: LogConnection, stream: string): MeanSizes {
   const known = new Map<string, number>();
@@ -32,13 +32,13 @@ export function createMeanSizes(connection: LogConnection, stream: string): Mean
     return { first: first.seq, last: Math.max(first.seq, Math.min(last.seq, toSeq - 1)) };
   };
   return {
-    async look(subject, fromSeq, toSeq) {
+    async look(subject, fromSeq, toSeq, samples = usualSamples) {
       const span = await spanOf(subject, fromSeq, toSeq);
       if (span === undefined) return known.get(subject);
       let [messages, bytes] = [0, 0];
-      for (let sample = 0; sample < samplesPerLook; sample += 1) {
+      for (let sample = 0; sample < samples; sample += 1) {
         // In the middle of each part: the first message of a subject is read no more often than any other.
-        const seq = span.first + Math.floor(((span.last - span.first) * (sample + 0.5)) / samplesPerLook);
+        const seq = span.first + Math.floor(((span.last - span.first) * (sample + 0.5)) / samples);
         const found = await readNext(connection, stream, subject, seq);
         if (found === undefined) break;
         messages += 1;
@@ -47,7 +47,7 @@ export function createMeanSizes(connection: LogConnection, stream: string): Mean
       const before = known.get(subject);
       if (messages === 0) return before;
       const met = bytes / messages;
-      const mean = before === undefined ? met : before + (met - before) * newShare;
+      const mean = before === undefined ? met : before + ((met - before) * messages) / (messages + earlierSamples);
       known.set(subject, mean);
       return mean;
     },

@@ -300,6 +300,19 @@ test('dead letters: an account whose first dead letter is small is not taken for
   expect([quotas.full, quotas.removed > 0]).toEqual([1, true]);
 });
 
+test('dead letters: more of an account’s letters are sampled before it loses any: a few large ones do not count for all', async () => {
+  // The large ones are where the first samples are taken.
+  for (const small of [7, 15, 15, 15, 8]) {
+    await store(deadLetterSubject('mixed'), small, 500);
+    if (small > 8 || small === 7) await store(deadLetterSubject('mixed'), 1, 20_000);
+  }
+  await store(deadLetterSubject('noisy'), 60, 10_000);
+  const quotas = createDeadLetterQuota(connection, { account: 0.3, all: 0.9 }, (id) => `account-of-${id}`);
+  await quotas.look();
+  expect(await left(streams.deadLetters, deadLetterSubject('mixed'))).toBe(64);
+  expect([quotas.full, quotas.removed > 0]).toEqual([1, true]);
+});
+
 test('dead letters of ingest: an account over its quota loses its oldest in each partition, and no other account loses any', async () => {
   const noisy = [0, 1].map((partition) => ingestDeadLetterSubject(partition, 'noisy'));
   const others = [ingestDeadLetterSubject(0, 'quiet'), ingestDeadLetterSubject(1, 'quiet'), ingestDeadLetterSubject(0)];
