@@ -40,7 +40,7 @@ export type EgressRanges = ReturnType<typeof readEgressRanges>;
 export type EgressRules = {
   /**
    * Whether a connection to this address and port is allowed. Text that is not an address is refused. `ports` are
-   * ports below 1024 of a protocol other than HTTP: HTTP requests never use them.
+   * further allowed ports below 1024, for a protocol other than HTTP.
    */
   allows(address: string, port: number, ports?: readonly number[]): boolean;
 };
@@ -49,15 +49,15 @@ export class EgressError extends Error {
   readonly code = 'egress_denied';
 }
 
-// A public address that responds only within one cloud: its metadata and agent channel.
+// A public address that responds only within Azure, whose metadata and agents it serves.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
-// All allocated IPv6 addresses. The rest includes mapped IPv4 addresses: ::7f00:1 is 127.0.0.1.
+// All allocated IPv6 addresses. The rest includes addresses that embed IPv4: ::7f00:1 is 127.0.0.1.
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Allows public unicast addresses only, on port 80, 443 or an unprivileged port: never this machine, the local
- * network or cloud metadata (ranges of RFC 6890). `allowedRanges` are allowed too, on every port unless they name
- * one, except addresses that are also in `deniedRanges`. Both are lists accepted by `readRanges`.
+ * Allows public unicast addresses only, on port 80, 443 or an unprivileged port, and so never the host itself, the
+ * local network or cloud metadata (ranges of RFC 6890). `allowedRanges` are allowed too, on every port unless a range
+ * names one, except addresses that are also in `deniedRanges`. Both have the form that `readRanges` returns.
  */
 export function createEgressRules(allowedRanges: readonly string[], deniedRanges: readonly string[] = []): EgressRules {
   const opened = createRangeCheck(allowedRanges);
