@@ -17,7 +17,7 @@ export async function makeMigratedTemplate(serverUrl: string): Promise<string> {
   return templateName;
 }
 
-/** Creates a database as a copy of the template, with a deployment id of its own as after a migration. Returns its URL. */
+/** Copies the template to a new database, with a deployment id of its own as after a migration. Returns the URL. */
 export async function copyTemplate(address: DatabaseAddress, template: string, name: string): Promise<string> {
   const url = await ensureDatabase(address, name, template);
   const client = new Client({ connectionString: url });
