@@ -4,7 +4,7 @@ export type Timed = { expire(): void };
 /** Node of the list of items, in start order. */
 export type Deadline = {
   timed: Timed | undefined;
-  /** By performance.now(). */
+  /** Time of expiry, by performance.now(). */
   readonly dueAtMs: number;
   earlier: Deadline | undefined;
   later: Deadline | undefined;

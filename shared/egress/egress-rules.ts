@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { text } from '../runtime/variables.ts';
 
-/** CIDR ranges, each optionally limited to one port: `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
+/** CIDR ranges, each optionally limited to one port, such as `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
 const ranges = (meaning: string) =>
   text(meaning, {
     minLength: 0,
@@ -65,7 +65,7 @@ export function createEgressRules(allowedRanges: readonly string[], deniedRanges
   return {
     allows(written, port, ports = []) {
       if (!ipaddr.isValid(written)) return false;
-      // An IPv4 address may be mapped into IPv6.
+      // Also unmaps an IPv4 address that is mapped into IPv6.
       const address = ipaddr.process(written);
       if (denied(address, port)) return false;
       if (opened(address, port)) return true;
@@ -91,7 +91,7 @@ type PortRange = { readonly range: ReturnType<typeof ipaddr.parseCIDR>; readonly
 const withPort = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[^:[\]]+)):(?<port>[0-9]{1,5})$/;
 const portMax = 65_535;
 
-/** One range, with its port if it names one; undefined for text that is not a range. */
+/** Reads one range, with its port if the text names one; undefined for text that is not a range. */
 function readRange(text: string): PortRange | undefined {
   const { v6, v4, port } = withPort.exec(text)?.groups ?? {};
   const written = v6 ?? v4 ?? text;

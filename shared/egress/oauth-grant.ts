@@ -14,7 +14,7 @@ export type OAuthGrant = {
   readonly parameters?: Readonly<Record<string, string>>;
 };
 
-/** The kind of grant. */
+/** How the platform is asked for a token, by grant type. */
 export type OAuthProof =
   /** RFC 6749, section 6. */
   | { readonly kind: 'refresh-token'; readonly refreshToken: string }

@@ -34,7 +34,7 @@ export type OriginConnectionsOptions = {
   /** Maximum connections. Each lane may have one connection beyond this limit. */
   readonly connectionsMax: number;
   readonly silences: Deadlines;
-  /** Called once no connection or no lane is left, so that a new object replaces this one when needed. */
+  /** Called when no connection is left, or the last sender has left. A new object then replaces this one if needed. */
   readonly onEmpty: () => void;
 };
 

@@ -1,6 +1,6 @@
 import type { OAuthNeed } from './oauth-grant.ts';
 
-/** One HTTP request to the platform. */
+/** One request to the platform. The scheme of the URL may name a protocol other than HTTP. */
 export type OutboundRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;

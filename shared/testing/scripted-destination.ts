@@ -3,14 +3,14 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type DestinationRequest = {
-  /** By performance.now(). */
+  /** When the body was complete, by performance.now(). */
   readonly atMs: number;
   readonly method: string;
   /** Path with the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Number of requests in progress when this one arrived, including itself. */
+  /** Number of requests in progress when this one arrived, including this one. */
   readonly concurrent: number;
 };
 

@@ -9,10 +9,10 @@ export type WebSnippet = {
   readonly hash: string;
 };
 
-/** Build output path of the minified script. */
+/** Build output path of the minified page script. */
 export const pageScriptPath = compiledPath(new URL('./page-script.ts', import.meta.url)).replace(/\.js$/, '.min');
 
-/** Build output path of the tag script. */
+/** Build output path of the minified tag script. */
 export const tagScriptPath = compiledPath(new URL('./tag-script.ts', import.meta.url)).replace(/\.js$/, '.min');
 
 const known = new Map<string, WebSnippet>();

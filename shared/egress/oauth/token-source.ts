@@ -15,7 +15,7 @@ export type TokenResult =
 
 /** Provides access tokens. One of all processes requests each new token, before the current token expires. */
 export type TokenSource = {
-  /** A token of the grant. `rejected`: a token that the platform does not accept any more; another one is returned. */
+  /** A token of the grant. `rejected`: a token that the platform does not accept any more and that is replaced. */
   get(grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult>;
 };
 

@@ -58,7 +58,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
       sockets.delete(socket);
       isUsable = false;
     });
-    // The client uses only these members of a socket.
+    // The client uses only members of a socket that PendingSocket has.
     return socket as unknown as Socket;
   };
   const sasl = saslOf(request, url);
@@ -75,7 +75,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    // The partitioner of the Java clients: a key has the same partition for every producer of the topic.
+    // The partitioner of the Java clients, so that a key has the same partition for every producer of the topic.
     createPartitioner: Partitioners.DefaultPartitioner,
     retry,
   });

@@ -190,7 +190,7 @@ class Sessions {
   }
 }
 
-/** The server with its options and the login: requests with the same key share sessions. */
+/** A key made of server, options and login; requests with the same key share sessions. */
 function keyOf({ url, headers }: OutboundRequest): string {
   return JSON.stringify([url, headers['authorization']]);
 }

@@ -143,7 +143,7 @@ const ignore = (): void => undefined;
 const ofAccess: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 const tooLarge: ReadonlySet<number> = new Set([523, 552]);
 
-/** The response for a server's error reply; undefined for other errors. While opening it concerns the destination. */
+/** The response for a server's error reply; undefined for other errors. `isOpening`: the destination is refused. */
 function replyOf(error: unknown, isOpening: boolean): OutboundAnswer | undefined {
   const { responseCode: code, response = '' } = error as { responseCode?: number; response?: string };
   if (code === undefined || code < 400) return undefined;

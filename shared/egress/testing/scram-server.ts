@@ -9,7 +9,7 @@ export type ScramAccount = {
 
 type ScramOptions = {
   readonly digest: 'sha256' | 'sha512';
-  /** Undefined: random. */
+  /** Random if undefined, as is `nonce`. */
   readonly salt?: Buffer;
   readonly nonce?: string;
 };

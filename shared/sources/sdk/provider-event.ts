@@ -21,6 +21,6 @@ export type ProviderEvent = {
   /** The end user's IP address, never the provider's. */
   readonly ip: string | undefined;
   readonly userAgent: string | undefined;
-  /** The whole event as received. */
+  /** The event's properties; by default the whole event as received. */
   readonly properties: JsonObject;
 };

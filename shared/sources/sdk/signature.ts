@@ -19,7 +19,7 @@ export type SignatureVerdict = 'valid' | 'missing' | 'wrong' | 'stale';
 
 /** How a provider authenticates its requests. */
 export type SignatureScheme = {
-  /** Lower-case names of the required headers. */
+  /** Lower-case names of the headers that `check` reads. */
   readonly headers: readonly string[];
   /** A description in words, for the table of source kinds. */
   readonly label: string;
@@ -33,7 +33,7 @@ type HmacOptions = {
   readonly header: string;
   readonly algorithm: 'sha1' | 'sha256';
   readonly encoding: 'hex' | 'base64' | 'base64url';
-  /** The prefix of the digest. */
+  /** Text in front of the digest. */
   readonly prefix?: string;
   readonly secretName: string;
 };

@@ -10,7 +10,7 @@ import { readTime } from './read-time.ts';
 import type { NoticeFetch } from './notice-fetch.ts';
 import type { SignatureScheme } from './signature.ts';
 
-/** Paths of a value; the first with a value counts. See compilePath. */
+/** Paths at which a value may be; the first path with a value counts. See compilePath. */
 type Paths = readonly string[];
 
 /** Where the known fields of a provider's events are. All other fields stay in the properties, uninterpreted. */

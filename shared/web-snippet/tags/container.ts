@@ -38,6 +38,6 @@ export type ContainerTag = {
 export type Container = {
   readonly variables: Readonly<Record<string, ContainerVariable>>;
   readonly triggers: readonly ContainerTrigger[];
-  /** In run order, for tags that fire together. */
+  /** In the order in which tags that fire together run. */
   readonly tags: readonly ContainerTag[];
 };
