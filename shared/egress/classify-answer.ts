@@ -4,8 +4,8 @@ import type { Outcome } from './outcome.ts';
 const delivered: Outcome = { kind: 'delivered' };
 
 /**
- * The outcome of a response's status for every event of the request; retryable codes follow RFC 9110. Unauthorized
- * and Forbidden concern the destination's key, not the events.
+ * The outcome of a response's status for every event of the request. Unauthorized and Forbidden concern the
+ * destination's key, not the events.
  */
 export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
   const { status } = answer;
@@ -18,14 +18,13 @@ export function classifyAnswer(answer: OutboundAnswer, nowMs: number): Outcome {
 }
 
 // Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests, and server errors. Redirects are never
-// followed: requests go only to the address that the destination's owner configured.
+// followed, so that requests go only to the address that the destination's owner configured.
 const worthAnotherAttempt: ReadonlySet<number> = new Set([408, 421, 423, 425, 429]);
 const isWorthAnotherAttempt = (status: number): boolean => worthAnotherAttempt.has(status) || status >= 500;
 
 /**
  * The delay of a Retry-After header in ms: a number of seconds or a date (RFC 9110, section 10.2.3). Some servers
- * send fractions, and proxies may add a header: the longest delay counts. Undefined if no value is valid; never
- * negative.
+ * send fractions. If a proxy added a header, the longest delay counts. Undefined if no value is valid; never negative.
  */
 export function readRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   // A comma within a date is not a separator.
@@ -44,9 +43,9 @@ function readWait(text: string, nowMs: number): number | undefined {
 const resetNames = ['ratelimit-reset', 'x-ratelimit-reset', 'x-rate-limit-reset'] as const;
 
 /**
- * When the quota of a throttled request is renewed, in ms from now. Reads `RateLimit`
- * (draft-ietf-httpapi-ratelimit-headers) and older headers, which contain a delay in seconds or a time since the
- * epoch.
+ * When the quota of a throttled request is renewed, in ms from now; undefined without a valid header. Reads
+ * `RateLimit` (draft-ietf-httpapi-ratelimit-headers) and older headers, which contain a delay in seconds or a time
+ * since the epoch.
  */
 function readReset({ status, headers }: OutboundAnswer, nowMs: number): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
@@ -62,7 +61,7 @@ function readReset({ status, headers }: OutboundAnswer, nowMs: number): number |
   );
 }
 
-/** Larger numbers are times since the epoch: no delay is thirty years. */
+/** From this number on, a value is a time since the epoch, because no delay is thirty years. */
 const epochSecondsMin = 1e9;
 const epochMsMin = 1e12;
 

@@ -7,9 +7,9 @@ import { listenSlowly } from './testing/slow-listener.ts';
 const v4 = (address: string) => ({ address, family: 4 });
 const v6 = (address: string) => ({ address, family: 6 });
 
-/** An address of this machine that refuses. */
+/** A loopback address that refuses connections. */
 const refusing = v4('127.0.0.2');
-/** One that no packet comes back from (RFC 5737), or that has no route. */
+/** An address that never responds (RFC 5737), or that has no route. */
 const dead = v4('192.0.2.1');
 
 function race(
@@ -49,7 +49,7 @@ test.each([
     const { port, accept } = await listenSlowly();
     const slow = v4('127.0.0.1');
     const reached = race(order === 'first' ? [slow, ...others] : [...others, slow], port);
-    // Later than any address is tried alone, and sooner than the system sends its packet again.
+    // After the delay before the second attempt, and before the system repeats the handshake's first packet.
     setTimeout(accept, 400);
     expect(await reached).toBe('127.0.0.1');
   }

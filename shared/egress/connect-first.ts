@@ -4,12 +4,12 @@ import type { Socket } from 'node:net';
 
 /** Delay before the next address is tried as well (RFC 8305, section 5: Connection Attempt Delay). */
 const aloneMs = 250;
-/** A name server may return any number of addresses. */
+/** Maximum addresses that are tried; a name server may return any number. */
 const addressesMax = 8;
 
 const socketOptions = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
 
-/** Called once, with a connected socket or why there is none. */
+/** Called once, with a connected socket or the error. */
 export type Connected = (...result: [error: Error, socket: null] | [error: null, socket: Socket]) => void;
 
 /**
@@ -37,7 +37,7 @@ export function connectFirst(addresses: readonly LookupAddress[], port: number, 
     const socket = connect({ ...socketOptions, host: address.address, port });
     attempts.add(socket);
     const failed = (error: Error): void => {
-      // Another attempt succeeded, or all were ended.
+      // Another attempt has succeeded, or all attempts were ended.
       if (!attempts.delete(socket)) return;
       if (failure === undefined || hasNoRoute(failure)) failure = error;
       socket.destroy();
@@ -56,14 +56,14 @@ export function connectFirst(addresses: readonly LookupAddress[], port: number, 
   return stop;
 }
 
-/** IPv4 and IPv6 in turn, starting with the family of the first address: this machine may have no route for one of them. */
+/** IPv4 and IPv6 in turn, starting with the first address's family, because one family may have no route from here. */
 function alternateFamilies(addresses: readonly LookupAddress[]): LookupAddress[] {
   const own = addresses.filter(({ family }) => family === addresses[0]?.family);
   const other = addresses.filter(({ family }) => family !== addresses[0]?.family);
   return own.flatMap((address, index) => [address, ...other.slice(index, index + 1)]).concat(other.slice(own.length));
 }
 
-/** This machine cannot reach the address family. Another address's error is more useful. */
+/** Whether the host cannot reach the address family at all. Another address's error is more useful. */
 function hasNoRoute(error: Error): boolean {
   return 'code' in error && (error.code === 'ENETUNREACH' || error.code === 'EADDRNOTAVAIL');
 }

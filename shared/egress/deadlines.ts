@@ -4,15 +4,15 @@ export type Timed = { expire(): void };
 /** Node of the list of items, in start order. */
 export type Deadline = {
   timed: Timed | undefined;
-  /** By performance.now(). */
+  /** Time of expiry, by performance.now(). */
   readonly dueAtMs: number;
   earlier: Deadline | undefined;
   later: Deadline | undefined;
 };
 
 /**
- * One fixed deadline for many items, with a single timer: items expire in start order. A timer for each would cost
- * more than the rest of a request. A linked list, not a Map: under constant additions and deletions a Map is copied
+ * One timeout for many items, with a single timer, because items expire in start order; a timer per item would cost
+ * more than the rest of a request. A linked list, not a Map, because constant additions and deletions copy a Map
  * again and again, and old copies keep their entries alive until a full garbage collection.
  */
 export class Deadlines {
@@ -35,7 +35,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** The item ended before its deadline. */
+  /** Removes the deadline of an item that has ended; a removed deadline is ignored. */
   end(deadline: Deadline): void {
     if (deadline.timed === undefined) return;
     const { earlier, later } = deadline;
@@ -49,7 +49,7 @@ export class Deadlines {
     deadline.later = undefined;
   }
 
-  /** Drops all items. */
+  /** Drops all items; none of them expires. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

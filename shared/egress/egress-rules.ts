@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { defineSettings, fromEnv } from '../runtime/settings.ts';
 import { text } from '../runtime/variables.ts';
 
-/** CIDR ranges, each optionally limited to one port: `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
+/** CIDR ranges, each optionally limited to one port, such as `10.0.0.0/8`, `127.0.0.1/32:8090`, `[::1/128]:8090`. */
 const ranges = (meaning: string) =>
   text(meaning, {
     minLength: 0,
@@ -40,7 +40,7 @@ export type EgressRanges = ReturnType<typeof readEgressRanges>;
 export type EgressRules = {
   /**
    * Whether a connection to this address and port is allowed. Text that is not an address is refused. `ports` are
-   * ports below 1024 of a protocol other than HTTP: HTTP requests never use them.
+   * further allowed ports below 1024, for a protocol other than HTTP.
    */
   allows(address: string, port: number, ports?: readonly number[]): boolean;
 };
@@ -49,15 +49,15 @@ export class EgressError extends Error {
   readonly code = 'egress_denied';
 }
 
-// A public address that responds only within one cloud: its metadata and agent channel.
+// A public address that responds only within Azure, whose metadata and agents it serves.
 const deniedAddresses: ReadonlySet<string> = new Set(['168.63.129.16']);
-// All allocated IPv6 addresses. The rest includes mapped IPv4 addresses: ::7f00:1 is 127.0.0.1.
+// All allocated IPv6 addresses. The rest includes addresses that embed IPv4: ::7f00:1 is 127.0.0.1.
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Allows public unicast addresses only, on port 80, 443 or an unprivileged port: never this machine, the local
- * network or cloud metadata (ranges of RFC 6890). `allowedRanges` are allowed too, on every port unless they name
- * one, except addresses that are also in `deniedRanges`. Both are lists accepted by `readRanges`.
+ * Allows public unicast addresses only, on port 80, 443 or an unprivileged port, and so never the host itself, the
+ * local network or cloud metadata (ranges of RFC 6890). `allowedRanges` are allowed too, on every port unless a range
+ * names one, except addresses that are also in `deniedRanges`. Both have the form that `readRanges` returns.
  */
 export function createEgressRules(allowedRanges: readonly string[], deniedRanges: readonly string[] = []): EgressRules {
   const opened = createRangeCheck(allowedRanges);
@@ -65,7 +65,7 @@ export function createEgressRules(allowedRanges: readonly string[], deniedRanges
   return {
     allows(written, port, ports = []) {
       if (!ipaddr.isValid(written)) return false;
-      // An IPv4 address may be mapped into IPv6.
+      // Also unmaps an IPv4 address that is mapped into IPv6.
       const address = ipaddr.process(written);
       if (denied(address, port)) return false;
       if (opened(address, port)) return true;
@@ -91,7 +91,7 @@ type PortRange = { readonly range: ReturnType<typeof ipaddr.parseCIDR>; readonly
 const withPort = /^(?:\[(?<v6>[^\]]+)\]|(?<v4>[^:[\]]+)):(?<port>[0-9]{1,5})$/;
 const portMax = 65_535;
 
-/** One range, with its port if it names one; undefined for text that is not a range. */
+/** Reads one range, with its port if the text names one; undefined for text that is not a range. */
 function readRange(text: string): PortRange | undefined {
   const { v6, v4, port } = withPort.exec(text)?.groups ?? {};
   const written = v6 ?? v4 ?? text;

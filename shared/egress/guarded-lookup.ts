@@ -18,8 +18,8 @@ type Kept = { addresses: Promise<readonly LookupAddress[]>; askedAtMs: number; a
 
 /**
  * Resolves names for outgoing connections and returns only allowed addresses. Answers are cached, and each name has
- * one lookup at a time. A known name keeps its last answer until there is a new one, so that a hanging name server
- * delays no request.
+ * one lookup at a time. A known name keeps its last answer, for up to `staleMaxMs`, until a new one arrives, so that a
+ * hanging name server delays no request.
  */
 export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName = createNameResolver()) {
   const kept = new Map<string, Kept>();
@@ -42,7 +42,7 @@ export function createGuardedLookup(rules: EgressRules, resolveName: ResolveName
     );
     return entry.addresses;
   };
-  /** Rejects if no address is allowed; this depends on the port too. */
+  /** Rejects with EgressError if the rules allow no address of the name on this port. */
   return async (hostname: string, port: number): Promise<readonly LookupAddress[]> => {
     const found = await addressesOf(hostname);
     const allowed = found.filter(({ address }) => rules.allows(address, port));
@@ -57,8 +57,8 @@ function forgetOldest(kept: Map<string, Kept>): void {
 }
 
 /**
- * Opens sockets only to allowed addresses. Checked three times: the address as written (which needs no
- * lookup), every address that a name resolves to, and the address of the connected socket, before a byte is sent.
+ * Opens sockets only to allowed addresses. Checks an address as written (which needs no lookup), every address that a
+ * name resolves to, and the address of the connected socket before a byte is sent.
  */
 export function createGuardedConnector(
   rules: EgressRules,

@@ -18,7 +18,7 @@ const growthBytesMax = 96 * mebibyte;
 const limits = { connectionsMax: 16, connectTimeoutMs: 2_000, headersTimeoutMs: 400, totalTimeoutMs: 800 };
 const bomb = gzipSync(Buffer.alloc(20 * mebibyte));
 
-/** What a destination writes to its socket: a well-formed answer with one thing about it changed. */
+/** What a destination writes to its socket, mostly a well-formed answer with one or two oddities. */
 type Answer = { readonly parts: readonly Buffer[]; readonly ends: boolean };
 
 const text = fc.oneof(
@@ -54,7 +54,7 @@ const oddStatus = fc.constantFrom(
   '-1',
   '',
 );
-/** Mostly the usual, so that what is odd about an answer is one thing or two. */
+/** The usual value three times out of four, so that most answers have only one or two oddities. */
 const mostly = <Value>(usual: Value, odd: fc.Arbitrary<Value>): fc.Arbitrary<Value> =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 3 }, { arbitrary: odd, weight: 1 });
 const oddHeaders = fc.oneof(
@@ -156,7 +156,7 @@ const answer: fc.Arbitrary<Answer> = fc
 let server: Server;
 let sender: Sender;
 let origin: string;
-/** What the next connections are answered, by the path of their request. */
+/** The answers to further requests, by path. */
 const answers = new Map<string, Answer>();
 const sockets = new Set<Socket>();
 
@@ -209,7 +209,7 @@ test('hostile answers: whatever a destination answers, a request ends in time wi
         const isKnown = outcomes.has(outcome.kind);
         const bytes = Buffer.byteLength(result.answer.body);
         const afterMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-        // A character that is cut becomes one of three bytes.
+        // Each invalid byte, as of a character that was cut, becomes a replacement character of three bytes.
         if (!isKnown || bytes > bodyBytesMax * 3 || !(afterMs >= 0)) {
           failures.push(`case ${from + at}: ${outcome.kind}, ${bytes} bytes, retry after ${afterMs} ms`);
         }

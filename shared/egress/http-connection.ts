@@ -10,9 +10,9 @@ export class SilenceError extends Error {
   readonly code = 'ANSWER_TIMEOUT';
 }
 
-/** Owner of a connection. Called once a request, `ended` or `broke`; `broke` also for an idle connection. */
+/** Owner of a connection. Each request ends with one call of `ended` or `broke`; an idle connection may break too. */
 export type ConnectionOwner = {
-  /** The response is complete. A connection with `idleMs` may be reused for that long; one without is closed. */
+  /** The response is complete. The connection may be reused for `idleMs`; if that is 0, the connection is closed. */
   ended(connection: HttpConnection, answer: OutboundAnswer, idleMs: number): void;
   broke(connection: HttpConnection, error: unknown): void;
 };
@@ -28,9 +28,9 @@ export class HttpConnection implements Timed {
   #isOver = false;
   #receivedAtMs = 0;
   #silence: Deadline | undefined;
-  /** Time until which it may stay idle, by performance.now(). */
+  /** Time until which the connection may stay idle, by performance.now(). */
   idleUntilMs = Infinity;
-  /** Its index in the connections of its origin. */
+  /** Index among the connections of the origin; -1 if the connection is not among them. */
   slot = -1;
 
   /** `silences` measures how long a destination may send nothing. */
@@ -38,7 +38,6 @@ export class HttpConnection implements Timed {
     this.#socket = socket;
     this.#owner = owner;
     this.#silences = silences;
-    // The connector keeps its own cache.
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('end', () => this.#closed());
     socket.on('error', (error) => this.#break(error));
@@ -64,7 +63,7 @@ export class HttpConnection implements Timed {
     this.#socket.destroy();
   }
 
-  /** Whether the silence is over the limit, and nothing arrived in the meantime. */
+  /** Breaks the connection if nothing arrived since the silence began; otherwise a new silence begins. */
   expire(): void {
     const receivedAtMs = this.#receivedAtMs;
     if (receivedAtMs === 0) {

@@ -6,7 +6,7 @@ export type OAuthGrant = {
   /** The platform's token endpoint. */
   readonly tokenUrl: string;
   readonly by: OAuthProof;
-  /** The client's credentials; a service account proves its identity by its signature. */
+  /** The client's credentials; absent for a service account, whose signature proves its identity. */
   readonly client?: OAuthClient;
   /** Scopes separated by spaces. */
   readonly scope?: string;
@@ -14,7 +14,7 @@ export type OAuthGrant = {
   readonly parameters?: Readonly<Record<string, string>>;
 };
 
-/** The kind of grant. */
+/** How the platform is asked for a token, by grant type. */
 export type OAuthProof =
   /** RFC 6749, section 6. */
   | { readonly kind: 'refresh-token'; readonly refreshToken: string }
@@ -32,11 +32,11 @@ export type OAuthProof =
 export type OAuthClient = {
   readonly id: string;
   readonly secret: string;
-  /** Where the platform expects client id and secret: RFC 6749, section 2.3.1. */
+  /** Where the platform expects client id and secret (RFC 6749, section 2.3.1). */
   readonly sentIn: 'body' | 'basic';
 };
 
-/** The grant whose token goes into the Authorization header before the request can be sent. */
+/** The grant for the token that the sender puts into the Authorization header of a request. */
 export type OAuthNeed = {
   readonly grant: OAuthGrant;
   /** The scheme in front of the token; defaults to `Bearer`. */

@@ -17,9 +17,9 @@ afterEach(async () => {
 
 type Server = {
   readonly url: string;
-  /** Connections there were, and those there are. */
+  /** Connections accepted so far, and those that are open. */
   readonly counts: { connections: number; open: number };
-  /** Requests that wait for an answer, in the order they came. */
+  /** Requests that wait for an answer, in order of arrival. */
   readonly waiting: { readonly path: string; answer(headers?: Readonly<Record<string, string>>): void }[];
   readonly sockets: Set<Socket>;
 };
@@ -77,7 +77,7 @@ const many = (sender: Sender, url: string, count: number): Promise<string>[] =>
   Array.from({ length: count }, () => send(sender, url));
 const paths = ({ waiting }: Server): string[] => waiting.map(({ path }) => path);
 
-/** Answers until all of these are over. */
+/** Answers waiting requests until all of `sent` have settled. */
 async function answerAll(server: Server, sent: readonly Promise<string>[], headers = {}): Promise<void> {
   let ended = 0;
   for (const each of sent) void each.then(() => (ended += 1));
@@ -181,7 +181,7 @@ test('connections: a sender that begins while the last one before it ends is not
   const senders = sendersWith(1);
   const [one, another] = [senders.create('a'), senders.create('a')];
   const ofOne = send(one, `${server.url}/one`);
-  // Its connection is still being made.
+  // The connection of this sender is still being opened.
   await one.close();
   expect(await send(another, `${server.url}/at-once`)).toBe('/at-once');
   expect(await ofOne).toBe('network SENDER_CLOSED');

@@ -5,12 +5,12 @@ import { HttpConnection } from './http-connection.ts';
 import type { ConnectionOwner } from './http-connection.ts';
 import type { WrittenRequest } from './write-request.ts';
 
-/** A request until it ends: with a response, an error or a timeout. */
+/** A request until it ends with a response, an error or a timeout. */
 export type Exchange = {
   readonly request: WrittenRequest;
-  /** Whether it still has to be sent: it has not timed out and was not withdrawn. */
+  /** Whether the request still has to be sent; false once it has ended or was withdrawn. */
   mayBegin(): boolean;
-  /** Called when it no longer waits in the queue. */
+  /** Called when the request does not wait in the queue any more; may be called again. */
   begun(): void;
   answered(answer: OutboundAnswer): void;
   failed(error: unknown): void;
@@ -18,11 +18,11 @@ export type Exchange = {
 
 /** One sender's requests and connections at an origin. */
 type Lane = {
-  /** Its connections, including those being opened. */
+  /** Connections in use by the sender, including those being opened. */
   inUse: number;
   /** Exchanges for which connections are being opened. */
   connecting: Exchange[];
-  /** In order of arrival. */
+  /** Exchanges that wait for a connection, in order of arrival. */
   waiting: Exchange[];
 };
 
@@ -31,21 +31,21 @@ type Connect = (connected: (error: Error | null, socket: Socket | null) => void)
 
 export type OriginConnectionsOptions = {
   readonly connect: Connect;
-  /** Maximum connections. Each lane may have one beyond it. */
+  /** Maximum connections. Each lane may have one connection beyond this limit. */
   readonly connectionsMax: number;
   readonly silences: Deadlines;
-  /** No connection is left and no lane waits for one, or no lane is left: a new object replaces this one when needed. */
+  /** Called when no connection is left, or the last sender has left. A new object then replaces this one if needed. */
   readonly onEmpty: () => void;
 };
 
 const sweepEveryMs = 1_000;
-/** Number of lanes that are checked for one below its fair share. */
+/** Maximum lanes that are checked to find one below its fair share. */
 const lookedAtMax = 16;
 
 /**
- * The connections to one origin, shared by several senders. When all are in use senders wait in turn, those below their
- * fair share first. A sender without any connection gets one beyond the limit, so that senders that wait for slow answers
- * do not block the others.
+ * The connections to one origin, shared by several senders. When all connections are in use, senders wait in turn,
+ * those below their fair share first. A sender without any connection gets one beyond the limit, so that senders that
+ * wait for slow answers do not block the others.
  */
 export class OriginConnections implements ConnectionOwner {
   readonly #options: OriginConnectionsOptions;
@@ -72,20 +72,20 @@ export class OriginConnections implements ConnectionOwner {
     return this.#connections.length + this.#connecting;
   }
 
-  /** Sends an exchange now or in its turn. */
+  /** Sends an exchange now, or in its turn if no connection is free. */
   send(sender: object, exchange: Exchange): void {
     const lane = this.#laneOf(sender);
     if (this.#start(lane, exchange)) return;
     if (lane.waiting.push(exchange) === 1) this.#turns.push(lane);
   }
 
-  /** The exchange timed out: the connection that waits for its answer is closed. */
+  /** Closes the connection on which an exchange has timed out. */
   giveUp(exchange: Exchange): void {
     const connection = this.#connections.find(({ slot }) => this.#underWay[slot]?.exchange === exchange);
     if (connection !== undefined) this.#goOn(this.#end(connection)?.lane);
   }
 
-  /** Ends a sender's exchanges and returns them. Without any sender all connections close. */
+  /** Ends a sender's exchanges and returns them. When the last sender leaves, all connections close. */
   leave(sender: object): readonly Exchange[] {
     const lane = this.#lanes.get(sender);
     if (lane === undefined) return [];
@@ -129,7 +129,7 @@ export class OriginConnections implements ConnectionOwner {
     return lane;
   }
 
-  /** Whether the exchange was started; otherwise it waits. */
+  /** Starts the exchange on an idle or a new connection. False if the exchange has to wait. */
   #start(lane: Lane, exchange: Exchange): boolean {
     const nowMs = performance.now();
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
@@ -151,7 +151,7 @@ export class OriginConnections implements ConnectionOwner {
     connection.send(exchange.request);
   }
 
-  /** Opens a connection for an exchange. If the exchange has ended by then, others use the connection. */
+  /** Opens a connection for an exchange. If the exchange ends before it is open, other exchanges use the connection. */
   #connect(lane: Lane, exchange: Exchange): void {
     lane.inUse += 1;
     this.#connecting += 1;
@@ -184,7 +184,7 @@ export class OriginConnections implements ConnectionOwner {
     else this.#pass(connection, sweepEveryMs, lane);
   }
 
-  /** A connection is free: its lane keeps it if it has no other, else the next lane in turn gets it, or it idles. */
+  /** Gives a free connection to lane `before` if that has no other, else to the next lane in turn, or lets it idle. */
   #pass(connection: HttpConnection, idleMs: number, before: Lane): void {
     for (let lane = this.#nextLane(before); lane !== undefined; lane = this.#nextLane(before)) {
       const exchange = this.#takeWaiting(lane);
@@ -210,7 +210,7 @@ export class OriginConnections implements ConnectionOwner {
     return turns[0];
   }
 
-  /** A connection has closed: opens another for a waiting exchange. Its former `lane` must keep at least one. */
+  /** Opens connections for waiting exchanges after one has closed. The `lane` that lost it keeps at least one. */
   #goOn(lane?: Lane): void {
     const own = lane?.inUse === 0 ? this.#takeWaiting(lane) : undefined;
     if (lane !== undefined && own !== undefined) this.#connect(lane, own);
@@ -222,7 +222,7 @@ export class OriginConnections implements ConnectionOwner {
     if (this.open === 0) this.#options.onEmpty();
   }
 
-  /** The next waiting exchange of the lane, which uses up the lane's turn. Undefined if none is still wanted. */
+  /** Takes the lane's next waiting exchange, and uses up the lane's turn. Undefined if none is still wanted. */
   #takeWaiting(lane: Lane): Exchange | undefined {
     const at = this.#turns.indexOf(lane);
     if (at >= 0) this.#turns.splice(at, 1);
@@ -256,7 +256,7 @@ export class OriginConnections implements ConnectionOwner {
     return done === undefined ? [] : [done.exchange];
   }
 
-  /** Closes a connection and removes it. Returns its exchange. */
+  /** Closes a connection and removes it. Returns the exchange that it carried; undefined if it was idle. */
   #end(connection: HttpConnection): UnderWay | undefined {
     connection.destroy();
     const idle = this.#idle.indexOf(connection);
@@ -267,7 +267,7 @@ export class OriginConnections implements ConnectionOwner {
     return done;
   }
 
-  /** The last connection moves to the free index. */
+  /** Removes a connection; the last one takes over its slot. */
   #remove(connection: HttpConnection): void {
     const { slot } = connection;
     const last = this.#connections.at(-1);

@@ -1,6 +1,6 @@
 import type { OAuthNeed } from './oauth-grant.ts';
 
-/** One HTTP request to the platform. */
+/** One request to the platform. The scheme of the URL may name a protocol other than HTTP. */
 export type OutboundRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
@@ -8,16 +8,16 @@ export type OutboundRequest = {
   readonly body: string | undefined;
   /** The body if it was built as bytes; then `body` is absent. */
   readonly bodyBytes?: Buffer;
-  /** The sender adds the Authorization header: only it can ask for a token. */
+  /** Token for the Authorization header, which the sender adds because only the sender can request a token. */
   readonly oauth?: OAuthNeed;
   /**
-   * Sent after this one was accepted, for platforms that need several calls for one event. A retry sends all of them
-   * again, so each must be idempotent.
+   * A request that is sent once this one was accepted, for platforms that need several calls per event. A retry sends
+   * all of them again, so each must be idempotent.
    */
   readonly next?: OutboundRequest;
   /**
-   * Builds the following request from the response, for platforms whose later calls use ids from earlier responses.
-   * Undefined: no further call.
+   * Builds the next request from the response, for platforms whose later calls use ids from earlier responses.
+   * Returns undefined if no further call is needed.
    */
   readonly nextOf?: (answer: OutboundAnswer) => OutboundRequest | undefined;
 };

@@ -1,13 +1,13 @@
 /** Result of a request for one of its events. */
 export type Outcome =
   | { readonly kind: 'delivered' }
-  /** Accepted, then dropped by a platform rule, such as a robot filter: not an error, nothing to fix. */
+  /** Accepted, then dropped by a platform rule, such as a robot filter. Not an error; there is nothing to fix. */
   | { readonly kind: 'dropped'; readonly reason: string }
   /**
-   * Worth a retry, not before `afterMs` if the platform named a time. `isThrottled`: the platform limits the rate, so
-   * the sender reduces its concurrency; it detects status 429 itself. `refusesAccess`: the platform refuses the
-   * destination, not the event, because its key or token expired or lacks a permission: the destination is paused and
-   * retried now and then, and its events wait. Status 401 or 403 implies it.
+   * Worth a retry, after `afterMs` at the earliest if the platform named a time. `isThrottled`: the platform limits the
+   * rate, so the dispatcher reduces its concurrency, as after status 429. `refusesAccess`: the platform refuses the
+   * destination, not the event, because the destination's key or token expired or lacks a permission. The destination
+   * is then paused and retried now and then, while its events wait; status 401 or 403 has the same effect.
    */
   | {
       readonly kind: 'retry';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { AnswerReader } from './read-answer.ts';
 import type { ReadAnswer } from './read-answer.ts';
 
-/** The result of reading these pieces and, if given, the end. */
+/** Reads the pieces until a response is complete; `ends`: the server then closes the connection. */
 function read(pieces: readonly Buffer[], ends = false): ReadAnswer | undefined {
   const reader = new AnswerReader();
   for (const piece of pieces) {

@@ -14,20 +14,20 @@ export class AnswerError extends Error {
 /** A response that is complete, or read up to the limit. */
 export type ReadAnswer = {
   readonly answer: OutboundAnswer;
-  /** How long the connection may stay idle, in ms; 0: it must not be reused. */
+  /** How long the connection may stay idle, in ms; 0 if it must not be reused. */
   readonly idleMs: number;
 };
 
-/** Maximum bytes of a response that are kept. */
+/** Maximum bytes of a body that are kept. */
 const keptBytesMax = 64 * 1024;
-/** Maximum bytes of a response that are read and dropped to reuse the connection, before it is closed. */
+/** Maximum bytes of a body that are read, so that the connection can be reused; a longer body ends the connection. */
 const readBytesMax = 1024 * 1024;
-/** Limit of the head, of the trailers, and of the line before a chunk. */
+/** Limit for the heads and trailers of one response together, and for the line before a chunk. */
 const headBytesMax = 16 * 1024;
 /** How long a connection may stay idle if the server names no time, in ms. */
 const idleByDefaultMs = 4_000;
 const idleMaxMs = 600_000;
-/** Margin before the server's own timeout: a request in flight when it closes is lost. */
+/** Margin before the server's own timeout, because a request in flight when the server closes is lost. */
 const idleMarginMs = 2_000;
 
 const nothing = Buffer.alloc(0);
@@ -40,7 +40,7 @@ type Framing =
 
 type AnswerHead = {
   readonly status: number;
-  /** The lines of the headers, each with its end, and the empty one. */
+  /** The header lines with their line ends, and the empty line after them. */
   readonly fields: string;
   readonly framing: Framing;
   /** See ReadAnswer. */
@@ -50,14 +50,14 @@ type AnswerHead = {
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'whole';
 
 /**
- * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. Once a status was read it
- * counts, whatever is wrong with the rest: the receiver has the event, and a retry would deliver it twice. If the end
- * of a response is uncertain, the connection is not reused: the bytes after it may belong to another response.
+ * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. Once a status was read, it
+ * counts whatever is wrong with the rest, because the receiver has the event and a retry would deliver it twice. If
+ * the end of a response is uncertain, the connection is not reused, because further bytes may be of another response.
  */
 export class AnswerReader {
   #state: State = 'head';
   #head: AnswerHead | undefined;
-  /** Bytes of the last head: servers often send the same one again. */
+  /** Text of the last head, which is not parsed again if the server repeats it, as servers often do. */
   #lastText = '';
   #lastHead: AnswerHead | undefined;
   /** Received part of an incomplete head or line. */
@@ -98,20 +98,20 @@ export class AnswerReader {
     return this.#state === 'whole' ? this.#finish(at === bytes.length) : undefined;
   }
 
-  /** For a head that is too long, the status is kept. */
+  /** The error for a head or line that is too long. The status of such a head is kept. */
   #tooLong(text: string): AnswerError {
     const status = statusOf(text);
     if (this.#state === 'head' && status >= 200) this.#head = { status, fields: '', framing: noBody, idleMs: 0 };
     return malformed('a head or a line is too long');
   }
 
-  /** The server closed the connection. Returns the response if that ends it. Throws AnswerError. */
+  /** The server closed the connection. Returns the response if its body extends to the close. Throws AnswerError. */
   end(): ReadAnswer {
     if (this.#state === 'close') return this.#finish(false);
     throw new AnswerError('ANSWER_CUT_SHORT', 'reading an answer: the connection was closed before its end');
   }
 
-  /** Reads one step. Returns its end; undefined if it needs more bytes. */
+  /** Reads one step from index `at`. Returns the index after the step; undefined if it needs more bytes. */
   #read(bytes: Buffer, at: number): number | undefined {
     switch (this.#state) {
       case 'head':
@@ -199,7 +199,7 @@ export class AnswerReader {
     this.#chunks = [];
     this.#bytes = 0;
     this.#headBytes = 0;
-    // Bytes after a response were not requested.
+    // The connection is not reused if bytes follow the response, since nobody requested them.
     return { answer, idleMs: isExact ? head.idleMs : 0 };
   }
 }
@@ -222,7 +222,7 @@ function endOfHead(bytes: Buffer, from: number): number | undefined {
   return undefined;
 }
 
-/** 0 without a status line. */
+/** The status of a head; 0 if it begins with no status line. */
 const statusOf = (text: string): number => Number(statusLine.exec(text)?.[2] ?? 0);
 
 function readHead(text: string): AnswerHead {
@@ -261,7 +261,7 @@ function readHead(text: string): AnswerHead {
         isFaulty = true;
     }
   }
-  // RFC 9112, section 6.1: after a transfer coding from an HTTP/1.0 server the connection cannot be trusted.
+  // RFC 9112, section 6.1: if an HTTP/1.0 server sends a transfer coding, the connection cannot be trusted.
   if (version === '0' && coding !== undefined) keepsOpen = false;
   const isChunkedTwice = coding !== undefined && coding.indexOf('chunked') !== coding.lastIndexOf('chunked');
   const isUnclear = isFaulty || isChunkedTwice || !hasLength || (length !== undefined && coding !== undefined);
@@ -312,7 +312,7 @@ function* eachField(fields: string): Generator<readonly [name: string, value: st
   }
 }
 
-/** Most callers read only the status: the rest is decoded on first use. */
+/** Decodes headers and body only when they are read, because most callers read only the status. */
 class Answer implements OutboundAnswer {
   readonly status: number;
   readonly #fields: string;
@@ -334,7 +334,7 @@ class Answer implements OutboundAnswer {
     return Object.fromEntries(headers);
   }
 
-  /** Decompressed if the server compresses although no request accepts it; empty if decompression fails. */
+  /** Decompressed, since some servers compress unasked; empty if decompression fails. */
   get body(): string {
     const bytes = Buffer.concat(this.#chunks);
     const [, coding = ''] = /^content-encoding:[\t ]*([^\r]*?)[\t ]*\r$/im.exec(this.#fields) ?? [];
@@ -348,7 +348,7 @@ class Answer implements OutboundAnswer {
   }
 }
 
-/** The end of a body may be missing: see `keptBytesMax`. */
+/** Decompresses also a body that was cut off at `keptBytesMax`. */
 const partly = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: readBytesMax };
 const unpacking: Readonly<Record<string, ((bytes: Buffer) => Buffer) | undefined>> = {
   gzip: (bytes) => gunzipSync(bytes, partly),

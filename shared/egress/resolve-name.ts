@@ -4,9 +4,9 @@ import { lookup, promises } from 'node:dns';
 export type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export type NameResolverOptions = {
-  /** Addresses of name servers with their ports; undefined: those of the machine. */
+  /** Addresses of name servers with their ports; undefined: the host's name servers. */
   readonly servers?: readonly string[];
-  /** Timeout of one attempt, in ms. The second attempt has twice as long. */
+  /** Timeout of the first attempt, in ms. The second attempt may take twice as long. */
   readonly tryMs?: number;
 };
 
@@ -14,9 +14,9 @@ const tries = 2;
 
 /**
  * Resolves a name by querying name servers without a thread, so that hanging lookups do not delay others. The
- * system's own resolver, with four threads for the whole process, is used only where it is quick: for names without a
- * dot, and for names that no name server knows but the hosts file may. Rejects like `node:dns`; ETIMEOUT after three
- * seconds by default.
+ * system's own resolver, with four threads for the whole process, is used only if it responds quickly: for names
+ * without a dot, and for names that no name server knows but the hosts file may contain. Rejects like `node:dns`;
+ * ETIMEOUT after three seconds by default.
  */
 export function createNameResolver({ servers, tryMs = 1_000 }: NameResolverOptions = {}): ResolveName {
   const resolver = new promises.Resolver({ timeout: tryMs, tries });

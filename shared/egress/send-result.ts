@@ -13,8 +13,8 @@ export type SendFailure = 'blocked' | 'invalid' | 'timeout' | 'connection' | 'wi
 export type SendResult =
   | { readonly kind: 'answered'; readonly answer: OutboundAnswer }
   /**
-   * No response; `permanent` when a retry would end the same way. `reason` is for people. `refusesAccess`: nothing
-   * was sent, because the platform issues no token to the destination.
+   * No response; `permanent` if a retry would end the same way. `reason` is for people. `refusesAccess`: nothing was
+   * sent, because the platform issues no token to the destination.
    */
   | {
       readonly kind: 'failed';

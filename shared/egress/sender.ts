@@ -12,24 +12,24 @@ import { InvalidRequestError, writeRequest } from './write-request.ts';
 import type { WrittenRequest } from './write-request.ts';
 
 export type SenderLimits = {
-  /** Maximum connections to one origin, shared by the senders of a group, each of which may have one beyond it. */
+  /** Maximum connections to one origin per group. Each sender of the group may have one connection beyond the limit. */
   readonly connectionsMax: number;
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  /** Time from the first byte sent to the last byte received. */
+  /** Time from when a request leaves the queue, before a connection is opened for it, to the last byte received. */
   readonly totalTimeoutMs: number;
 };
 
 export type { SendFailure, SendResult } from './send-result.ts';
 
-/** Sends requests over kept connections. Redirects are not followed. */
+/** Sends requests over persistent connections. Redirects are not followed. */
 export type Sender = {
   /**
-   * `mayBegin` is called before the first byte is sent, which may be long after the call: false withdraws the
-   * request.
+   * `mayBegin` is called before the first byte is sent, which may be long after the call of `send`; if it returns
+   * false, the request is withdrawn. Never rejects.
    */
   send(request: OutboundRequest, mayBegin?: () => boolean): Promise<SendResult>;
-  /** Ends its in-flight requests with their connections, and all connections that no other sender shares. */
+  /** Ends the sender's requests, the connections in use by them, and all connections that no other sender shares. */
   close(): Promise<void>;
 };
 
@@ -42,8 +42,8 @@ export type SenderOptions = {
 /** Senders that share connections. */
 export type Senders = {
   /**
-   * A sender that shares its connections to an origin with the others of its group. Senders of a group have to trust each
-   * other: a forged request of one could make the server misread the start of the next request on the connection.
+   * A sender that shares its connections to an origin with the other senders of its group. They have to trust each
+   * other, because a forged request of one could make the server misread the start of the next one's request.
    */
   create(group: string): Sender;
 };
@@ -122,7 +122,7 @@ type SendingOptions = {
   readonly settle: (result: SendResult) => void;
 };
 
-/** One request until it settles, once. Its timeout starts when it leaves the queue. */
+/** One request, which settles once. Its timeout starts when the request leaves the queue. */
 class Sending implements Exchange, Timed {
   readonly request: WrittenRequest;
   readonly #options: SendingOptions;
@@ -166,7 +166,7 @@ class Sending implements Exchange, Timed {
   }
 }
 
-/** The parts of a URL a request is made of, and its connection. */
+/** The parts of a URL that a request and its connection need. */
 type ParsedUrl = {
   readonly origin: string;
   readonly protocol: string;

@@ -5,7 +5,7 @@ import { InvalidRequestError, writeRequest } from './write-request.ts';
 const target = { host: 'a.example:8080', path: '/in?x=1' };
 const write = (request: Partial<OutboundRequest>) =>
   writeRequest({ method: 'POST', url: '', headers: {}, body: '{}', ...request }, target);
-/** As it goes over the connection. */
+/** The bytes of a request as sent over the connection. */
 const wire = (request: Partial<OutboundRequest>): Buffer =>
   Buffer.concat(write(request).parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 const text = (request: Partial<OutboundRequest>): string => wire(request).toString();

@@ -9,7 +9,7 @@ export class InvalidRequestError extends Error {
 export type WrittenRequest = {
   /** Parts to send, in order. Text is UTF-8. */
   readonly parts: readonly (string | Buffer)[];
-  /** The connection must not be reused after it. */
+  /** Whether the connection must be closed after the response. */
   readonly closes: boolean;
 };
 
@@ -24,7 +24,7 @@ const anyValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** How the writer treats a header of the request. */
 type HeaderUse = 'plain' | 'host' | 'connection' | 'content-length' | 'accept-encoding' | 'refused';
 
-/** Headers that define framing or the connection: conflicting ones make request smuggling possible. */
+/** Headers that the writer sets itself or refuses, because conflicting ones make request smuggling possible. */
 const ownUse: Readonly<Record<string, HeaderUse>> = {
   host: 'host',
   connection: 'connection',
@@ -37,7 +37,7 @@ const ownUse: Readonly<Record<string, HeaderUse>> = {
   trailer: 'refused',
 };
 
-/** A longer body, in UTF-16 units, is not copied into one part with its head: two writes are cheaper. */
+/** A longer body, in UTF-16 units, is not joined with its head, because two writes are cheaper than the copy. */
 const joinedMax = 16 * 1_024;
 
 const usesKeptMax = 1_000;
@@ -54,7 +54,7 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
   let isAscii = true;
   let ownHost: string | undefined;
   let length: number | undefined;
-  // Without it any coding is accepted (RFC 9110, section 12.5.3).
+  // A request without this header accepts any coding (RFC 9110, section 12.5.3).
   let acceptEncoding = 'identity';
   let fields = '';
   for (const name of Object.keys(headers)) {
@@ -87,7 +87,7 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
   if (length !== undefined && length !== bodyBytes) {
     throw new InvalidRequestError('writing a request: its content-length is not that of its body');
   }
-  // A method that takes no body sends no length without one: RFC 9110, section 8.6.
+  // RFC 9110, section 8.6: a GET request without a body sends no length.
   if (bodyBytes > 0 || method !== 'GET') fields += `content-length: ${bodyBytes}\r\n`;
   const connection = closes ? 'close' : 'keep-alive';
   const own = `host: ${ownHost ?? host}\r\nconnection: ${connection}\r\naccept-encoding: ${acceptEncoding}\r\n`;

@@ -22,7 +22,7 @@ test.each(examples.filter(({ contentType }) => contentType === undefined))(
       expect(found?.timeMs).toBe(time === undefined ? undefined : Date.parse(time));
       expect(found?.traits).toMatchObject(traits);
       expect(found?.context).toMatchObject(context);
-      // No visitor is made out of nothing.
+      // Identifiers that the example lacks are not invented.
       if (expected.email === undefined) expect(found?.email).toBeUndefined();
       if (expected.userId === undefined) expect(found?.userId).toBeUndefined();
       if (expected.externalId === undefined) expect(found?.externalId).toBeUndefined();
@@ -83,10 +83,10 @@ test.each(sourceKinds)(
   },
 );
 
-/** What no conversion makes a text of. */
+/** Values that cannot be converted to text. */
 const textless: readonly unknown[] = [{ toString: null }, { toString: 'x', valueOf: 1 }, [[{ toString: null }]]];
 
-/** The value with each member and element of it replaced, one at a time. */
+/** Copies of the value, each with one member or element, at any depth, replaced by `by`. */
 function* replaced(value: unknown, by: unknown): Generator {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
@@ -127,7 +127,7 @@ test("segment: an alias is the event of Segment's own alias call, and the other 
       },
     ],
   );
-  // Without both ids there is nothing to tie.
+  // An alias without both ids is an ordinary event.
   expect(read?.({ ...alias, previousId: undefined })).toMatchObject([
     { name: 'alias', userId: 'a', externalId: 'new-7', traits: {} },
   ]);

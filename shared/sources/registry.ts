@@ -17,7 +17,7 @@ import { typeform } from './providers/typeform.ts';
 import { whatConverts } from './providers/what-converts.ts';
 import type { SourceKind } from './sdk/source-kind.ts';
 
-/** The source kinds with a known request format. Each is a file, and one line in this list. */
+/** The source kinds with a known request format. Each kind is one file and one line in this list. */
 export const sourceKinds: readonly SourceKind[] = [
   alchemer,
   branch,
@@ -40,7 +40,7 @@ export const sourceKinds: readonly SourceKind[] = [
 
 const byType = new Map(sourceKinds.map((kind) => [kind.type, kind]));
 
-/** The kind of a source type; undefined for types with our own or an arbitrary format. */
+/** The kind of a source type; undefined for types whose format is our own or arbitrary. */
 export function findSourceKind(type: string): SourceKind | undefined {
   return byType.get(type);
 }

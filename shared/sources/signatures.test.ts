@@ -80,7 +80,7 @@ test('signatures: Formstack, a delivery that was captured', () => {
 test('signatures: Healthie signs a digest, which has to be that of the body, in hex or base64', () => {
   const headers = signers['Healthie']?.({ secret, body, url, nowMs }) ?? {};
   const other = signers['Healthie']?.({ secret, body: '{"a":"x"}', url, nowMs }) ?? {};
-  // Both are of the provider, and are not of one request.
+  // Both headers are genuine, but belong to different requests.
   expect(judge('Healthie', { ...headers, 'content-digest': other['content-digest'] ?? '' })).toBe('wrong');
   expect(judge('Healthie', other)).toBe('wrong');
   expect(judge('Healthie', headers, { url: url.replace('src_live_1', 'src_live_2') })).toBe('wrong');

@@ -5,14 +5,14 @@ import type { DatabaseService } from '../postgres/roles/service-roles.ts';
 
 const services = Object.keys(serviceRights) as DatabaseService[];
 
-// Known beforehand, so that each test process finds the same role.
+// Derived from the role's name, so that every test process can log in to the same role.
 const passwordOf = (role: string): string => `password-of-${role}`;
 const databaseOf = (ownerUrl: string): string => decodeURIComponent(new URL(ownerUrl).pathname.slice(1));
 
 /** The role of a service in a test's database. */
 export const databaseRole = (database: string, service: DatabaseService): string => `${database}_${service}`;
 
-/** The address of a test's database as a service logs in, once it was migrated with roles. */
+/** The address with which a service logs in to a test's database that was migrated with roles. */
 export function databaseRoleUrl(ownerUrl: string, service: DatabaseService): string {
   const role = databaseRole(databaseOf(ownerUrl), service);
   const url = new URL(ownerUrl);
@@ -21,7 +21,7 @@ export function databaseRoleUrl(ownerUrl: string, service: DatabaseService): str
   return url.href;
 }
 
-/** Migrates a test's database and gives each service that has a role one of this database's own. */
+/** Migrates a test's database and creates the services' roles for it alone. Returns each service's address. */
 export async function migrateWithRoles(ownerUrl: string): Promise<Readonly<Record<DatabaseService, string>>> {
   const roles = services.map((service) => {
     const name = databaseRole(databaseOf(ownerUrl), service);
@@ -36,7 +36,7 @@ export async function migrateWithRoles(ownerUrl: string): Promise<Readonly<Recor
 
 const migrated = new Map<string, ReturnType<typeof migrateWithRoles>>();
 
-/** The address of a test's database with a service's login in place of the owner's. Code of a service runs with no other. */
+/** The address of a test's database with a service's login, not the owner's. A service's code must use no other. */
 export async function asDatabaseRole(ownerUrl: string, service: DatabaseService): Promise<string> {
   let urls = migrated.get(ownerUrl);
   if (urls === undefined) migrated.set(ownerUrl, (urls = migrateWithRoles(ownerUrl)));

@@ -2,15 +2,15 @@ import { logUsers } from '../nats/users/log-users.ts';
 import type { LogUserName } from '../nats/users/log-users.ts';
 import { quote, renderAccounts, renderUsers } from '../nats/users/render-users.ts';
 
-// Known beforehand, so that a server that is started again on the same folder lets the same clients in.
+// Derived from the user's name, so that a server restarted on the same folder accepts the same clients.
 const passwordOf = (user: LogUserName): string => `password-of-${logUsers[user].name}`;
 
-/** The users of a test's server, each in its account: those of a deployment. */
+/** The users of a deployment, as configuration for a test's server: each in an account as in production. */
 export function testUsersConfig(): string {
   return renderAccounts((user) => quote(passwordOf(user)));
 }
 
-/** The same users in one account: what servers had before accounts. */
+/** The same users in one account, as servers had them before accounts were introduced. */
 export function testUsersInOneAccountConfig(): string {
   return renderUsers((user) => quote(passwordOf(user)));
 }
@@ -18,12 +18,12 @@ export function testUsersInOneAccountConfig(): string {
 const scheme = 'nats://';
 const loginOf = (user: LogUserName): string => `${logUsers[user].name}:${passwordOf(user)}@`;
 
-/** The address of a test's server with the operator's login, which is for what the test itself looks at and does. */
+/** The address of a test's server with the operator's login, which only the test's own code may use. */
 export const asOperator = (url: string): string => url.replace(scheme, `${scheme}${loginOf('operator')}`);
 
 /**
- * The addresses of a test's servers, comma separated, with a service's login in place of the operator's. Code of a service
- * runs with no other. Addresses without the operator's login, of servers with users of their own, stay as they are.
+ * The addresses of a test's servers, comma separated, with a service's login in place of the operator's. A service's
+ * code must use no other. Addresses without the operator's login, as of servers with `furtherConfig`, stay unchanged.
  */
 export function asLogUser(urls: string, user: LogUserName): string {
   return urls.replaceAll(loginOf('operator'), loginOf(user));

@@ -6,8 +6,8 @@ import { inject, vi } from 'vitest';
 const unpackDeadlineMs = 90_000;
 
 /**
- * Path of the headless Chromium from the registry. The package unpacks it at its first use on a machine, and would use
- * it while another process is still unpacking it. So one test file of a run unpacks it, and the others wait.
+ * Path of the headless Chromium in @sparticuz/chromium. The package unpacks the browser at its first use, and would
+ * start it while another process is still unpacking it. So one test file of a run unpacks it, and the others wait.
  */
 export async function findBrowser(): Promise<string> {
   const found = join(inject('testRunFolder'), 'browser');
@@ -19,7 +19,7 @@ export async function findBrowser(): Promise<string> {
   return vi.waitFor(() => readFile(found, 'utf8'), { timeout: unpackDeadlineMs, interval: 50 });
 }
 
-/** Whether this folder did not exist before. */
+/** Creates a folder; false if the folder already exists. */
 async function isFirst(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);

@@ -6,7 +6,7 @@ import { topFolder } from '../runtime/compiled-path.ts';
 
 const deadlineMs = 120_000;
 
-/** Once per run, and again before a watched run is repeated: what tests start as processes and threads is the build. */
+/** Builds once per run and before each rerun in watch mode. Tests start processes and threads from the build. */
 export async function setup(project: TestProject): Promise<void> {
   project.onTestsRerun(build);
   await build();

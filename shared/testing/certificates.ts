@@ -3,12 +3,12 @@ import { generate } from 'selfsigned';
 /** PEM texts. */
 export type Certificate = { readonly cert: string; readonly key: string };
 
-/** An authority of a test's own, which signs certificates for servers on loopback and for clients. */
+/** A certificate authority for one test, which signs certificates for servers on loopback and for clients. */
 export type TestAuthority = {
-  /** Its own certificate. */
+  /** The authority's own certificate, as PEM text. */
   readonly ca: string;
   server(): Promise<Certificate>;
-  /** `name` becomes the common name. */
+  /** A client's certificate with `name` as the common name. */
   client(name: string): Promise<Certificate>;
   /** A server's certificate that was valid until yesterday. */
   expiredServer(): Promise<Certificate>;

@@ -1,9 +1,9 @@
 import type { Client, Pool } from 'pg';
 
-// PostgreSQL lists the sessions and locks of all databases of its server, which the test files of a run share. Each of
-// these counts those of the connection's own database.
+// PostgreSQL lists the sessions and locks of all databases of its server, which the test files of a run share. These
+// functions count only sessions and locks of the database to which `db` is connected.
 
-/** Sessions of clients in this database beside this connection's own; with a prefix, those of applications whose name begins with it. */
+/** Number of client sessions besides the connection's own; with a prefix, of those whose application name has it. */
 export async function countOtherSessions(db: Client | Pool, namePrefix?: string): Promise<number> {
   const { rowCount } = await db.query(
     `select 1 from pg_stat_activity
@@ -14,7 +14,7 @@ export async function countOtherSessions(db: Client | Pool, namePrefix?: string)
   return rowCount ?? 0;
 }
 
-/** Transactions of this database that wait for an advisory lock. */
+/** Number of transactions that wait for an advisory lock. */
 export async function countWaitingForLocks(db: Client | Pool): Promise<number> {
   const { rowCount } = await db.query(
     `select 1 from pg_locks l join pg_database d on d.oid = l.database

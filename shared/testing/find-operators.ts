@@ -7,7 +7,7 @@ const connectionsMax = 10_000;
 
 type Connection = { readonly name?: string; readonly authorized_user?: string };
 
-/** Names of the services that are or were connected to a server as its operator; of one that is gone nothing is known. */
+/** Names of the services that are or were connected to a server as operator; empty if the server does not respond. */
 export async function findOperators(monitorUrl: string): Promise<readonly string[]> {
   const url = `${monitorUrl}/connz?auth=1&state=all&limit=${connectionsMax}`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(askMs) }).catch(() => undefined);

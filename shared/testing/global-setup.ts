@@ -4,8 +4,9 @@ import { createRunFolder, removeLeftRunFolders } from './run-folder.ts';
 import { serveTestServers } from './server-service.ts';
 
 /**
- * Once per run: opens the service where integration tests ask for servers. Nothing is started or downloaded until one
- * asks, so that unit tests need neither. Returns the teardown, which leaves neither process nor folder behind.
+ * Opens, once per run, the service from which integration tests request servers. Nothing is started or downloaded
+ * before the first request, so that unit tests need no server. Returns the teardown, which leaves neither process nor
+ * folder behind.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeLeftRunFolders();

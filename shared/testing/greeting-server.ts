@@ -2,17 +2,17 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** Sends clients the greeting of a nats-server of the given version, and nothing else. */
+/** Sends clients the greeting of a nats-server of the given version, and answers nothing but their PINGs. */
 export type GreetingServer = {
   readonly url: string;
-  /** Connections so far. */
+  /** Connections accepted so far. */
   readonly connections: number;
-  /** The version of the greetings from now on; clients that are connected lose their connection. */
+  /** Greets clients with another version from now on, and ends all connections. */
   replaceBy(version: string): void;
   close(): Promise<void>;
 };
 
-/** Starts one on a free port of loopback: for tests of versions that cannot be had. It tells clients of `others`, `host:port`. */
+/** Starts a server for tests of versions that cannot be installed. It announces `others` to clients, as `host:port`. */
 export async function startGreetingServer(
   version: string,
   { others = [] }: { readonly others?: readonly string[] } = {},
@@ -26,7 +26,7 @@ export async function startGreetingServer(
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.on('data', (bytes) => {
-      // A client is connected once its first PING was answered.
+      // A client counts as connected once its first PING was answered.
       if (bytes.includes('PING')) socket.write('PONG\r\n');
     });
     const info = {

@@ -9,7 +9,7 @@ const script = `
   await new Promise(() => setInterval(() => undefined, 1000));
 `;
 
-/** Makes another process start a server, and kills that process with SIGKILL. Returns the server's process id. */
+/** Starts a server from another process and kills that process with SIGKILL. Returns the server's process id. */
 export async function leaveServerBehind(module: URL, start: string, options: object): Promise<number> {
   const args = ['--input-type=module', '--eval', script];
   const parent = spawn(process.execPath, [...args, '--', compiledPath(module), start, JSON.stringify(options)], {

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { splitNatsStream } from './split-nats-stream.ts';
 import type { NatsOperation } from './split-nats-stream.ts';
 
-/** A message that a client publishes, as the server would get it. */
+/** A message that a client publishes, as the server would receive it. */
 export type GatedMessage = { readonly subject: string; readonly text: string };
 
 type Stillness = 'everything' | 'answers';
@@ -11,36 +11,36 @@ type Stillness = 'everything' | 'answers';
 /** Messages that do not reach the server. */
 export type HeldMessages = {
   readonly messages: readonly GatedMessage[];
-  /** Settles once the first of them is here. */
+  /** Resolves once the first message is held. */
   readonly arrived: Promise<void>;
-  /** Sends them on, in their order, and holds no more. */
+  /** Sends the held messages on, in order, and holds no further ones. */
   release(): void;
 };
 
 /**
  * A proxy between clients and a nats-server that stops chosen messages of the clients. While a message is held, all
- * others pass: an effect that should have waited for it is then among those that `passed`, and a successor sees it.
+ * others pass, so that a message that should have waited for it shows in `passed` and reaches a successor process.
  */
 export type LogGate = {
-  /** The server's address through the gate, with the login of the address it was opened with. */
+  /** The server's address through the gate, with the login of the address that the gate was opened with. */
   readonly url: string;
   /** Messages that reached the server, oldest first. */
   readonly passed: readonly GatedMessage[];
   /** Sequences of a stream's acknowledged messages, in the order of the acknowledgements. */
   acknowledged(stream: string): number[];
   /**
-   * Holds messages published to a subject (wildcards allowed) from now on; `text` is contained in their headers or
-   * payload.
+   * Holds messages that are published from now on to a subject (wildcards allowed) and contain `text` in their headers
+   * or payload.
    */
   hold(subject: string, text?: string): HeldMessages;
-  /** Drops such messages and answers as a full stream does. */
+  /** Drops messages selected as by `hold`, and answers them as a full stream does. */
   refuse(subject: string, text?: string): HeldMessages;
   /**
-   * Holds all traffic, as while a process stands still; returns a function that lets it pass again. `of: 'answers'`
-   * holds only the traffic from the server.
+   * Holds all traffic, as if the process were suspended; returns a function that lets traffic pass again.
+   * `of: 'answers'` holds only the traffic from the server.
    */
   standStill(of?: Stillness): () => void;
-  /** Ends every connection, as a kill does. Held messages are lost. */
+  /** Ends every connection, as a killed process would. Held messages are lost. */
   cut(): void;
   close(): Promise<void>;
 };
@@ -49,7 +49,7 @@ type StoppedMessage = {
   readonly message: GatedMessage;
   readonly connection: GatedConnection;
   readonly bytes: Buffer;
-  /** Subject of its answer. */
+  /** Subject on which the client expects the answer to the message. */
   readonly reply: string;
 };
 
@@ -79,7 +79,7 @@ export async function openLogGate(serverUrl: string): Promise<LogGate> {
   });
   const url = new URL(serverUrl);
   url.port = String((gate.address() as AddressInfo).port);
-  /** `take` returns what sends a message on. */
+  /** `take` handles a stopped message and returns a function that sends the message on. */
   const stop = (subject: string, text: string, take: (stopped: StoppedMessage) => () => void): HeldMessages => {
     const messages: GatedMessage[] = [];
     const sendOn: (() => void)[] = [];
@@ -105,7 +105,7 @@ export async function openLogGate(serverUrl: string): Promise<LogGate> {
     for (const connection of connections) connection.end();
   };
   return {
-    // A URL of this scheme gets no slash at its end: clients take it for a part of the address.
+    // Without a trailing slash, which clients would take for a part of the address.
     url: url.href.replace(/\/$/, ''),
     passed,
     acknowledged: (stream) => passed.flatMap((message) => acknowledgedSeq(message, stream) ?? []),
@@ -143,7 +143,7 @@ class GatedConnection {
   readonly #server: Socket;
   readonly #rules: ReadonlySet<Rule>;
   readonly #passed: GatedMessage[];
-  /** Subjects that the client is subscribed to, by the id it gave them. */
+  /** Subjects that the client has subscribed to, by subscription id. */
   readonly #subscriptions = new Map<string, string>();
 
   constructor(
@@ -159,7 +159,7 @@ class GatedConnection {
       'data',
       splitNatsStream((operation) => this.#fromClient(operation)),
     );
-    // Split too, so that the gate's own answers go between two messages.
+    // The server's traffic is split too, so that the gate's own answers go between two messages.
     server.on(
       'data',
       splitNatsStream(({ bytes }) => client.write(bytes)),
@@ -218,7 +218,7 @@ class GatedConnection {
   }
 }
 
-/** `$JS.ACK.<stream>.<consumer>.<delivered>.<stream sequence>…`; with an account, two tokens stand before the stream. */
+/** Reads `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>…`; in a newer form two tokens precede the stream. */
 function acknowledgedSeq({ subject, text }: GatedMessage, stream: string): number | undefined {
   if (!subject.startsWith('$JS.ACK.') || text !== '+ACK') return undefined;
   const tokens = subject.split('.');
@@ -226,7 +226,7 @@ function acknowledgedSeq({ subject, text }: GatedMessage, stream: string): numbe
   return tokens[at] === stream ? Number(tokens[at + 3]) : undefined;
 }
 
-/** Whether a subject fits a pattern, in which `*` is a token and `>` all the rest. */
+/** Whether a subject matches a pattern, in which `*` stands for one token and `>` for one or more at the end. */
 export function matchesSubject(pattern: string, subject: string): boolean {
   const tokens = subject.split('.');
   const wanted = pattern.split('.');

@@ -7,9 +7,9 @@ import { retry } from '../runtime/retry.ts';
 import { asLogUser } from './as-log-user.ts';
 
 /**
- * Makes the streams and buckets, as the control plane does in a deployment: the other services may not make all of them.
- * Returns the number of partitions. A request that is not answered in time is repeated, as a control plane does that starts
- * again: on a busy machine a server may take longer to sync what it makes than one request waits.
+ * Creates the streams and buckets as the control plane does in a deployment, because other services lack the rights.
+ * Returns the number of partitions. Requests that time out are repeated, as by a restarted control plane, because a
+ * busy server may need longer than one request's timeout to sync a new stream.
  */
 export async function makeTestLog(access: LogAccess, settings: TopologySettings): Promise<number> {
   const connection = await connectLog({ ...access, url: asLogUser(access.url, 'controlPlane'), name: 'make-test-log' });
@@ -27,7 +27,7 @@ export async function makeTestLog(access: LogAccess, settings: TopologySettings)
   }
 }
 
-/** Whether an error, or what caused it, is a request that no server answered in time. */
+/** Whether an error, or one of its causes, is the timeout of a request. */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && error.code === 'TIMEOUT') || isUnanswered(error.cause);

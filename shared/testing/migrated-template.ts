@@ -7,7 +7,7 @@ import { installTwins } from './twin-rows.ts';
 
 const templateName = 'migrated_template';
 
-/** Makes the database that test databases are copies of: migrated, with twins. Returns its name. */
+/** Creates the database from which test databases are copied, migrated and with twins. Returns its name. */
 export async function makeMigratedTemplate(serverUrl: string): Promise<string> {
   const address = databaseAddress(serverUrl);
   const url = await ensureDatabase(address, templateName);
@@ -17,7 +17,7 @@ export async function makeMigratedTemplate(serverUrl: string): Promise<string> {
   return templateName;
 }
 
-/** Creates the database as a copy of the template, with a deployment id of its own, as a migration would give it. */
+/** Copies the template to a new database, with a deployment id of its own as after a migration. Returns the URL. */
 export async function copyTemplate(address: DatabaseAddress, template: string, name: string): Promise<string> {
   const url = await ensureDatabase(address, name, template);
   const client = new Client({ connectionString: url });

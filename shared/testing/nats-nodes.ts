@@ -2,17 +2,17 @@ import { findFreePort } from '../embedded/machine/free-port.ts';
 import type { NatsServer } from '../embedded/nats/nats-server.ts';
 import { createNatsFolder, startTestNats } from './servers.ts';
 
-/** A node of a cluster that can be killed, and started again on what it stored. */
+/** A node of a cluster that can be killed, and started again with its port and stored data. */
 export type TestNode = { readonly name: string; kill(): Promise<void>; start(): Promise<void> };
 
 export type TestNodes = {
-  /** Addresses of all nodes, as clients get them. */
+  /** Addresses of all nodes, comma separated. */
   readonly url: string;
   readonly nodes: readonly TestNode[];
   stop(): Promise<void>;
 };
 
-/** Three nodes of one cluster. */
+/** Starts three nodes of one cluster. */
 export async function startTestNodes(): Promise<TestNodes> {
   const routes = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
   const started = await Promise.all(

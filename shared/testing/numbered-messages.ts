@@ -6,7 +6,7 @@ import type { LogMessage } from '../nats/messages/log-message.ts';
 import { publish } from '../nats/publish/publisher.ts';
 import { streams } from '../nats/streams/topology.ts';
 
-/** Stores the numbers from `from` to the one before `to`, each a message of an account's log. */
+/** Publishes the numbers from `from` up to, but not including, `to`, each as a message of an account's log. */
 export async function putNumbers(connection: LogConnection, account: string, from: number, to: number): Promise<void> {
   for (let n = from; n < to; n += 1) {
     await publish(connection, eventsSubject(account, 0), Buffer.from(String(n)), {
@@ -30,7 +30,7 @@ export const consumerOfNumbers = (account: string, placeIsKept: PlaceKept): Dura
 export const textsOf = (messages: readonly LogMessage[]): string[] =>
   messages.map(({ data }) => Buffer.from(data).toString());
 
-/** Takes so many, however often it has to ask. */
+/** Takes `count` messages, with as many requests as that needs. */
 export async function takeAll(pullConsumer: PullConsumer, count: number): Promise<LogMessage[]> {
   const taken: LogMessage[] = [];
   while (taken.length < count) taken.push(...(await pullConsumer.take(count - taken.length)));

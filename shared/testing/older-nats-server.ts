@@ -13,7 +13,7 @@ export type OlderNatsServer = {
   readonly version: string;
 };
 
-/** The suite with nats-server 2.10, an earlier version from which logs may come. */
+/** The Debian suite with nats-server 2.10, an earlier version whose logs an upgrade may meet. */
 const suite = 'trixie';
 const fetchDeadlineMs = 180_000;
 const versionTimeoutMs = 10_000;

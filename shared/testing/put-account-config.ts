@@ -3,7 +3,7 @@ import { accountKey } from '../contracts/subjects.ts';
 import { gatewayConfigOf } from '../collections/gateway-collections.ts';
 import type { Buckets } from '../nats/buckets/open-buckets.ts';
 
-/** Publishes an account's configuration to pipelines and gateways, as a control plane without a key does; returns its revision. */
+/** Publishes an account's configuration to pipelines and gateways, without a signature. Returns its revision. */
 export async function putAccountConfig(
   { config, gatewayConfig }: Pick<Buckets, 'config' | 'gatewayConfig'>,
   document: AccountConfig,

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
 
 /**
- * Rows that the steps of a prepared statement's plan pass on or throw away: how far it looks beyond what it is asked for.
- * The pool has one connection, on which the statement was prepared. `execute` names it and its values, as SQL's EXECUTE does.
+ * Executes a prepared statement and returns the number of rows that the steps of its plan pass on or filter out, which
+ * shows how many rows it reads beyond its result. The pool must have one connection only, on which the statement was
+ * prepared. `execute` is the statement's name with its values, as in SQL's EXECUTE.
  */
 export async function rowsLookedAt(pool: Pool, execute: string): Promise<number> {
   const { rows } = await pool.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
@@ -15,7 +16,7 @@ export async function rowsLookedAt(pool: Pool, execute: string): Promise<number>
 
 type PlanNode = {
   readonly 'Actual Loops': number;
-  /** These three are of each loop. */
+  /** This number and the next two are averages per loop. */
   readonly 'Actual Rows': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Join Filter'?: number;

@@ -30,7 +30,7 @@ test('run folder: those of runs that go on and those just made are left alone', 
   expect([going.path, justMade, inject('testRunFolder')].map((path) => existsSync(path))).toEqual([true, true, true]);
   await going.remove();
   expect(existsSync(going.path)).toBe(false);
-  // Two hours old and never claimed: its run was killed before it could.
+  // Two hours old and unclaimed, as if its run had been killed before it claimed the folder.
   const then = new Date(Date.now() - 2 * 60 * 60 * 1000);
   await utimes(justMade, then, then);
   await removeLeftRunFolders();

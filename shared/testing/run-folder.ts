@@ -6,10 +6,10 @@ import { claimFolder, isFolderClaimed } from '../embedded/machine/folder-claim.t
 import { endLeftNatsServer } from '../embedded/nats/nats-server.ts';
 import { endLeftPostgresServer } from '../embedded/postgres/postgres-server.ts';
 
-/** The temporary folder of one test run. All servers of the run live in it. */
+/** The temporary folder of one test run, with the data of all its servers. */
 export type RunFolder = {
   readonly path: string;
-  /** Ends what tests left running in it, and removes it. */
+  /** Ends servers that tests left running on the folder, and removes the folder. */
   remove(): Promise<void>;
 };
 
@@ -21,7 +21,7 @@ const unclaimedAgeMs = 60 * 60 * 1000;
 
 export async function createRunFolder(): Promise<RunFolder> {
   const path = await mkdtemp(join(tmpdir(), runPrefix));
-  // PostgreSQL's account passes through when root runs the tests.
+  // If root runs the tests, PostgreSQL's own account has to reach its data through this folder.
   await chmod(path, 0o711);
   const claim = await claimFolder(path);
   return {
@@ -39,7 +39,7 @@ export async function removeLeftRunFolders(): Promise<void> {
   for (const name of names.filter((found) => found.startsWith(runPrefix))) {
     const path = join(tmpdir(), name);
     if (await isLeft(path)) {
-      // Another account's, for example, cannot be removed, and is no reason to run no tests.
+      // A folder that cannot be removed, such as another account's, must not keep the tests from running.
       await removeRunFolder(path).catch(() => undefined);
     }
   }
@@ -50,7 +50,7 @@ async function isLeft(path: string): Promise<boolean> {
   if (isClaimed !== undefined) {
     return !isClaimed;
   }
-  // Perhaps made this moment and about to be claimed.
+  // A new folder may be unclaimed because its run is about to claim it.
   const made = await stat(path).catch(() => undefined);
   return made !== undefined && Date.now() - made.mtimeMs > unclaimedAgeMs;
 }
@@ -62,7 +62,7 @@ async function removeRunFolder(path: string): Promise<void> {
       await endLeftNatsServer(folder);
     } else if (name.startsWith(postgresFolder)) {
       await endLeftPostgresServer(folder);
-      // The data may lie elsewhere, with a link here.
+      // The folder may be a link to data elsewhere.
       await rm(await realpath(folder), { recursive: true, force: true });
     }
   }

@@ -3,18 +3,18 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type DestinationRequest = {
-  /** By performance.now(). */
+  /** When the body was complete, by performance.now(). */
   readonly atMs: number;
   readonly method: string;
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Number of requests in progress when this one arrived, including itself. */
+  /** Number of requests in progress when this one arrived, including this one. */
   readonly concurrent: number;
 };
 
-/** What it does with a request: a status, at once or later; `hang` never answers. */
+/** How the destination answers a request: with a status, at once or later; `hang` never answers. */
 export type DestinationAnswer =
   | number
   | 'hang'
@@ -30,9 +30,9 @@ type Script = (request: DestinationRequest) => DestinationAnswer | Promise<Desti
 export type ScriptedDestination = {
   readonly url: string;
   readonly requests: readonly DestinationRequest[];
-  /** Ids of the events it took with a 2xx, in the order they came, by path. */
+  /** Ids of the events answered with a 2xx, in the order of the answers; with `path`, only those sent to that path. */
   taken(path?: string): string[];
-  /** Decides about each request from now on; a promise holds the answer back. */
+  /** Sets the script that answers each request from now on; a promise delays the answer. */
   answer(script: Script): void;
   close(): Promise<void>;
 };
@@ -101,13 +101,13 @@ export async function startScriptedDestination(): Promise<ScriptedDestination> {
   };
 }
 
-/** Ids of the events in a body of HTTPDestination; none in one of another kind. */
+/** Ids of the events in a request body of HTTPDestination; empty for a body of another kind. */
 export function idsOf(body: string): string[] {
   type Sent = { readonly event?: { readonly id?: string } } | null;
   return [parse(body)].flat().flatMap((sent) => (sent as Sent)?.event?.id ?? []);
 }
 
-/** Undefined for a body that is not JSON: some kinds send forms and lines. */
+/** Undefined for a body that is not JSON, because some kinds send forms and lines. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body);

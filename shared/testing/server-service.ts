@@ -7,13 +7,13 @@ import { type PostgresServer, startPostgresServer } from '../embedded/postgres/p
 import { makeMigratedTemplate } from './migrated-template.ts';
 import { postgresFolder } from './run-folder.ts';
 
-/** What a test can request. Each is made at the first request, once for all test processes of the run. */
+/** What a test can request. Each item is created at its first request, once for all test processes of the run. */
 export type ServiceItem = 'nats-binary-path' | 'postgres-url' | 'migrated-template';
 
 /** Provides the run's shared servers to test processes, which cannot share servers by themselves. */
 export type ServerService = {
   readonly socketPath: string;
-  /** Stops what was started. */
+  /** Stops PostgreSQL if it was started, and cancels a running download. */
   close(): Promise<void>;
 };
 
@@ -55,7 +55,7 @@ export async function serveTestServers(runFolder: string): Promise<ServerService
   };
 }
 
-/** Asks the service at `socketPath`, from a test process. */
+/** Requests an item from the service at `socketPath`, from a test process. Rejects if it cannot be created in time. */
 export function askServerService(socketPath: string, item: ServiceItem): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath, path: `/${item}`, agent: false, timeout: replyDeadlineMs }, (reply) => {

@@ -25,12 +25,12 @@ declare module 'vitest' {
 
 const services = Object.keys(serviceRights) as DatabaseService[];
 
-/** A database of one test file's own. */
+/** A database for one test file. */
 export type TestDatabase = {
   readonly url: string;
-  /** Migrates it, and gives each service that has a role one of this database's own: the addresses they log in with. */
+  /** Migrates the database and creates the services' roles for it. Returns the address with which each logs in. */
   migrateWithRoles(): Promise<Readonly<Record<DatabaseService, string>>>;
-  /** Removes it and its roles, ending sessions that are still open. */
+  /** Removes the database and its roles, and ends sessions that are still open. */
   drop(): Promise<void>;
 };
 
@@ -39,16 +39,16 @@ export function natsBinaryPath(): Promise<string> {
   return askServerService(inject('testServerService'), 'nats-binary-path');
 }
 
-/** A fresh temporary folder for a nats-server's data. Removed at the end of the run, and servers left on it are ended. */
+/** A new temporary folder for a nats-server's data. The end of the run removes it and ends servers left on it. */
 export function createNatsFolder(): Promise<string> {
   return mkdtemp(join(inject('testRunFolder'), natsFolderPrefix));
 }
 
 /**
- * Starts a nats-server of the test's own, on free ports and an empty folder. `stop` removes that folder; a folder given
- * in the options (to start again on the same data after `kill`) is kept, and only there does the server sync as in
- * production unless the options say so: data that is not read again need not survive a power cut. The server has the users of a
- * deployment, and `url` the operator's login; `asLogUser` gives that of a service. With `furtherConfig` there are none.
+ * Starts a nats-server for a test, on free ports and an empty folder. `stop` removes that folder, but keeps a folder
+ * given in the options (to start again on the same data after `kill`). By default the server syncs every write, as in
+ * production, only in a given folder, because other data is not read again. The server has the users of a deployment,
+ * and `url` contains the operator's login; `asLogUser` gives a service's. `furtherConfig` replaces these users.
  */
 export async function startTestNats(options: Partial<NatsServerOptions> = {}): Promise<NatsServer> {
   const binaryPath = options.binaryPath ?? (await natsBinaryPath());
@@ -72,8 +72,8 @@ export async function startTestNats(options: Partial<NatsServerOptions> = {}): P
 }
 
 /**
- * Starts a JetStream cluster of the test's own, formed and ready for replicated streams. A node's `stop` keeps its
- * folder, so that it can be started again; the folders go at the end of the run.
+ * Starts a JetStream cluster for a test, formed and ready for replicated streams. A node's `stop` keeps its folder, so
+ * that the node can be started again; the folders are removed at the end of the run.
  */
 export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]> {
   const binaryPath = await natsBinaryPath();
@@ -87,8 +87,9 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
 }
 
 /**
- * Makes a database in the PostgreSQL server all test files of the run share: with tables and without rows, unless a test
- * migrates it itself. Its accounts have twins, see `installTwins`, unless a test measures what statements look at.
+ * Creates a database in the PostgreSQL server that all test files of the run share. Its accounts have twins, see
+ * `installTwins`, unless `hasTwins` is false, as for tests that measure how many rows statements read. With twins and
+ * `isMigrated` the database has tables without rows; otherwise it is empty, and the test migrates it itself.
  */
 export async function createTestDatabase({ hasTwins = true, isMigrated = true } = {}): Promise<TestDatabase> {
   const address = databaseAddress(await askServerService(inject('testServerService'), 'postgres-url'));

@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A wall clock a test can set in a process it starts, in all of its threads, and in the libraries it uses. */
+/** A wall clock that a test can set in a process that it starts, including the process's threads and libraries. */
 export type SettableClock = {
-  /** Start the process with these. */
+  /** Environment variables to start the process with. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Sets the clock to so many ms from the true time. */
+  /** Sets the clock, within `lookEveryMs`, to `shiftMs` after the true time; a negative value is before it. */
   set(shiftMs: number): void;
   remove(): void;
 };
 
 const lookEveryMs = 50;
 
-/** Makes a clock that is right until it is set. The monotonic clock stays as it is. */
+/** Creates a clock that shows the true time until it is set. The monotonic clock is unaffected. */
 export function createSettableClock(): SettableClock {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-clock-'));
   const file = join(folder, 'shift');

@@ -1,11 +1,11 @@
 import { connect as dial, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** Stands between clients and a server on this machine, and can fall silent: connections stay open and carry nothing. */
+/** A proxy between clients and a server, which can fall silent: connections then stay open but carry no data. */
 export type SilentProxy = {
   /** The server's address through the proxy. */
   readonly url: string;
-  /** From now on open connections pass no data, and new ones are refused. */
+  /** From now on, open connections carry no data, and new connections are refused. */
   fallSilent(): void;
   close(): Promise<void>;
 };

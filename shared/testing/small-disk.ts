@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A file system of a few megabytes in memory, which can really be full. */
+/** A file system of a few megabytes in memory, which can really fill up. */
 export type SmallDisk = {
-  /** Its top folder, for processes of this user. */
+  /** Path of the file system's top folder, for processes of the same user. */
   readonly folder: string;
-  /** Takes all room there is, again where some came free. */
+  /** Fills all free space, including space freed since an earlier call. */
   fill(): Promise<void>;
-  /** Gives back what `fill` took. */
+  /** Frees the space that `fill` took. */
   makeRoom(): Promise<void>;
   close(): Promise<void>;
 };
@@ -18,8 +18,8 @@ const mebibyte = 1024 ** 2;
 const up = 'mounted';
 
 /**
- * Mounts one in a namespace of its own, for which Linux wants no root; the process that holds the namespace also shows
- * its folder to others. Throws where the system does not allow it, as most containers do not.
+ * Mounts a small disk in a user namespace of its own, which needs no root on Linux. Other processes reach its folder
+ * through the process that holds the namespace. Rejects if the system does not allow this, as in most containers.
  */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const mount = `mount -t tmpfs -o size=${mebibytes}m,mode=0711 none /mnt && echo ${up} && exec sleep infinity`;
@@ -55,7 +55,7 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
 async function fill(filler: FileHandle): Promise<void> {
   for (const bytes of [mebibyte, 4_096, 1]) {
     const piece = Buffer.alloc(bytes, 1);
-    // After what is there: the file was cut off, and its handle does not know.
+    // Appends at the file's present end, because a truncation does not reset the handle's own position.
     for (let at = (await filler.stat()).size; await writeAt(filler, piece, at); at += bytes);
   }
 }

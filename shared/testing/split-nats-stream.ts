@@ -1,9 +1,9 @@
 /** One operation of the client protocol of NATS. */
 export type NatsOperation = {
-  /** In capitals. */
+  /** Name of the operation, in capitals. */
   readonly verb: string;
   readonly args: readonly string[];
-  /** The operation as it came. */
+  /** The bytes of the operation as received. */
   readonly bytes: Buffer;
   /** Headers and payload of a message; empty for other operations. */
   readonly payload: Buffer;
@@ -12,7 +12,7 @@ export type NatsOperation = {
 const withPayload: ReadonlySet<string> = new Set(['PUB', 'HPUB', 'MSG', 'HMSG']);
 const lineEnd = '\r\n';
 
-/** Cuts one direction of a connection into operations: give it the chunks as they come. */
+/** Splits one direction of a connection into operations. The returned function takes each received chunk, in order. */
 export function splitNatsStream(onOperation: (operation: NatsOperation) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { client } from '../nats/connection/client.ts';
 import type { LogConnection } from '../nats/connection/connection.ts';
 
-/** All that is stored of an account, by where it is stored: tables of the database, streams and buckets of the log. */
+/** Everything that is stored of an account, as texts by the name of the table, stream or bucket. */
 export type StateOfAccount = Readonly<Record<string, readonly string[]>>;
 
 /** Columns that change without a request: the last use of a key, and the progress of erasures. */
@@ -13,8 +13,8 @@ const unstable: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads every row of the account, and every message of every stream and bucket whose subject or text has one of `names`: the
- * account's id and the ids that stand in subjects without it, as those of destinations do.
+ * Reads every row of the account, and every message of the log whose subject or text contains the account's id or one
+ * of `names`, which are ids in subjects that do not contain the account's, such as ids of destinations.
  */
 export async function readStateOfAccount(
   { pool, log }: { readonly pool: Pool; readonly log: LogConnection },
@@ -58,7 +58,7 @@ async function streamNames(log: LogConnection): Promise<readonly string[]> {
   return names.toSorted();
 }
 
-/** Each message as text: its sequence, its subject and its bytes. */
+/** Each message as text, with its sequence, subject and payload. */
 async function messagesOf(log: LogConnection, stream: string): Promise<readonly string[]> {
   const { state } = await log[client].jsm.streams.info(stream);
   const texts: string[] = [];

@@ -7,7 +7,7 @@ import type { AccountConfig, SnapshotEntity } from '../contracts/config/account-
 
 export type TestCollections = Partial<Record<CollectionName, readonly SnapshotEntity[]>>;
 
-/** A configuration as it is published, with the collections given and nothing else. */
+/** A published configuration with the given collections; all other collections are empty. */
 export function testAccountConfig(
   collections: TestCollections,
   own: Partial<Omit<AccountConfig, 'collections'>> = {},
@@ -24,7 +24,7 @@ export function testAccountConfig(
   };
 }
 
-/** As `testAccountConfig`, in the form that followers of the configuration have. */
+/** The configuration of `testAccountConfig` in the form in which services follow it. */
 export function testLiveConfig(...published: Parameters<typeof testAccountConfig>): LiveConfig {
   return readLiveConfig(decodeAccountConfig(encodeAccountConfig(testAccountConfig(...published))));
 }

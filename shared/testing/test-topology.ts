@@ -5,11 +5,11 @@ import { defaultsOf } from '../runtime/env.ts';
 const mebibyte = 1024 ** 2;
 
 type OwnSettings = Partial<TopologySettings> & {
-  /** Size of each stream that has none of its own, in bytes. Default 64 MiB. */
+  /** Maximum size of each stream whose own maximum is not given, in bytes. Default 64 MiB. */
   readonly streamBytesMax?: number;
 };
 
-/** A log that the server of a test has room for: one partition unless a test says more, the rest as in production. */
+/** Settings of a log with small streams for a test's server: by default one partition, all else as in production. */
 export function testTopology({ streamBytesMax = 64 * mebibyte, ...own }: OwnSettings = {}): TopologySettings {
   return {
     ...readTopologySettings(defaultsOf(topologyEnv)),

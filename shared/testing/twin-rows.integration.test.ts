@@ -40,7 +40,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Tables that refer to `accounts`, where no twin stands. */
+/** Tables that refer to `accounts`, whose rows have no twins. */
 const withoutTwins = [
   'api_keys',
   'approvals',
@@ -64,7 +64,7 @@ test('twins: every table whose rows belong to an account has them, but those tha
   expect((await accountTables(pool)).filter((name) => !having.includes(name))).toEqual(withoutTwins);
 });
 
-/** With the account named, each changes one row. */
+/** Each statement changes one row if a condition on the account is added. */
 const statements = [
   `update violations set count = count + 1 where rule = 'r'`,
   `delete from violations where hour >= now() - interval '8 days'`,

@@ -1,25 +1,25 @@
 import { Client } from 'pg';
 import type { Pool } from 'pg';
 
-/** Stands in every row of a twin that can hold text, and nowhere else: where it is seen, one account has read another's. */
+/** Text in every row of a twin that can hold text. Anywhere else it shows that one account has read another's rows. */
 export const twinMark = 'row-of-the-twin-account';
 
 /** First characters of the id of a twin account. */
 const twinPrefix = '0000dead';
 
 /**
- * Gives every account of a test's database a twin that holds the same: whatever is inserted or updated in a table with an
- * `account_id` is there a second time, under the twin's account id and with `twinMark` in its texts. So every statement of
- * every test meets another account with the same ids, and a filter by account that is missing shows:
+ * Gives every account of a test's database a twin: triggers repeat each insert and update in a table with an
+ * `account_id` under the twin's account id, with `twinMark` in the texts. So every statement of every test meets
+ * another account with the same ids, and a missing filter by account shows:
  *
  * - a statement that changes rows of an account and of its twin fails;
- * - a statement that changes the twin of a visitor, its identities, merges, erasures or experiments fails, since nothing happens
- *   to that account;
- * - a row that takes over `twinMark` from the twin fails.
+ * - a statement that changes only rows of twins fails, since no test acts for a twin, except in two tables of recent
+ *   events;
+ * - a statement that copies `twinMark` from a twin into a row of another account fails.
  *
- * Tables are found as migrations make them. Those that refer to `accounts` have no twins: their rows are reached through the
- * interface, whose tests of access have accounts of the same content. Jobs of all accounts find nothing to do in the rows of a
- * twin, or may change those that `dueRows` names.
+ * Tables get their triggers when migrations create or alter them. Tables that refer to `accounts` have no twins,
+ * because their rows are reached through the API, whose access tests have accounts with the same content. Jobs for all
+ * accounts find nothing to do in a twin's rows, except in the rows that `dueRows` names, which they may change.
  */
 export async function installTwins(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
@@ -31,7 +31,7 @@ export async function installTwins(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Runs a statement whose rows get no twins: so many that their triggers would take as long as the test. */
+/** Runs a statement whose rows get no twins, for so many rows that the triggers would take as long as the test. */
 export async function withoutTwins(pool: Pool, sql: string, values: readonly unknown[]): Promise<void> {
   const session = await pool.connect();
   try {
@@ -44,13 +44,13 @@ export async function withoutTwins(pool: Pool, sql: string, values: readonly unk
   }
 }
 
-/** A condition for rows of no twin, for tests that look through a whole table. */
+/** An SQL condition that excludes rows of twins, for tests that search a whole table. */
 export const notOfTwin = (alias: string): string => `${alias}::text not like '%${twinPrefix}-%'`;
 
-/** The twin of an account, as tests of the twins themselves name it. */
+/** The id of an account's twin, for tests of the twins themselves. */
 export const twinOf = (accountId: string): string => `${twinPrefix}${accountId.slice(twinPrefix.length)}`;
 
-/** SQL by table: rows that a job of all accounts changes or deletes when they are old. */
+/** SQL conditions by table, for rows that a job for all accounts changes or deletes once they are old. */
 const dueRows = {
   violations: "hour < now() - interval '8 days'",
   identity_counts: "hour < now() - interval '8 days'",

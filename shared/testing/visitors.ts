@@ -5,7 +5,7 @@ import type { ErasureRequest, EraseOptions } from '../visitors/erase-visitor.ts'
 import { nothingLeftOut } from '../visitors/visitor-store.ts';
 import type { LeftOut, VisitorOutcome, VisitorStore } from '../visitors/visitor-store.ts';
 
-/** Visitors that are all to be written: nothing is known of what is looked up. */
+/** A visitor store whose look-ups find nothing, so that `resolve` writes every visitor. */
 export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore, 'resolve' | 'lookUp' | 'distrust'> {
   return {
     distrust: () => undefined,
@@ -17,7 +17,7 @@ export function resolvedBy(resolve: VisitorStore['resolve']): Pick<VisitorStore,
   };
 }
 
-/** Sums the requests of events that were left out. */
+/** Sums, by reason, the changes that events requested and that were refused. */
 export function sumLeftOut(outcomes: readonly VisitorOutcome[]): LeftOut {
   const sum: Record<keyof LeftOut, number> = { ...nothingLeftOut };
   for (const outcome of outcomes) {

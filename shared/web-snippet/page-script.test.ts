@@ -18,19 +18,19 @@ type Row = {
 type PageOptions = {
   readonly cookie?: string;
   readonly href?: string;
-  /** Calls that were made before the script was there. */
+  /** Calls that were made before the script was loaded. */
   readonly queue?: readonly unknown[];
-  /** Whether page views are sent by themselves. */
+  /** Whether page views are sent automatically. */
   readonly pages?: boolean;
   readonly prerendering?: boolean;
-  /** `data-signals`, and what the page's consent platform defines. */
+  /** `data-signals`, and the globals that the page's consent platforms define. */
   readonly signals?: string;
   readonly platform?: object;
-  /** How a fetch of events ends. */
+  /** Answers a POST of events; by default with success. */
   readonly post?: () => Promise<Response>;
 };
 
-/** A page with the script as it is served, which keeps what the script sends. */
+/** Opens a page with the script as served, and records what the script sends. */
 function openPage(options: PageOptions = {}) {
   const { cookie = '', href = 'https://shop.test/', queue = [], pages = false, prerendering = false, post } = options;
   const { signals, platform = {} } = options;
@@ -91,7 +91,7 @@ function openPage(options: PageOptions = {}) {
     fetch: async (_address: string, init?: { readonly body: string; readonly keepalive: boolean }) => {
       asked += 1;
       if (init === undefined) return Response.json({ consent: [{ name: 'ads', granted: true }] });
-      // What a browser does with too much that is to outlive the page.
+      // As in browsers, the bodies of keepalive requests, which may outlive the page, are limited.
       if (init.keepalive && Buffer.byteLength(init.body) > 64 * 1024) throw new TypeError('keepalive');
       const answer = post === undefined ? Response.json({ success: true }) : await post();
       if (answer.ok) take(init.body);
@@ -138,7 +138,7 @@ const ofThrowingGetter = Object.defineProperty({}, 'bad', {
 const { proxy: ofRevokedProxy, revoke } = Proxy.revocable({}, {});
 revoke();
 
-/** Values of which no JSON can be made, or too much of it, and what is sent of a property that has one. */
+/** Values that cannot be JSON or are odd or too large, and the value sent for such a property; undefined: left out. */
 const values: readonly (readonly [name: string, value: unknown, sent: unknown])[] = [
   ['a BigInt', 10n, '10'],
   ['a BigInt inside', { deep: [10n] }, { deep: ['10'] }],

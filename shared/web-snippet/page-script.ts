@@ -51,7 +51,7 @@ type Page = {
     ): { createScriptURL(url: string): string };
   };
   readonly history: { pushState(...given: unknown[]): void; replaceState(...given: unknown[]): void };
-  /** IAB consent API of the page's consent platform. */
+  /** IAB consent APIs of the page's consent platform: TCF and GPP. */
   __tcfapi?(command: 'addEventListener', version: 2, listen: (data: TcfData | null, isDone: boolean) => void): void;
   __gpp?(command: 'addEventListener', listen: (event: { readonly pingData?: GppData } | null) => void): void;
   readonly OptanonActiveGroups?: unknown;
@@ -66,7 +66,7 @@ type GppData = {
 type Purpose = { readonly name: string; readonly granted: boolean };
 type Settings = {
   readonly consent: readonly Purpose[];
-  /** Versions of the source's container of tags and of the script that runs it. */
+  /** Versions of the source's container of tags, and of the script that runs the container. */
   readonly tags?: { readonly container: string; readonly script: string };
 };
 
@@ -74,12 +74,12 @@ const page = globalThis as unknown as Page;
 const { document, location, navigator, screen, history } = page;
 
 const heldMax = 500;
-/** Events that happened before the tag script was loaded, which it receives afterwards. */
+/** Maximum events that are kept for the tag script until it is loaded. */
 const earlyMax = 50;
 const batchMax = 20;
 const lingerMs = 250;
 const triesMax = 6;
-/** A browser accepts 64 KiB of beacons of a page at a time, and a character may be three bytes. */
+/** A browser accepts 64 KiB of beacons per page at a time, and a character may be three bytes. */
 const beaconCharactersMax = 20_000;
 /**
  * Maximum length of an event's properties as JSON. The gateway refuses events over 64 KiB, so larger properties are
@@ -91,7 +91,7 @@ const textCharactersMax = 2_000;
 const idCharactersMax = 400;
 const yearS = 31_536_000;
 const idCookie = 'sluice_visitor_id';
-/** Address parameters and cookies of ad platforms: names as in shared/contracts/events/click-ids.ts. */
+/** Names of ad platforms' address parameters, and below of their cookies, from shared/contracts/events/click-ids.ts. */
 const clickParameters =
   /^([a-z]*clid|msclkid|[gw]braid|li_fat_id|sccid|epik|rdt_cid|oppref|rtid|tblci|dicbo|irclickid|im_ref|aleid|admitad_uid|clickref|_?ef_transaction_id|postback_?id|(bw_)?auction_id|rokt_tracking_id|ttd_click_id|(impact|outbrain|taboola)_cid)$/i;
 /** Cookies of consent platforms, by `data-signals` word; events carry them under that word. */
@@ -115,7 +115,7 @@ function start(script: Element): void {
   let externalId: string | undefined;
   let userHash: string | undefined;
   let viewed: string | undefined;
-  /** Rows of a batch, oldest first; they wait for consent, or briefly for more rows. */
+  /** Rows that wait for consent, or briefly for more rows, oldest first. */
   let rows: Fields[] = [];
   let sending: Fields[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -132,7 +132,7 @@ function start(script: Element): void {
   let withdrawing = false;
   const maySend = (): boolean => withdrawing || isAgreed();
 
-  /** The visitor id. Not stored before the visitor may be tracked. */
+  /** Reads or creates the visitor id, and stores it. Called only once the visitor may be tracked. */
   const visitorId = (): string => {
     const kept = readCookie(idCookie);
     const id = isId(kept) ? kept : newId();
@@ -160,7 +160,7 @@ function start(script: Element): void {
     sendSoon(lingerMs);
   };
 
-  /** Passes events to the tag script, including those from before it was loaded. */
+  /** Passes an event to the tag script, or keeps it until that script is loaded. */
   const hear = (event: string, properties: Fields): void => {
     const onEvent = page.sluice?.tags?.onEvent;
     if (onEvent) onEvent(event, properties);
@@ -196,7 +196,7 @@ function start(script: Element): void {
     }, ms);
   };
 
-  /** The next rows to send: their visitor is known by now. */
+  /** Takes the next rows to send, and adds the visitor id, signals and consent, which are known by now. */
   const take = (): Fields[] => {
     const userId = visitorId();
     // The consent platform may have answered after the event.
@@ -231,13 +231,13 @@ function start(script: Element): void {
       const waitS = Number(answer?.headers.get('retry-after')) || Math.random() * 2 ** tries;
       return sendSoon(waitS * 1_000);
     }
-    // Rows that are permanently refused or out of retries do not block later ones.
+    // Rows that are permanently refused or out of retries are dropped, so that they do not block later ones.
     tries = 0;
     sending = [];
     if (rows.length > 0) sendSoon(0);
   };
 
-  /** The page is closing: the remaining rows are sent as beacons. Events have ids, so rows sent twice count once. */
+  /** Sends the remaining rows as beacons, since the page may close. Events have ids, so rows sent twice count once. */
   const sendLast = (): void => {
     const refused: Fields[] = [];
     while (maySend() && rows.length > 0) {
@@ -251,7 +251,7 @@ function start(script: Element): void {
     rows.unshift(...refused);
   };
 
-  // An anchor stays within the page, unless it is the route of an application.
+  // An anchor does not make another page, unless it is the route of an application.
   const addressOfPage = (): string => location.href.replace(/#(?!!?\/).*$/, '');
   const viewPage = (): void => {
     const address = addressOfPage();
@@ -279,7 +279,7 @@ function start(script: Element): void {
       withdrawing = before && !isAgreed();
       consentToSend = true;
       page.sluice?.tags?.onConsent?.();
-      // Sent with the first row: all waiting rows were consented to before, or are now.
+      // The decision goes with the first waiting row, because all of them were consented to before, or are now.
       add('$identify', {}, {});
     },
     reset: () => {
@@ -314,7 +314,7 @@ function start(script: Element): void {
     page.addEventListener('popstate', viewPage);
     page.addEventListener('pageshow', ({ persisted }) => {
       if (persisted !== true) return;
-      // The page returns from the back/forward cache: it is viewed again.
+      // A page that returns from the back/forward cache is viewed again.
       viewed = undefined;
       viewPage();
     });
@@ -431,7 +431,7 @@ function surroundings(): Fields {
   return plain(fields);
 }
 
-/** Reads the page's consent platform for the signals in `data-signals`; queried once the platform's API exists. */
+/** Returns a function that reads the signals named in `data-signals`; an API is subscribed to once it exists. */
 function createSignals(words: string): () => Fields {
   const wanted = words.split(/[\s,]+/);
   const said: Fields = {};
@@ -469,7 +469,7 @@ function createSignals(words: string): () => Fields {
   return read;
 }
 
-/** The response; undefined where fetch rejects or throws. */
+/** The response; undefined if fetch rejects or throws. */
 async function ask(url: string, init?: RequestInit): Promise<Response | undefined> {
   try {
     return await fetch(url, init);
@@ -509,7 +509,7 @@ function writeCookie(name: string, value: string, ageS: number): void {
   }
 }
 
-/** A random UUID; the browser's own function exists on secure pages only. */
+/** A random UUID; `crypto.randomUUID` exists on secure pages only. */
 const newId = (): string =>
   '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) =>
     (Number(digit) ^ ((crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) & (15 >> (Number(digit) / 4)))).toString(16),
@@ -518,7 +518,7 @@ const newId = (): string =>
 const { currentScript } = document;
 if (currentScript !== null) {
   const begin = (): void => start(currentScript);
-  // Calls stay queued until the page is visible.
+  // Calls stay queued until a prerendered page is visited.
   if (document.prerendering === true) document.addEventListener('prerenderingchange', begin);
   else begin();
 }

@@ -1,8 +1,8 @@
 /*
- * The source of `/sluice-tags.js`: it runs a tag manager's container in a page. `/sluice.js` loads it where the
- * source has one, and passes the visitor's data in `sluice.tags`. The build bundles it with its imports into one
- * small script. It evaluates no text: a CustomScript becomes a script element, with the nonce of the page's own
- * script where there is one, and runs only if the page's policy permits it.
+ * The source of `/sluice-tags.js`, which runs a tag manager's container in a page. `/sluice.js` loads this script if
+ * the source has a container, and passes the visitor's data in `sluice.tags`. The build bundles it with its imports
+ * into one small script. It evaluates no text: a CustomScript becomes a script element, with the nonce of the page's
+ * `/sluice.js` element if that has one, and runs only if the page's policy permits it.
  */
 
 import { holds } from './tags/page-logic.ts';
@@ -28,16 +28,16 @@ type ScriptElement = {
 export type Handover = {
   readonly address: string;
   readonly nonce: string | undefined;
-  /** Events of the page so far. */
+  /** Events of the page before this script was loaded, oldest first. */
   readonly events: (readonly [name: string, properties: Fields])[];
-  /** The visitor's decisions, and the defaults for undecided visitors. */
+  /** The visitor's decisions by purpose, and the defaults for purposes without a decision. */
   decided(): Readonly<Record<string, boolean>>;
   defaults(): Readonly<Record<string, boolean>>;
   track(name: string, properties: Record<string, unknown>): void;
-  /** Called for each further event, and after each decision. */
+  /** Set by this script; `/sluice.js` calls them for each further event and after each decision. */
   onEvent?: (name: string, properties: Fields) => void;
   onConsent?: () => void;
-  /** Set by a running script. */
+  /** Set by a CustomScript once it runs, which shows whether the page's policy blocked it. */
   ran?: number;
 };
 
@@ -62,7 +62,7 @@ type Page = {
   addEventListener(type: string, listen: () => void, capture?: boolean): void;
 };
 
-/** A moment that triggers may wait for. */
+/** An occurrence in the page that may fire triggers. */
 type Happening = {
   readonly type: string;
   readonly name?: string;
@@ -83,7 +83,7 @@ const textOf = (value: unknown): string =>
 const own = <Value>(object: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** An object's own member at a dotted path. */
+/** The value at a dotted path of own members; undefined if there is none. */
 function at(value: unknown, path: string): unknown {
   let found = value;
   for (const name of path.split('.')) {
@@ -96,7 +96,7 @@ function at(value: unknown, path: string): unknown {
 function run({ variables, triggers, tags }: Container): void {
   const fired = new Map<ContainerTrigger, number>();
   const done = new Set<ContainerTag>();
-  /** Tags that wait for consent, with the event that last fired them. */
+  /** Tags that wait for consent, with the happening that last fired them. */
   const waiting = new Map<ContainerTag, Happening>();
   const layer: Record<string, unknown> = {};
 
@@ -250,7 +250,7 @@ function listen(
   };
   const dataLayer = (page.dataLayer ??= []);
   const push = dataLayer.push.bind(dataLayer);
-  // As in other tag managers, earlier pushes count too.
+  // As in other tag managers, pushes from before the script was loaded count too.
   for (const item of dataLayer.slice()) pushed(item);
   dataLayer.push = (...items) => {
     const length = push(...items);

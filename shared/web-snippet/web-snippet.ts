@@ -5,19 +5,19 @@ import { compiledPath } from '../runtime/compiled-path.ts';
 /** A page script, as served. */
 export type WebSnippet = {
   readonly script: string;
-  /** The content hash in its address: a changed script has another address. */
+  /** Hash of the content, a part of the script's address, so that a changed script has another address. */
   readonly hash: string;
 };
 
-/** Build output path of the minified script. */
+/** Build output path of the minified page script. */
 export const pageScriptPath = compiledPath(new URL('./page-script.ts', import.meta.url)).replace(/\.js$/, '.min');
 
-/** Build output path of the tag script. */
+/** Build output path of the minified tag script. */
 export const tagScriptPath = compiledPath(new URL('./tag-script.ts', import.meta.url)).replace(/\.js$/, '.min');
 
 const known = new Map<string, WebSnippet>();
 
-/** The built script. */
+/** The built page script. */
 export const readWebSnippet = (): WebSnippet => readBuilt(pageScriptPath);
 
 /** The built tag script. */
@@ -33,10 +33,10 @@ function readBuilt(path: string): WebSnippet {
   return snippet;
 }
 
-/** The address part of the scripts. */
+/** The first 16 hex digits of a text's SHA-256. */
 export const hashOf = (text: string): string => hash('sha256', text, 'hex').slice(0, 16);
 
-/** The HTML of a page that tracks: a queue for calls before the script loads, and the script. */
+/** The HTML that installs tracking in a page: a queue for calls before the script loads, and the script. */
 export function installScript(ingestUrl: string, key: string): string {
   const queue = 'window.sluice=window.sluice||function(){(sluice.q=sluice.q||[]).push(arguments)}';
   const src = `${ingestUrl.replace(/\/+$/, '')}/sluice.js?v=${readWebSnippet().hash}`;

@@ -4,6 +4,6 @@ import { createTokenSource } from './token-source.ts';
 import type { TokenSource } from './token-source.ts';
 import { createBucketTokenStore } from './token-store.ts';
 
-/** Platforms' access tokens, shared through a bucket, where they are sealed. */
+/** The source of platforms' access tokens, which processes share, sealed, through a bucket. */
 export const createBucketTokens = (bucket: () => Bucket, box: SecretBox): TokenSource =>
   createTokenSource({ store: createBucketTokenStore(bucket, box) });

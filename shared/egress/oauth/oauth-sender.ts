@@ -5,9 +5,9 @@ import { authorized } from './authorized.ts';
 import type { TokenResult, TokenSource } from './token-source.ts';
 
 /**
- * A sender that obtains the token for a request. A token that the platform rejects is replaced, once a request.
- * Without a token nothing is sent and the events are retried; if the platform refuses to issue one, the destination
- * is paused until the operator fixes its credentials.
+ * A sender that obtains the token for a request. A token that the platform rejects is replaced, once per request.
+ * Without a token nothing is sent and the events are retried; if the platform refuses to issue a token, the
+ * destination is paused until the operator fixes its credentials.
  */
 export function withOAuth(sender: Sender, tokens: TokenSource): Sender {
   const sendWithToken = async (

@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const box = createSecretBox(Buffer.alloc(32, 7).toString('base64'));
 
-/** As another process has it: nothing is known in memory. */
+/** A token source as in another process, with no token in memory. */
 const newSource = (): TokenSource =>
   createTokenSource({ store: createBucketTokenStore(() => bucket, box), now: () => nowMs });
 

@@ -20,12 +20,12 @@ export type TokenAnswer =
   | {
       readonly kind: 'token';
       readonly accessToken: string;
-      /** How long it is valid, in ms. */
+      /** How long the token is valid, in ms. */
       readonly lifetimeMs: number;
       /** A new refresh token, if the platform issues one with each token. */
       readonly refreshToken: string | undefined;
     }
-  /** The credentials are invalid or expired: a retry is useless until the operator changes them. */
+  /** The credentials are invalid or expired, so a retry is useless until the operator changes them. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** No conclusive response. */
   | { readonly kind: 'unavailable'; readonly reason: string };
@@ -95,7 +95,7 @@ function authenticationOf({ client }: OAuthGrant): ClientAuth {
   // The signed assertion identifies the client.
   if (client === undefined) return () => undefined;
   if (client.sentIn === 'body') return ClientSecretPost(client.secret);
-  // Not encoded: the standard form-encodes id and secret first, which platforms do not decode.
+  // Not form-encoded first, as the standard has it, because platforms do not decode id and secret.
   const authorization = basicAuthorization(client.id, client.secret);
   return (_server, _client, _body, headers) => headers.set('authorization', authorization);
 }
@@ -119,11 +119,11 @@ async function fetchBySender(
   });
   if (sent.kind === 'failed') throw new TokenSendError(sent.reason);
   const { answer } = sent;
-  // Zoho refuses a token with status 200.
+  // Zoho sends a refusal with status 200.
   const said = decodeJson(Buffer.from(answer.body));
   const isRefusal = answer.status === 200 && isJsonObject(said) && typeof said['error'] === 'string';
   const status = isRefusal ? 400 : answer.status;
-  // Viant omits the type, which the standard requires.
+  // Viant omits the token type, which the standard requires.
   const isUntyped = isJsonObject(said) && 'access_token' in said && said['token_type'] === undefined;
   const text = isUntyped ? JSON.stringify({ ...said, token_type: 'bearer' }) : answer.body;
   return new Response(text, { status, headers: { 'content-type': 'application/json' } });

@@ -13,9 +13,9 @@ export type TokenResult =
   /** No token at present. `isRefused`: the platform rejects the credentials; the operator has to change them. */
   | { readonly kind: 'none'; readonly reason: string; readonly isRefused: boolean };
 
-/** Provides access tokens: one process requests each token once, before the current one expires. */
+/** Provides access tokens. One of all processes requests each new token, before the current token expires. */
 export type TokenSource = {
-  /** A token of the grant. `rejected`: a token that the platform no longer accepts and that is replaced. */
+  /** A token of the grant. `rejected`: a token that the platform does not accept any more and that is replaced. */
   get(grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult>;
 };
 
@@ -30,14 +30,14 @@ const grantsMax = 10_000;
 const renewMs = 5 * 60_000;
 /** A token with less time left may expire during the request. */
 const usableMs = 30_000;
-/** If a process dies while it requests a token, the others wait this long. */
+/** How long other processes wait for the one that requests a token, in case it died. */
 const askingMs = 20_000;
 const lookEveryMs = 200;
-/** A refusal is cached for this long; then one process requests again. */
+/** A refusal is cached for this long; then one process requests a token again. */
 const refusalMs = 60_000;
 
 /**
- * Tokens of all destinations of a thread. They are shared with other threads and processes through the store:
+ * Tokens of all destinations of a thread. They are shared with other threads and processes through the store, because
  * platforms limit how often they issue tokens, and some accept a refresh token only once.
  */
 export function createTokenSource({ store, now = Date.now }: TokenSourceOptions): TokenSource {
@@ -80,7 +80,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
     }
   };
 
-  /** One request at a time for each grant. */
+  /** Obtains a token with one request at a time per grant. Never rejects. */
   const obtainOnce = (key: string, grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult> => {
     const running = asking.get(key);
     if (running !== undefined) return running;
@@ -143,7 +143,7 @@ function unavailable(reason: string): TokenResult {
 
 const keys = new WeakMap<OAuthGrant, string>();
 
-/** Equal for equal credentials, whatever the destination. */
+/** The key of a grant in the store, which is the same for equal credentials, whatever the destination. */
 function keyOf(grant: OAuthGrant): string {
   const known = keys.get(grant);
   if (known !== undefined) return known;

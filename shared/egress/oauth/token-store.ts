@@ -12,7 +12,7 @@ export type TokenStore = {
   write(grantHash: string, entry: OAuthEntry, revision: number): Promise<number | undefined>;
 };
 
-/** Over the TOKENS bucket, sealed. `bucket` is called each time: the bucket is reopened with the log. */
+/** A store of sealed tokens in the TOKENS bucket. `bucket` is called each time, since the log may be reconnected. */
 export function createBucketTokenStore(bucket: () => Bucket, box: SecretBox): TokenStore {
   return {
     async read(grantHash) {

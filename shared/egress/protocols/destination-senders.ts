@@ -13,7 +13,7 @@ export type DestinationSendersOptions = {
   readonly tokens: TokenSource;
 };
 
-/** Senders for the requests of any kind: HTTP, with a token where needed, and the other protocols. */
+/** Senders for the requests of every destination kind, over HTTP, with a token if needed, or another protocol. */
 export function createDestinationSenders({ rules, limits, tokens }: DestinationSendersOptions): Senders {
   const senders = createSenders({ rules, lookupFor: createGuardedLookup(rules), limits });
   const withProtocols = createProtocolSenders({ protocols, rules, limits });

@@ -15,13 +15,13 @@ export type GuardedSocketOptions = {
   /** Limit for lookup, connection and TLS handshake together. */
   readonly connectTimeoutMs: number;
   readonly resolveName?: ResolveName | undefined;
-  /** Certificate authorities; undefined: those of the system. */
+  /** Certificate authorities; undefined: the system's. */
   readonly trusted?: SecureContext | undefined;
 };
 
 /**
- * Connects with the same checks as HTTP requests: the address is checked as written, as resolved and as connected,
- * before a byte is sent.
+ * Connects with the same checks as for HTTP requests: the address is checked as written, as resolved and as
+ * connected, before a byte is sent.
  */
 export function createGuardedSockets(options: GuardedSocketOptions): Connect {
   const { ports, connectTimeoutMs, trusted } = options;
@@ -33,7 +33,7 @@ export function createGuardedSockets(options: GuardedSocketOptions): Connect {
       const target = { protocol: 'http:', hostname: host, host, port: String(port) };
       connector(target, (...[error, socket]) => {
         if (error !== null) return reject(error);
-        // Until a client listens; a close event follows.
+        // Ignored until a client listens, because a close event follows.
         socket.on('error', () => undefined);
         resolve(socket);
       });

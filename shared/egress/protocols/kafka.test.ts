@@ -10,7 +10,7 @@ import { createScramServer } from '../testing/scram-server.ts';
 import { kafkaProtocol } from './kafka.ts';
 import { createProtocolSenders } from './protocol-sender.ts';
 
-// Against a scripted broker: a Kafka would need a Java runtime, which the tests do not bring.
+// Tested with a scripted broker, because Kafka itself needs a Java runtime, which the tests do not install.
 
 type SenderOptions = { readonly totalTimeoutMs?: number; readonly trusted?: SecureContext };
 

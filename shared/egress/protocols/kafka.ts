@@ -25,13 +25,13 @@ const produce = Compile(Produce);
 const standardPort = 9_092;
 const mechanisms: ReadonlySet<string> = new Set(['plain', 'scram-sha-256', 'scram-sha-512']);
 /**
- * Within one request: the client finds a new leader, and the broker deduplicates by the producer's sequence numbers.
+ * Retries within one request: the client finds a new leader, and the broker deduplicates by sequence numbers.
  */
 const retry = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
 
 /**
  * Apache Kafka: an idempotent producer that waits for all in-sync replicas. The host of the URL is the first
- * bootstrap broker, `brokers` in its query are further ones, `sasl` is the login mechanism. The response is
+ * bootstrap broker; in its query, `brokers` lists further ones and `sasl` is the login mechanism. The response is
  * `{"stored": 3}`, or `{"error": "MESSAGE_TOO_LARGE"}` if not all were stored. https://kafka.apache.org/protocol.html
  */
 export const kafkaProtocol: Protocol = {
@@ -58,7 +58,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
       sockets.delete(socket);
       isUsable = false;
     });
-    // The client uses only these members of a socket.
+    // The client uses only members of a socket that PendingSocket has.
     return socket as unknown as Socket;
   };
   const sasl = saslOf(request, url);
@@ -75,7 +75,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    // The partitioner of the Java clients: a key has the same partition for every producer of the topic.
+    // The partitioner of the Java clients, so that a key has the same partition for every producer of the topic.
     createPartitioner: Partitioners.DefaultPartitioner,
     retry,
   });
@@ -126,7 +126,7 @@ function saslOf(request: OutboundRequest, url: URL): SASLOptions | undefined {
 }
 
 /**
- * Error types for the login, its permissions, or a wrong or missing topic.
+ * Error types that concern the login, its permissions, or a wrong or missing topic.
  * https://kafka.apache.org/protocol.html#protocol_error_codes
  */
 const ofAccess: ReadonlySet<string> = new Set([
@@ -140,7 +140,7 @@ const ofAccess: ReadonlySet<string> = new Set([
   'UNSUPPORTED_SASL_MECHANISM',
 ]);
 const tooLarge: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE']);
-/** Error types for a message. */
+/** Error types that concern a message. */
 const ofMessage: ReadonlySet<string> = new Set(['INVALID_RECORD', 'INVALID_TIMESTAMP', 'POLICY_VIOLATION']);
 
 /** The broker's error as a response; undefined for other errors. */

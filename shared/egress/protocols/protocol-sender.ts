@@ -20,7 +20,7 @@ export type ProtocolOptions = {
 /** How long a session without a request is kept, in ms. */
 const idleMs = 30_000;
 
-/** Adds the other protocols to an HTTP sender. Sessions belong to one sender: a login is never shared. */
+/** Adds the other protocols to an HTTP sender. A session belongs to one sender, so that a login is never shared. */
 export function createProtocolSenders(options: ProtocolOptions): (sender: Sender) => Sender {
   const { protocols, rules, limits, resolveName, trusted } = options;
   const speakers = new Map<string, Speaker>();
@@ -56,19 +56,19 @@ const always = (): boolean => true;
 
 type Speaker = { readonly protocol: Protocol; readonly network: Network };
 
-/** Connections of a session that is being opened, and whether its request already ended. */
+/** Connections of a session that is being opened, and whether the request has already ended. */
 type Opening = { readonly sockets: Socket[]; isOver: boolean };
 
 const overBefore = (): Error => new SenderClosedError('sending: the request was over before it began');
 
 type Idle = { readonly key: string; readonly session: Session; readonly timer: NodeJS.Timeout };
 
-/** The sessions of one sender. Excess requests wait, up to the sender's limit. */
+/** The sessions of one sender, at most `sessionsMax` of the protocol. Further requests wait in order of arrival. */
 class Sessions {
   readonly #speaker: Speaker;
   readonly #totalTimeoutMs: number;
   readonly #idle: Idle[] = [];
-  /** Ends a request that is in flight. */
+  /** Functions that end the requests in flight. */
   readonly #ends = new Set<(error: Error) => void>();
   readonly #waiting: (() => void)[] = [];
   #busy = 0;
@@ -154,7 +154,7 @@ class Sessions {
       return socket;
     };
     const session = await protocol.open(request, { ...network, connect });
-    // From now on the session closes them.
+    // From now on the session closes its sockets.
     opening.sockets.length = 0;
     return session;
   }
@@ -164,7 +164,7 @@ class Sessions {
     if (!mayBegin()) throw new WithdrawnError('sending: the request was withdrawn');
   }
 
-  /** Sessions with another server or login belong to earlier settings. */
+  /** Takes an idle session. Those with another server or login belong to earlier settings and are closed. */
   #takeIdle(key: string): Session | undefined {
     this.#dropIdle((idle) => idle.key !== key || !idle.session.isUsable);
     const idle = this.#idle.pop();
@@ -190,7 +190,7 @@ class Sessions {
   }
 }
 
-/** The server with its options and the login: requests with the same key share sessions. */
+/** A key made of server, options and login; requests with the same key share sessions. */
 function keyOf({ url, headers }: OutboundRequest): string {
   return JSON.stringify([url, headers['authorization']]);
 }

@@ -3,19 +3,19 @@ import type { SecureContext } from 'node:tls';
 import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
 
 /**
- * A protocol other than HTTP. Kinds describe requests as for HTTP: the scheme of the URL names the protocol, its host
- * the server, an Authorization header (Basic) the login, and the body the command as JSON. The answer has an HTTP
- * status, so that it is classified like any other, and the server's own codes as JSON.
+ * A protocol other than HTTP. Destination kinds describe requests as for HTTP: the URL's scheme names the protocol,
+ * the URL's host the server, an Authorization header (Basic) the login, and the body contains the command as JSON. The
+ * answer has an HTTP status, so that it is classified like any other, and the server's own codes as JSON.
  */
 export type Protocol = {
-  /** Includes the colon: `redis:`. */
+  /** URL schemes with the colon, such as `redis:`. */
   readonly schemes: readonly string[];
   /** Server ports below 1024, in addition to the ports that every destination may use. */
   readonly ports: readonly number[];
-  /** Sessions of one destination. */
+  /** Maximum sessions per sender. */
   readonly sessionsMax: number;
   /**
-   * Connects and logs in. Rejects with RefusedError where the server refuses, with any other error where it is
+   * Connects and logs in. Rejects with RefusedError if the server refuses, and with another error if it is
    * unreachable. The caller destroys the sockets after a rejection or a timeout.
    */
   open(request: OutboundRequest, network: Network): Promise<Session>;
@@ -23,11 +23,11 @@ export type Protocol = {
 
 /** Serves one request at a time. */
 export type Session = {
-  /** False once its connection ended. */
+  /** False once the session must not be used any more, such as after its connection ended. */
   readonly isUsable: boolean;
-  /** Rejects if the response is incomplete; the session is then closed. */
+  /** Rejects if there is no complete response; the caller then closes the session. */
   exchange(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** Ends its connections at once. */
+  /** Ends the session's connections at once. */
   close(): void;
 };
 
@@ -38,12 +38,12 @@ export type ConnectTarget = {
   readonly isSecure: boolean;
 };
 
-/** Connects to an address that the egress rules allow; secure: with TLS and a verified certificate. */
+/** Connects to an address that the egress rules allow; if `isSecure`, with TLS and a verified certificate. */
 export type Connect = (target: ConnectTarget) => Promise<Socket>;
 
 export type Network = {
   readonly connect: Connect;
-  /** Certificate authorities; undefined: those of the system. */
+  /** Certificate authorities; undefined: the system's. */
   readonly trusted: SecureContext | undefined;
   /** Limit for one connection with its TLS handshake, enforced by `connect`. */
   readonly connectTimeoutMs: number;

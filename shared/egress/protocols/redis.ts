@@ -24,7 +24,7 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
   const redis = new Redis({
     Connector: connectorOf(AbstractConnector, socket),
     lazyConnect: true,
-    // RESP 2: all versions and compatible servers support it.
+    // All Redis versions and compatible servers support RESP 2.
     protocol: 2,
     enableReadyCheck: false,
     enableOfflineQueue: false,
@@ -40,7 +40,7 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
     socket.destroy();
   };
   socket.once('close', () => (isUsable = false));
-  // Commands reject with the same error.
+  // Ignored, because the commands reject with the same error.
   redis.on('error', () => undefined);
   try {
     await redis.connect();
@@ -50,8 +50,8 @@ async function openSession(request: OutboundRequest, socket: Socket): Promise<Se
       await refusedFor(redis.call('AUTH', ...(user === '' ? [password] : [user, password])));
     }
     const database = /^\/(\d{1,4})$/.exec(new URL(request.url).pathname)?.[1] ?? '0';
-    // A ping if there is no database to select: a server without a free client slot, or one that requires a login,
-    // refuses here.
+    // A ping if there is no database to select, because a server without a free client slot, or one that requires a
+    // login, refuses here.
     await refusedFor(database === '0' ? redis.call('PING') : redis.call('SELECT', database));
   } catch (error) {
     close();
@@ -111,6 +111,6 @@ async function refusedFor(reply: Promise<unknown>): Promise<void> {
 function refusal(error: Error): OutboundAnswer {
   const word = firstWord(error);
   if (/max number of clients/.test(error.message)) return protocolAnswer(429, { error: word });
-  // A login without a configured password, and a database out of range, are ERR.
+  // Redis answers ERR to a login if no password is configured, and to a database out of range.
   return protocolAnswer(ofAccess.has(word) || word === 'ERR' ? 401 : 503, { error: word });
 }

@@ -12,7 +12,7 @@ import { createProtocolSenders } from './protocol-sender.ts';
 import { smtpProtocol } from './smtp.ts';
 import type { Mail } from './smtp.ts';
 
-// Against smtp-server, an SMTP server in this process.
+// Tested with smtp-server, an SMTP server in the test's process.
 
 type Received = {
   readonly from: string;

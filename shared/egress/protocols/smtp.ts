@@ -25,7 +25,7 @@ export type Mail = Static<typeof Mail>;
 const standardPorts: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp+starttls:': 587, 'smtp:': 25 };
 
 /**
- * SMTP: one message a request. `smtps` uses TLS from the start, `smtp+starttls` requires it before any other command,
+ * SMTP: one message per request. `smtps` uses TLS from the start, `smtp+starttls` requires it before login and message,
  * `smtp` uses none. The response is `{"accepted": 1, "rejected": 0}`, or `{"code": 550, "enhanced": "5.1.1"}` from
  * the server's reply. https://www.rfc-editor.org/rfc/rfc5321, https://www.rfc-editor.org/rfc/rfc3463
  */
@@ -106,7 +106,7 @@ async function openSession(request: OutboundRequest, opening: Opening): Promise<
         );
         return protocolAnswer(200, { accepted: sent.accepted.length, rejected: sent.rejected.length });
       } catch (error) {
-        // A half-failed transaction is not continued.
+        // The session is not reused after a transaction that failed halfway.
         isUsable = false;
         const answer = replyOf(error, false);
         if (answer === undefined) throw error;
@@ -125,7 +125,7 @@ function step<Result>(
     const over = (settle: () => void): void => {
       connection.off('error', fail);
       connection.off('end', ended);
-      // An error between two steps closes the session; the close event is handled.
+      // An error between two steps also closes the socket, and the close event makes the session unusable.
       connection.on('error', ignore);
       settle();
     };
@@ -143,7 +143,7 @@ const ignore = (): void => undefined;
 const ofAccess: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 const tooLarge: ReadonlySet<number> = new Set([523, 552]);
 
-/** The meaning of a server's reply; undefined for other errors. Before a message it concerns the destination. */
+/** The response for a server's error reply; undefined for other errors. `isOpening`: the destination is refused. */
 function replyOf(error: unknown, isOpening: boolean): OutboundAnswer | undefined {
   const { responseCode: code, response = '' } = error as { responseCode?: number; response?: string };
   if (code === undefined || code < 400) return undefined;
@@ -158,7 +158,7 @@ function statusOf(code: number, isOpening: boolean): number {
   return tooLarge.has(code) ? 413 : 422;
 }
 
-/** The address of `Shop <shop@example.com>`. */
+/** The bare address in a mailbox such as `Shop <shop@example.com>`. */
 function addressIn(mailbox: string): string {
   return /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox.trim();
 }

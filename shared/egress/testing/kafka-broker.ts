@@ -26,17 +26,17 @@ export type StoredBatch = {
 export type BrokerScript = {
   readonly topic: string;
   readonly partitions: number;
-  /** The announced address of the partitions; default: itself. */
+  /** The address announced for the leader of all partitions; default: the broker's own. */
   readonly leader?: { readonly host: string; readonly port: number };
-  /** Name and password; default: no login. */
+  /** The accepted login, as `name:password`; default: no login. */
   readonly login?: string;
   readonly mechanism?: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
   /** Default: no TLS. */
   readonly tls?: TlsOptions;
-  /** The password with which the server proves itself, if it differs from the login's. */
+  /** The password with which the broker proves its identity, if it is not the login's password. */
   readonly ownPassword?: string;
   /**
-   * The error code of its response to a batch; 0 for none.
+   * The error code of the response to a batch; 0: the batch is stored; `silence`: there is no response.
    * https://kafka.apache.org/protocol.html#protocol_error_codes
    */
   errorOf?(batch: StoredBatch): number | 'silence';
@@ -60,7 +60,7 @@ const versions: Readonly<Record<number, number>> = {
 };
 const errors = { unknownTopic: 3, unsupportedMechanism: 33, unsupportedVersion: 35, saslAuthenticationFailed: 58 };
 
-/** One broker of one topic: the part of https://kafka.apache.org/protocol.html that a producer needs. */
+/** Starts a broker with one topic, with the part of https://kafka.apache.org/protocol.html that a producer needs. */
 export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBroker> {
   const batches: StoredBatch[] = [];
   const sockets = new Set<Socket>();
@@ -94,7 +94,7 @@ export async function startKafkaBroker(script: BrokerScript): Promise<ScriptedBr
     const [api, version, correlation] = [request.int16(), request.int16(), request.int32()];
     request.string();
     const head = int32(correlation);
-    // A request with an unsupported version gets the supported versions, in the oldest format.
+    // An ApiVersions request of any version gets the supported versions, in the oldest format.
     if (api === apis.apiVersions)
       return Buffer.concat([head, apiVersions(version === 0 ? 0 : errors.unsupportedVersion)]);
     if (version !== versions[api]) throw new Error(`version ${version} of ${api} is not spoken`);
@@ -158,7 +158,7 @@ const beforeLogin: ReadonlySet<number> = new Set([apis.apiVersions, apis.saslHan
 type SaslLogin = {
   readonly mechanism: string;
   readonly isDone: boolean;
-  /** Response to a message of the client; undefined: the login is refused. */
+  /** The response to a message of the client; undefined if the login is refused. */
   answer(message: string): string | undefined;
 };
 
@@ -254,7 +254,7 @@ class Reader {
     return Array.from({ length: Math.max(0, this.int32()) }, read);
   }
 
-  /** Zigzag. */
+  /** An integer of variable length in zigzag encoding. */
   varint(): number {
     let value = 0;
     for (let shift = 0; ; shift += 7) {

@@ -59,7 +59,7 @@ export async function startRespServer(answer: RespScript, tls?: TlsOptions): Pro
   };
 }
 
-/** `*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n`; undefined while incomplete. */
+/** Reads the first command, such as `*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n`; undefined while it is incomplete. */
 function readCommand(text: string): { readonly words: readonly string[]; readonly length: number } | undefined {
   const head = /^\*(\d+)\r\n/.exec(text);
   if (head === null) return undefined;

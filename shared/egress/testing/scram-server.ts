@@ -3,20 +3,20 @@ import { createHmac, hash, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node
 export type ScramAccount = {
   readonly user: string;
   readonly password: string;
-  /** The server's password; undefined: the client's. */
+  /** The password with which the server proves its identity; undefined: `password`. */
   readonly ownPassword?: string | undefined;
 };
 
 type ScramOptions = {
   readonly digest: 'sha256' | 'sha512';
-  /** Undefined: random. */
+  /** Random if undefined, as is `nonce`. */
   readonly salt?: Buffer;
   readonly nonce?: string;
 };
 
 /**
- * The server's side of SCRAM for one login (RFC 5802 and 7677): answers the client's two messages in turn; undefined
- * refuses the login.
+ * The server's side of SCRAM for one login (RFC 5802 and 7677). The returned function answers the client's two
+ * messages in turn; it returns undefined to refuse the login.
  */
 export function createScramServer(account: ScramAccount, { digest, salt = randomBytes(16), nonce }: ScramOptions) {
   const iterations = 4_096;

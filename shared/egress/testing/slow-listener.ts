@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 
-/** A listener with a full queue: handshakes complete a second or more after they began, once it accepts again. */
+/** A listener with a full queue. Handshakes complete a second or more after they began, once `accept` was called. */
 export async function listenSlowly(): Promise<{ readonly port: number; accept(): void }> {
   const shared = new Int32Array(new SharedArrayBuffer(4));
   const code = `

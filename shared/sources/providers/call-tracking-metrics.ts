@@ -1,7 +1,7 @@
 import { timedSignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
-/** CallTrackingMetrics: an activity when it starts, ends and changes, always with the same id. */
+/** CallTrackingMetrics: one request each when an activity starts, changes and ends, always with the same id. */
 export const callTrackingMetrics = defineSourceKind({
   type: 'CallTrackingMetrics',
   label: 'CallTrackingMetrics',

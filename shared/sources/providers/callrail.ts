@@ -3,9 +3,9 @@ import { bodySignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * CallRail: calls, text messages and forms. The body does not name its webhook, so the fields determine the type; the
- * states of a call before its end look alike. All of them share the call's id. CallRail does not retry, and disables
- * webhooks that fail.
+ * CallRail: calls, text messages and forms. The body does not name its webhook, so the fields determine the event name;
+ * the states of a call before its end look alike. All states of a call share its id. CallRail does not retry, and
+ * disables webhooks that fail.
  */
 export const callRail = defineSourceKind({
   type: 'CallRail',

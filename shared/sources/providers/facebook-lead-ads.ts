@@ -10,11 +10,11 @@ import { bodySignature } from '../sdk/signature.ts';
 import { createEventReader, defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * The Graph API returns the same error for a lead that does not exist (yet) and for one that the token may not read.
+ * Error code of the Graph API, both for a lead that does not exist (yet) and for one that the token may not read.
  */
 const notThere = 100;
 
-/** A lead as the Graph API returns it: `GET /{lead}`, with answers by form field name. */
+/** Reads a lead as the Graph API returns it for `GET /{lead}`, with answers by form field name. */
 const readLead = createEventReader({
   type: 'FacebookLeadAds',
   table: { name: () => standardEvents.lead.label, id: ({ id }) => leadId(id), time: ['created_time'] },

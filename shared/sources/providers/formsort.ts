@@ -22,7 +22,7 @@ export const formsort = defineSourceKind({
   }),
   table: {
     name: ({ finalized }) => (finalized === true ? 'FlowFinalized' : 'FlowLoaded'),
-    // Every state of a flow is a separate request, so without the responder id its content still distinguishes it.
+    // Each state of a flow is a request of its own. Without a responder id, only the content distinguishes responders.
     id: (event) => textOf(event['responder_uuid']) ?? textOf(event['variant_uuid']),
     idCoversContent: true,
     time: ['created_at'],

@@ -5,9 +5,9 @@ import type { SignatureScheme } from '../sdk/signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * Signed payloads, https://docs.gethealthie.com/guides/webhooks#signed-payloads: both headers contain the value after
+ * Signed payloads, https://docs.gethealthie.com/guides/webhooks#signed-payloads. Both headers have their value after a
  * `=`. The signature covers the digest of the body, not the body itself, so the digest has to be checked against the
- * received body. The page does not specify its encoding, so hex and base64 are accepted.
+ * received body. The page does not specify the digest's encoding, so hex and base64 are accepted.
  */
 const signature: SignatureScheme = {
   headers: ['signature', 'content-digest'],
@@ -24,10 +24,10 @@ const signature: SignatureScheme = {
   },
 };
 
-/** Path and query as received: parsing and rebuilding the address would normalise them. */
+/** Extracts path and query as received, because a URL parser would normalise them. */
 const target = /^https:\/\/[^/]*([^?]*)\??(.*)$/;
 
-/** `SHA-256=…` and `sig1=…`: without the base64 padding, which is not signed. */
+/** The value in `SHA-256=…` or `sig1=…`, without base64 padding, which is not signed. */
 const valueOf = (header: string): string | undefined => header.split('=', 2)[1]?.trim() || undefined;
 
 function isDigestOf(body: Uint8Array, digest: string): boolean {

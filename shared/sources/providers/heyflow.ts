@@ -23,7 +23,7 @@ export const heyflow = defineSourceKind({
 
 function listed({ label, variable, values }: JsonObject): FormField {
   const [first]: unknown[] = Array.isArray(values) ? values : [values];
-  // The variable is for machines, the label for people: either may identify the field.
+  // The variable, which is meant for machines, names the field; without one, the label, which is meant for people.
   const name = typeof variable === 'string' && variable !== '' ? variable : label;
   return { label: labelOf(name), value: isJsonObject(first) ? (first['answer'] ?? first['label']) : first };
 }

@@ -3,7 +3,7 @@ import { hubspotSignature } from './hubspot-signature.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
 /**
- * A custom action of a HubSpot workflow: one execution a request, identified by `callbackId`, with the record
+ * A custom action of a HubSpot workflow: one execution per request, identified by `callbackId`, with the record
  * properties that the action requests and the workflow author's inputs.
  */
 export const hubspotActions = defineSourceKind({

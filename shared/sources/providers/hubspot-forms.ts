@@ -54,7 +54,7 @@ export const hubspotForms = defineSourceKind({
     propertyName === 'email' ? [{ label: 'email', value: propertyValue }] : [],
 });
 
-/** A value that is neither text nor number does not come from HubSpot. */
+/** A member of an event id as text; empty for objects and lists, which HubSpot does not send here. */
 const partOfId = (part: unknown): string => (isJsonObject(part) || Array.isArray(part) ? '' : String(part));
 
 function propertiesOf(traits: readonly string[]): Record<string, readonly string[]> {

@@ -29,7 +29,7 @@ export const jotform = defineSourceKind({
   fields: ({ rawRequest }) => membersAsFields(rawRequest),
 });
 
-/** Deeper than the nested questions of any form. */
+/** Maximum nesting that is parsed; no form nests its questions this deeply. */
 const depthMax = 16;
 
 function parseObject(text: string): JsonObject | undefined {

@@ -5,7 +5,7 @@ import { compilePath, valueAt, labelOf } from '../sdk/path.ts';
 import { bodySignature } from '../sdk/signature.ts';
 import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 
-/** Typeform: one request a response. Answers have a type; the question's title indicates the meaning of a text. */
+/** Typeform: one request per response. Answers have a type; the question's title indicates the meaning of a text. */
 export const typeform = defineSourceKind({
   type: 'TypeformWebhooks',
   label: 'Typeform',

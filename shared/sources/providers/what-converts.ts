@@ -1,7 +1,7 @@
 import { textOf } from '../sdk/path.ts';
 import { defineSourceKind } from '../sdk/source-kind.ts';
 
-/** WhatConverts: a lead when it is created and whenever it changes. The lead's type becomes the event name. */
+/** WhatConverts: one request when a lead is created and one per change. The lead's type becomes the event name. */
 export const whatConverts = defineSourceKind({
   type: 'WhatConverts',
   label: 'WhatConverts',

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import { textOf } from './path.ts';
 
-/** An answer of a form: the author's name for the field, and the visitor's text. */
+/** An answer of a form: the author's name for the field, and the visitor's answer. */
 export type FormField = { readonly label: string; readonly value: unknown };
 
 /** The person's properties in the answers of a form. */
@@ -15,8 +15,8 @@ const labelCharactersMax = 120;
 /**
  * The meaning of a field's name. Authors choose the names, so this is a guess by English words; the whole form stays
  * in the event's properties. The guess must be conservative, because a wrong phone number or name reaches every
- * destination. A name has to match as a whole, apart from filler words, and an e-mail address or phone number has to
- * be plausible. The first matching field wins.
+ * destination. A field's name has to match as a whole, apart from filler words; for e-mail addresses and phone numbers
+ * a part of it suffices, but the answer has to be plausible. The first matching field wins.
  */
 const meanings: readonly { readonly trait: string; readonly label: RegExp }[] = [
   {
@@ -44,7 +44,7 @@ const meanings: readonly { readonly trait: string; readonly label: RegExp }[] = 
 /** Filler words that do not change the meaning of a name. */
 const fillers =
   /\b(?:what|whats|s|is|are|your|my|the|please|enter|tell|us|give|provide|can|could|may|we|have|get|i|know|type|write|in|here|optional|required|and (?=your)|contact|customer|billing|lead|client|user|applicant|attendee)\b/g;
-/** A field about a person other than the form's visitor. */
+/** Matches a field about a thing, or about a person other than the form's visitor. */
 const isOfAnother =
   /\b(?:friend|partner|spouse|husband|wife|child|kid|son|daughter|parent|mother|father|guardian|emergency|next of kin|referrer|referred|referral|colleague|manager|boss|supervisor|recipient|maiden|pet|dog|cat|school|product|event|project|domain|file|user ?name)(?: s)?\b/;
 
@@ -95,7 +95,7 @@ function meaningOf(label: string, value: unknown): string | undefined {
   return trait ?? (isName ? 'full_name' : undefined);
 }
 
-/** Splits camelCase, snake_case and kebab-case into words; form builders number their fields: `q4_email4`. */
+/** Splits camelCase, snake_case and kebab-case into words, without a form builder's numbers, as in `q4_email4`. */
 function wordsOf(label: string): string {
   return label
     .replace(/^q\d+_/i, '')
@@ -111,7 +111,7 @@ function emailOf(value: unknown): string | undefined {
   return text !== undefined && isEmail(text) ? text : undefined;
 }
 
-/** A name in one piece, or in parts. */
+/** Keeps first and last name of a name given as one text or in parts. */
 function keepName(value: unknown, keep: Keep): void {
   if (isJsonObject(value)) {
     keep('first_name', textOf(value['first'] ?? value['firstName']));
@@ -123,7 +123,7 @@ function keepName(value: unknown, keep: Keep): void {
   keep('last_name', name?.last);
 }
 
-/** The first word of a name, and all that follows it. */
+/** Splits a name into its first word and the rest. */
 export function splitName(name: string | undefined): { first: string; last: string | undefined } | undefined {
   if (name === undefined) return undefined;
   const [first = '', ...rest] = name.split(/\s+/);
@@ -138,7 +138,7 @@ function keepAddress(value: unknown, keep: Keep): void {
   keep('country', textOf(value['country']));
 }
 
-/** A phone number in one piece, or as area code and number. */
+/** A phone number given as one text, or in parts such as area code and number; undefined if it is not plausible. */
 function phoneOf(value: unknown): string | undefined {
   const parts = isJsonObject(value) ? [value['country'], value['area'], value['phone']] : [];
   const whole = isJsonObject(value) ? textOf(value['full']) : textOf(value);
@@ -151,7 +151,7 @@ function phoneOf(value: unknown): string | undefined {
   return isPhone(text) ? text : undefined;
 }
 
-/** The members of an object as answers; `labelOf` returns the author's name of each. */
+/** The members of an object as answers; `labelOf` returns the author's name for a member's key. */
 export function membersAsFields(value: unknown, labelOf: (key: string) => string = (key) => key): FormField[] {
   if (!isJsonObject(value)) return [];
   return Object.entries(value)

@@ -4,19 +4,19 @@ import type { JsonObject } from '../../runtime/json.ts';
 import type { ProviderEvent } from './provider-event.ts';
 
 /**
- * How to fetch the object of a notification: some providers send an id only, and return the object to a request with
- * the source owner's token. Functions are pure; the dispatcher sends the request, retries it, and stores the event.
+ * How to fetch the object of a notification, for providers that send only an id, and return the object to a request
+ * with the source owner's token. Functions are pure; the dispatcher sends and retries the request and stores the event.
  */
 export type NoticeFetch = {
   /** The provider's name for the token. */
   readonly tokenName: string;
-  /** The provider's default address. */
+  /** The base URL of the provider, unless the operator sets another. */
   readonly url: string;
-  /** The request for the object in an event's properties; undefined for events without one. */
+  /** The request for the object that an event's properties refer to; undefined if there is nothing to fetch. */
   request(notice: JsonObject, access: FetchAccess): Pick<OutboundRequest, 'method' | 'url' | 'headers'> | undefined;
   /** The meaning of a response without the object; undefined if the status decides. */
   readFailure(answer: OutboundAnswer): Outcome | undefined;
-  /** The event built from a notification and its response; undefined if the response is for another object. */
+  /** The event built from the response; undefined if the response does not contain such an object. */
   readEvent(answer: JsonObject): ProviderEvent | undefined;
 };
 

@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../runtime/json.ts';
 
 /**
- * A path to a value in a provider's body: `payload.email`; `attendees[0].email`; `answers[type=email].email` for the
- * first element of a list whose `type` is `email`.
+ * A path to a value in a provider's body, such as `payload.email`, `attendees[0].email`, or
+ * `answers[type=email].email`, which follows the first list element whose `type` is `email`.
  */
 export type Path = readonly Step[];
 
@@ -13,7 +13,7 @@ type Step =
 
 const step = /^([^.[\]]+)|^\[(\d+)\]|^\[([^=\]]+)=([^\]]*)\]/;
 
-/** Parses a path; throws a TypeError for an invalid one. Called once, at the declaration. */
+/** Parses a path; throws a TypeError for an invalid one. Called once per path, when its kind is declared. */
 export function compilePath(text: string): Path {
   const steps: Step[] = [];
   let rest = text;
@@ -60,5 +60,5 @@ export function textOf(value: unknown): string | undefined {
   return value.trim() || undefined;
 }
 
-/** The text of a label (a title, a question or a name). Empty for a value that is neither text nor number. */
+/** The text of a label (a title, a question or a name); empty for a value that is neither text nor number. */
 export const labelOf = (value: unknown): string => textOf(value) ?? '';

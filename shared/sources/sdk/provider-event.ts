@@ -5,7 +5,7 @@ export type ProviderEvent = {
   /** `identify` carries traits of a visitor and no action. */
   readonly kind: 'track' | 'identify';
   readonly name: string | undefined;
-  /** Identical for a repeat of the request, and unique otherwise within this account. */
+  /** Identical in a repeat of the request, and otherwise unique within the account. */
   readonly id: string | undefined;
   /** In ms since the epoch. */
   readonly timeMs: number | undefined;
@@ -18,9 +18,9 @@ export type ProviderEvent = {
   readonly custom: JsonObject | undefined;
   /** Context: current_url, referrer, utm_* and click ids. */
   readonly context: Readonly<Record<string, string>>;
-  /** The end user's, never the provider's. */
+  /** The end user's IP address, never the provider's. */
   readonly ip: string | undefined;
   readonly userAgent: string | undefined;
-  /** The whole event as received. */
+  /** The event's properties; by default the whole event as received. */
   readonly properties: JsonObject;
 };

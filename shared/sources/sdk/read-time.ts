@@ -7,8 +7,8 @@ const zoned = /(?:z|utc|gmt|[+-]\d{2}:?\d{2})$/i;
 const isoShape = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?/;
 
 /**
- * A provider's time in ms since the epoch: seconds or milliseconds, as number or text, or ISO 8601, which is UTC
- * without a zone. Undefined for everything else.
+ * A provider's time in ms since the epoch. Reads seconds or milliseconds, as number or text, and ISO 8601, which is
+ * taken as UTC if it names no zone. Undefined for everything else.
  */
 export function readTime(value: unknown): number | undefined {
   const text = textOf(value);

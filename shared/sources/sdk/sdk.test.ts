@@ -80,7 +80,7 @@ test('forms: a person is read by what fields are called', () => {
 });
 
 test.each<[label: string, value: unknown, email: string | undefined, traits: object]>([
-  // Form builders number the fields they name.
+  // Form builders number the fields that they name.
   ['q4_email4', 'ida@example.com', 'ida@example.com', {}],
   ['email_2', 'ida@example.com', 'ida@example.com', {}],
   ['q12_workEmailaddress12', 'ida@example.com', 'ida@example.com', {}],
@@ -96,7 +96,7 @@ test.each<[label: string, value: unknown, email: string | undefined, traits: obj
   ['And your phone?', '+1 (415) 555-2671 ext. 12', undefined, { phone_number: '+1 (415) 555-2671 ext. 12' }],
   ['Company name', 'Analytical', undefined, { company_name: 'Analytical' }],
   ['Which company do you work for?', 'Analytical', undefined, { company_name: 'Analytical' }],
-  // Questions about a thing or another person.
+  // Questions about a thing or another person yield no property.
   ['Which phone do you own?', 'Pixel 9', undefined, {}],
   ['How many mobile devices?', 3, undefined, {}],
   ['Best time to phone', '10:00 - 12:00', undefined, {}],

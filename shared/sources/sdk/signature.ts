@@ -8,20 +8,20 @@ export type SignedRequest = {
   readonly url: string;
   /** A header by its lower-case name; empty if the request has none. */
   header(name: string): string;
-  /** Since the epoch. */
+  /** In ms since the epoch. */
   readonly nowMs: number;
   /** Maximum difference between a signature's time and now, in ms. */
   readonly ageMsMax: number;
 };
 
-/** `stale`: signed at another time, so it may be a replay. */
+/** `stale`: signed more than `ageMsMax` ago or ahead, so the request may be a replay. */
 export type SignatureVerdict = 'valid' | 'missing' | 'wrong' | 'stale';
 
 /** How a provider authenticates its requests. */
 export type SignatureScheme = {
-  /** Lower-case names of the required headers. */
+  /** Lower-case names of the headers that `check` reads. */
   readonly headers: readonly string[];
-  /** In words, for the table of source kinds. */
+  /** A description in words, for the table of source kinds. */
   readonly label: string;
   /** The provider's name for the secret. */
   readonly secretName: string;
@@ -33,12 +33,12 @@ type HmacOptions = {
   readonly header: string;
   readonly algorithm: 'sha1' | 'sha256';
   readonly encoding: 'hex' | 'base64' | 'base64url';
-  /** The prefix of the digest. */
+  /** Text in front of the digest. */
   readonly prefix?: string;
   readonly secretName: string;
 };
 
-/** A digest of the body alone, without a time: a repeat is recognised by the event id. */
+/** A digest of the body alone, without a time, so that only the event id reveals a repeat. */
 export function bodySignature({ header, algorithm, encoding, prefix = '', secretName }: HmacOptions): SignatureScheme {
   const name = header.toLowerCase();
   return {
@@ -55,7 +55,7 @@ export function bodySignature({ header, algorithm, encoding, prefix = '', secret
 }
 
 type TimedOptions = Omit<HmacOptions, 'prefix'> & {
-  /** Further headers that it reads. */
+  /** Lower-case names of all headers that `read` uses. */
   readonly headers: readonly string[];
   readonly label: string;
   /** The digest and time in the request; undefined if one is missing. */
@@ -64,7 +64,7 @@ type TimedOptions = Omit<HmacOptions, 'prefix'> & {
   message(request: SignedRequest, time: string): readonly (string | Uint8Array)[];
 };
 
-/** A digest that covers a time too: it is valid for a limited period. */
+/** A digest that covers a time too, and is valid for a limited period. */
 export function timedSignature(options: TimedOptions): SignatureScheme {
   const { algorithm, encoding, headers, label, secretName } = options;
   return {
@@ -78,7 +78,7 @@ export function timedSignature(options: TimedOptions): SignatureScheme {
       for (const part of options.message(request, read.time)) hmac.update(part);
       if (!isSame(read.digest, hmac.digest(encoding))) return 'wrong';
       const timeMs = readTime(read.time);
-      // Checked last: the time of an unsigned request means nothing.
+      // Checked last, because the time of an unsigned request means nothing.
       const isNow = timeMs !== undefined && Math.abs(request.nowMs - timeMs) <= request.ageMsMax;
       return isNow ? 'valid' : 'stale';
     },
@@ -87,7 +87,7 @@ export function timedSignature(options: TimedOptions): SignatureScheme {
 
 /** Compares two texts in constant time. */
 export function isSame(received: string, expected: string): boolean {
-  // Digests of both have the same length for any input.
+  // Digests are of equal length for any input, as timingSafeEqual requires.
   return timingSafeEqual(digestOf(received), digestOf(expected));
 }
 

@@ -10,22 +10,22 @@ import { readTime } from './read-time.ts';
 import type { NoticeFetch } from './notice-fetch.ts';
 import type { SignatureScheme } from './signature.ts';
 
-/** Paths of a value; the first with a value counts. See compilePath. */
+/** Paths at which a value may be; the first path with a value counts. See compilePath. */
 type Paths = readonly string[];
 
-/** The fields of a provider's events. All other fields stay in the properties, uninterpreted. */
+/** Where the known fields of a provider's events are. All other fields stay in the properties, uninterpreted. */
 export type EventTable = {
   /** Paths, or a function that computes the name. Without a name the event is named after its source. */
   readonly name?: Paths | ((event: JsonObject) => string | undefined);
-  /** The fields that identify an event together; without the first there is no id. */
+  /** The fields that together identify an event; without a value of the first there is no id. */
   readonly id?: Paths | ((event: JsonObject) => string | undefined);
-  /** The provider sends later states with the same id: an event with different content is a new event. */
+  /** Set if the provider sends later states with the same id, so that different content is a new event. */
   readonly idCoversContent?: boolean;
   readonly time?: Paths;
   readonly userId?: Paths;
   readonly externalId?: Paths;
   readonly email?: Paths;
-  /** A full name, used where the parts are missing. */
+  /** A full name, used for a first or last name that is missing. */
   readonly fullName?: Paths;
   readonly traits?: Readonly<Record<string, Paths>>;
   readonly context?: Readonly<Record<string, Paths>>;
@@ -42,56 +42,56 @@ export type SourceKindDeclaration = {
   readonly setUp: string;
   /** Notes for the set-up. */
   readonly notes?: string;
-  /** Sources of the facts. */
+  /** Addresses of the documentation that the declaration follows. */
   readonly follows: readonly string[];
-  /** How its requests are authenticated; undefined if the provider does not sign, or in an undocumented way. */
+  /** How requests are authenticated; undefined if the provider does not sign, or signs in an undocumented way. */
   readonly signature?: SignatureScheme;
   readonly table: EventTable;
   /** The events of a body; by default the elements of an array, else the body. */
   split?(body: unknown): readonly unknown[];
   /** Normalises an event before it is read and kept: parses JSON texts, and removes secrets. */
   prepare?(event: JsonObject): JsonObject;
-  /** Answers whose names the form's author chose. The fields table overrides them. */
+  /** Answers whose names the form's author chose. Fields in `table` take precedence. */
   fields?(event: JsonObject): Iterable<FormField>;
-  /** Whether an event is an identify. */
+  /** Whether an event is an `identify`; by default every event is a `track`. */
   isIdentify?(event: JsonObject): boolean;
-  /** The visitor's own properties. */
+  /** The visitor's custom properties, if the value is an object. */
   custom?(event: JsonObject): unknown;
   /** The event's properties, if they are not the whole event. */
   properties?(event: JsonObject): unknown;
-  /** The provider verifies the address with a GET before it uses it: what to check in the query, and the response. */
+  /** Query parameters of the GET with which the provider verifies our address: the source key, and the text to echo. */
   readonly challenge?: { readonly token: string; readonly answer: string };
-  /** Its events are notifications only; the object is fetched if the source has a token. */
+  /** Set if events are mere notifications; their objects are fetched if the source has a token. */
   readonly fetch?: NoticeFetch;
 };
 
 export type SourceKind = Omit<SourceKindDeclaration, 'table' | 'split' | 'prepare' | 'fields'> & {
-  /** The fields table, for the page of source kinds. */
+  /** For the page of source kinds. */
   readonly table: EventTable;
-  /** Whether it interprets answers by field name. */
+  /** Whether the kind interprets answers by field name. */
   readonly readsFields: boolean;
-  /** Reads the events of a body, an object or an array. Accepts every body; unreadable parts are left out. */
+  /** Reads the events of a body. Accepts every parsed JSON value; unreadable fields are left out. */
   readEvents(body: unknown): ProviderEvent[];
 };
 
 /** Maximum text length of visitor properties; a longer text stays in the event's properties only. */
 const traitCharactersMax = 2_000;
 
-/** Declares a source kind with a known body format: a file, and a line in the registry. */
+/** Declares a source kind with a known body format. Each kind is one file and one line in the registry. */
 export function defineSourceKind(declaration: SourceKindDeclaration): SourceKind {
   const { split: _split, prepare: _prepare, fields, ...rest } = declaration;
   return { ...rest, readsFields: fields !== undefined, readEvents: createEventReader(declaration) };
 }
 
-/** The description from which the events of a body are read. */
+/** The members of a declaration that reading events needs. */
 type ReaderDeclaration = Pick<
   SourceKindDeclaration,
   'type' | 'table' | 'split' | 'prepare' | 'fields' | 'isIdentify' | 'custom' | 'properties'
 >;
 
 /**
- * Reads the events of a body: see `SourceKind.readEvents`. Also for data that a provider delivers other than by
- * webhook.
+ * Creates a function that reads the events of a body, see `SourceKind.readEvents`. Also for data that a provider
+ * delivers in another way than by webhook.
  */
 export function createEventReader(declaration: ReaderDeclaration): (body: unknown) => ProviderEvent[] {
   const { split, prepare, fields, table } = declaration;
@@ -223,7 +223,7 @@ function shorter(texts: Readonly<Record<string, string | undefined>>): Record<st
 const digestOf = (event: JsonObject): string =>
   createHash('sha256').update(JSON.stringify(event)).digest('base64url').slice(0, 22);
 
-/** The advertising parameters of a page; `read` returns the value of each. */
+/** Paths of a page's advertising parameters, by parameter; `pathsOf` returns the paths of one. */
 export function campaignContext(pathsOf: (name: string) => Paths): Record<string, Paths> {
   return Object.fromEntries(campaignNames.map((name) => [name, pathsOf(name)]));
 }

@@ -1,9 +1,9 @@
-// Large: one table, an entry a provider.
-/** A provider's requests, with made-up people, and the fields to be read from them. */
+// Large: one table, with one or more entries per provider.
+/** A provider's request, with made-up people, and the fields that are to be read from it. */
 export type ProviderExample = {
   readonly name: string;
   readonly type: string;
-  /** JSON by default. */
+  /** Content type of the request; JSON by default. */
   readonly contentType?: string;
   readonly body: string;
   /** The important fields of each event, in order. */
@@ -41,7 +41,7 @@ const json = (value: unknown): string => JSON.stringify(value);
 
 /**
  * Bodies as documented by the providers, at a time the test chooses: `at` is in ms since the epoch.
- * Large: one table, an entry a provider.
+ * Large: one table, with one or more entries per provider.
  */
 export function providerExamples(at: number): readonly ProviderExample[] {
   const time = new Date(Math.floor(at / 1000) * 1000).toISOString();

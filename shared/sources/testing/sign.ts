@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** A provider's request, as signed. */
+/** A provider's request that is to be signed. */
 export type ToSign = { readonly secret: string; readonly body: string; readonly url: string; readonly nowMs: number };
 
 type Signer = (request: ToSign) => Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ const hubspot: Signer = ({ secret, body, url, nowMs }) => ({
   'x-hubspot-signature-v3': hmac('sha256', secret, `POST${url}${body}${nowMs}`).digest('base64'),
 });
 
-/** Each provider's signature, implemented a second time from its documentation. */
+/** Signature headers by source type, implemented a second time from the providers' documentation. */
 export const signers: Readonly<Record<string, Signer>> = {
   TypeformWebhooks: ({ secret, body }) => ({
     'typeform-signature': `sha256=${hmac('sha256', secret, body).digest('base64')}`,
@@ -59,7 +59,7 @@ export const signHubspotV2: Signer = ({ secret, body, url }) => ({
   'x-hubspot-signature': createHash('sha256').update(`${secret}POST${url}${body}`).digest('hex'),
 });
 
-/** Version 1, used by older subscriptions. */
+/** HubSpot's version 1 signature, used by older subscriptions. */
 export const signHubspotV1: Signer = ({ secret, body }) => ({
   'x-hubspot-signature-version': 'v1',
   'x-hubspot-signature': createHash('sha256').update(`${secret}${body}`).digest('hex'),

@@ -17,7 +17,7 @@ export type TagFields = {
   readonly properties: readonly { readonly name: string; readonly value: string }[];
 };
 
-/** Problems of a tag that its schema does not detect. */
+/** Problems of a tag that the schema of tags does not detect; empty if there are none. */
 export function checkTag({ type, content, integrity, properties }: TagFields): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const add = (field: string, problem: string): void => void problems.push({ field, problem });
@@ -63,7 +63,7 @@ export type TriggerFields = {
   readonly logic: unknown;
 };
 
-/** Problems of a trigger. */
+/** Problems of a trigger that the schema of triggers does not detect; empty if there are none. */
 export function checkTrigger(trigger: TriggerFields): readonly FieldProblem[] {
   const { type, eventName, selector, threshold, intervalMs, logic } = trigger;
   const problems: FieldProblem[] = logic === null ? [] : [...problemsOf(() => compilePageLogic(logic))];
@@ -82,7 +82,7 @@ export function checkTrigger(trigger: TriggerFields): readonly FieldProblem[] {
 
 export type VariableFields = { readonly name: string; readonly type: string; readonly value: string };
 
-/** Problems of a variable. */
+/** Problems of a variable that the schema of variables does not detect; empty if there are none. */
 export function checkVariable({ name, type, value }: VariableFields): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   if (/[{}]/.test(name))

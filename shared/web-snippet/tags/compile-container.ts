@@ -49,7 +49,7 @@ export const containerBytesMax = 64 * 1024;
 /** A container, with the reasons why some tags are left out. */
 export type CompiledContainer = { readonly container: Container; readonly problems: readonly string[] };
 
-/** Compiles the container of an enabled tag manager. A tag that does not compile is left out: it never runs. */
+/** Compiles the container of an enabled tag manager. A tag that does not compile is left out, so it never runs. */
 export function compileContainer(collections: TagCollections, tagManagerId: string): CompiledContainer {
   const problems: string[] = [];
   const isOwn = (entity: { readonly tagManagerId: string }): boolean => entity.tagManagerId === tagManagerId;
@@ -94,7 +94,7 @@ export function containerProblems(collections: TagCollections): readonly string[
   });
 }
 
-/** The container of each source that has a tag, as JSON. */
+/** The containers as JSON, by source id, of sources whose enabled tag manager has a tag that runs. */
 export function containersOfSources(collections: TagCollections): ReadonlyMap<string, string> {
   const bySource = new Map<string, string>();
   for (const { id, status, sourceId } of collections.tagManagers) {
@@ -181,7 +181,7 @@ function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known)
   const unknown = templates.flatMap(variablesOf).find((one) => !known.variables.has(one));
   if (unknown !== undefined) return `{{${unknown}}} is not a variable of its tag manager`;
   const places = (ids: readonly string[]): readonly number[] => ids.map((id) => known.placeOf.get(id) ?? -1);
-  // A disabled purpose is not required, as for destinations.
+  // As for destinations, a disabled purpose needs no consent.
   const needs = purposes.flatMap((one) =>
     one?.isEnabled === true ? [[one.name, one.signals?.gpc ?? 'off'] as const] : [],
   );

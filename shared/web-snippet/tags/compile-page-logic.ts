@@ -17,7 +17,7 @@ const compared = (operator: '>' | '>=' | '<' | '<='): CompileTest => {
 const texts = (operator: 'has' | 'begins' | 'ends'): CompileTest => {
   return (path, value, field) => {
     textOperand(value, field);
-    // Unchanged: an item of a list may be the same number.
+    // The operand keeps its type, which decides how it is compared with the items of a list.
     return [operator, path, scalarOperand(value, field) as Exclude<Scalar, null>];
   };
 };
@@ -25,7 +25,7 @@ const is: CompileTest = (path, value, field) => ['is', path, [scalarOperand(valu
 const isIn: CompileTest = (path, value, field) => ['in', path, listOperand(value, field)];
 
 /**
- * Operators available in a page, and the negated operators, which hold for a value that exists and does not match.
+ * The operators that pages know. `isNegated`: holds for a value that exists and does not match; `not`: for any other.
  */
 const operators: Readonly<
   Record<(typeof pageOperators)[number], { readonly test: CompileTest; readonly isNegated?: true; readonly not?: true }>
@@ -55,8 +55,8 @@ const operators: Readonly<
 const pathForm = /^(event\.event|event\.event_properties\..+|variables\..+)$/;
 
 /**
- * Compiles a trigger's logic for pages. Paths are `variables.<name>`, `event.event` and `event.event_properties.x`,
- * of the event that the page sends or pushes to its data layer. Throws PlanError.
+ * Compiles a trigger's logic for pages. Paths are `variables.<name>`, and `event.event` and `event.event_properties.x`
+ * of an event that the page tracks or pushes to its data layer. Throws PlanError.
  */
 export function compilePageLogic(logic: unknown, field = 'logic'): PageLogic {
   const [problem] = checkLogic(logic, field);

@@ -7,14 +7,14 @@ export type ContainerVariable = readonly [type: string, value: string, otherwise
 
 export type ContainerTrigger = {
   readonly type: string;
-  /** Name of the event that fires it. */
+  /** Name of the event that fires the trigger. */
   readonly event?: string;
   /** CSS selector of the observed elements. */
   readonly selector?: string;
   /** Scroll depth in percent of the page. */
   readonly percent?: number;
   readonly everyMs?: number;
-  /** Maximum number of times it fires on a page. */
+  /** Maximum number of times that the trigger fires on a page. */
   readonly limit?: number;
   readonly logic?: PageLogic;
 };
@@ -26,7 +26,7 @@ export type ContainerTag = {
   readonly content: Template;
   readonly integrity?: string;
   readonly properties?: readonly (readonly [name: string, value: Template])[];
-  /** Indexes in the list of triggers. */
+  /** Indexes of the triggers that fire the tag, and in `not` of those that block it. */
   readonly on: readonly number[];
   readonly not?: readonly number[];
   /** Purposes that must all be granted, with the effect of Global Privacy Control on each. */
@@ -34,10 +34,10 @@ export type ContainerTag = {
   readonly once?: true;
 };
 
-/** A page's tags: served as JSON and read by the tag script. */
+/** A page's tags, served as JSON and read by the tag script. */
 export type Container = {
   readonly variables: Readonly<Record<string, ContainerVariable>>;
   readonly triggers: readonly ContainerTrigger[];
-  /** In run order, for tags that fire together. */
+  /** In the order in which tags that fire together run. */
   readonly tags: readonly ContainerTag[];
 };

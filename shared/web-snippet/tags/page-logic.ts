@@ -1,6 +1,6 @@
-// Runs in pages, in a script of at most 3 KiB: it imports nothing.
+// Imports nothing, because it runs in pages, within a script that must stay below 3 KiB gzipped.
 
-/** A compiled trigger condition: the operator's letter, the path of the value, and the value to compare with. */
+/** A compiled trigger condition: the operator, the path of the actual value, and the value to compare with, if any. */
 export type PageTest =
   | readonly ['is' | 'in', path: string, values: readonly (string | number | boolean | null)[]]
   | readonly ['has' | 'begins' | 'ends', path: string, text: string | number | boolean]
@@ -16,7 +16,7 @@ export type PageLogic =
 
 type Scalar = string | number | boolean | null;
 
-/** Evaluates a logic, with the same operators as the rules of the service. */
+/** Evaluates a trigger's logic, whose operators have the same meaning as in the routing rules of the service. */
 export function holds(logic: PageLogic, read: (path: string) => unknown): boolean {
   switch (logic[0]) {
     case 'and':

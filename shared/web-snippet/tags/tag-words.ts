@@ -1,4 +1,4 @@
-/** Tag types. CustomHtml is not among them: a browser does not run scripts in inserted markup. */
+/** Tag types. CustomHtml is not among them, because a browser does not run scripts in inserted markup. */
 export const tagTypes = ['CustomScript', 'ScriptSource', 'ImagePixel', 'TrackEvent'] as const;
 
 export const triggerTypes = [
@@ -26,7 +26,7 @@ export const variableTypes = [
 
 export const urlParts = ['url', 'host', 'path', 'query', 'fragment'] as const;
 
-/** Operators of a trigger's logic: few, because the page script has a size limit. */
+/** Operators of a trigger's logic. There are few, because the tag script has a size limit. */
 export const pageOperators = [
   'Is',
   'IsNot',
