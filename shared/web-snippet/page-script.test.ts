@@ -337,6 +337,40 @@ test('page script: a fetch that a tracer broke is tried again', async () => {
   expect(await names()).toEqual(['Seen']);
 });
 
+test('page script: a withdrawal that could not be sent is sent again under the id of before, and no later event with it', async () => {
+  const answers = [200, 503];
+  const { call, names, sent, cookies } = openPage({
+    post: () => Promise.resolve(Response.json({}, { status: answers.shift() ?? 200 })),
+  });
+  call('track', 'Before', {});
+  await names();
+  call('consent', { ads: false });
+  await names();
+  expect([answers, sent.length]).toEqual([[], 1]);
+  call('track', 'After', {});
+  // A repeated decision takes nothing back.
+  call('consent', { ads: false });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await names()).toEqual(['Before', '$identify']);
+  expect(sent[1]).toMatchObject({ userId: sent[0]?.userId, userProperties: { consent: { ads: false } } });
+  expect([...cookies.keys()]).toEqual(['sluice_consent']);
+  call('consent', { ads: true });
+  expect((await names()).slice(2)).toEqual(['After', '$identify', '$identify']);
+  expect(sent[2]?.userId).not.toBe(sent[0]?.userId);
+});
+
+test('page script: a page that ends with a withdrawal sends it in a beacon, and no later event', async () => {
+  const { call, names, beacons, leave } = openPage();
+  call('track', 'Before', {});
+  await names();
+  call('consent', { ads: false });
+  call('track', 'After', {});
+  leave();
+  expect(beacons.map((body) => (JSON.parse(body) as { events: Row[] }).events.map(({ event }) => event))).toEqual([
+    ['$identify'],
+  ]);
+});
+
 test('signals: events carry what the consent platforms that data-signals names say when they are sent, and nothing else', async () => {
   let answer: (data: object, isDone: boolean) => void = () => undefined;
   const platform = {

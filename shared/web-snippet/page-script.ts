@@ -128,9 +128,11 @@ function start(script: Element): void {
     Object.fromEntries((purposes ?? []).map(({ name, granted }) => [name, decided[name] ?? granted]));
   const isAgreed = (): boolean =>
     purposes !== undefined && (purposes.length === 0 || Object.values(consent()).some((granted) => granted));
-  /** Set while the withdrawal of all consent still has to be sent. */
-  let withdrawing = false;
-  const maySend = (): boolean => withdrawing || isAgreed();
+  /** `distinctId` of the row that withdraws all consent: this row and those before it may still be sent. */
+  let withdrawal: unknown;
+  /** Number of waiting rows that may be sent. */
+  const sendable = (): number =>
+    isAgreed() ? rows.length : rows.findIndex(({ distinctId }) => distinctId === withdrawal) + 1;
 
   /** Reads or creates the visitor id, and stores it. Called only once the visitor may be tracked. */
   const visitorId = (): string => {
@@ -198,29 +200,25 @@ function start(script: Element): void {
 
   /** Takes the next rows to send, and adds the visitor id, signals and consent, which are known by now. */
   const take = (): Fields[] => {
-    const userId = visitorId();
-    // The consent platform may have answered after the event.
-    const taken = rows.splice(0, batchMax).map(({ defaultProperties, ...row }) => ({
+    // The consent platform may have answered after the event. A row that is sent again keeps its visitor.
+    const taken = rows.splice(0, Math.min(batchMax, sendable())).map(({ defaultProperties, ...row }) => ({
       ...row,
       defaultProperties: { ...(defaultProperties as Fields), ...signals() },
-      userId,
+      userId: row['userId'] ?? visitorId(),
     })) as Fields[];
     const [first] = taken;
     if (first !== undefined && consentToSend && (purposes ?? []).length > 0) {
       first['userProperties'] = { ...(first['userProperties'] as Fields | undefined), consent: consent() };
       consentToSend = false;
     }
-    if (withdrawing && rows.length === 0) {
-      withdrawing = false;
-      writeCookie(idCookie, '', 0);
-    }
+    if (taken.some(({ distinctId }) => distinctId === withdrawal)) writeCookie(idCookie, '', 0);
     return taken;
   };
 
   const bodyOf = (events: readonly Fields[]): string => JSON.stringify({ token, events });
 
   const send = async (): Promise<void> => {
-    if (!maySend() || sending.length > 0 || rows.length === 0) return;
+    if (sending.length > 0 || sendable() === 0) return;
     sending = take();
     const answer = await post(`${base}/api/v1/batch`, bodyOf(sending));
     const again = answer === undefined || answer.status === 429 || answer.status >= 500;
@@ -240,7 +238,7 @@ function start(script: Element): void {
   /** Sends the remaining rows as beacons, since the page may close. Events have ids, so rows sent twice count once. */
   const sendLast = (): void => {
     const refused: Fields[] = [];
-    while (maySend() && rows.length > 0) {
+    while (sendable() > 0) {
       const taken = take();
       for (let body = bodyOf(taken); body.length > beaconCharactersMax && taken.length > 1; body = bodyOf(taken)) {
         rows.unshift(...taken.splice(Math.ceil(taken.length / 2)));
@@ -276,11 +274,12 @@ function start(script: Element): void {
       const before = isAgreed();
       decided = { ...decided, ...onlyDecisions(plain(choices)) };
       writeCookie('sluice_consent', JSON.stringify(decided), yearS);
-      withdrawing = before && !isAgreed();
       consentToSend = true;
       page.sluice?.tags?.onConsent?.();
       // The decision goes with the first waiting row, because all of them were consented to before, or are now.
       add('$identify', {}, {});
+      if (isAgreed()) withdrawal = undefined;
+      else if (before) withdrawal = rows.at(-1)?.['distinctId'];
     },
     reset: () => {
       externalId = userHash = undefined;
