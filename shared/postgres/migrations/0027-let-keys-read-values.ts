@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Keys without the scope `pii:read` see masked values. Existing keys receive this scope, so that they can still read
- * values. Audit entries for reads of a visitor's events have the keyed hash of the visitor's id, like those for changes.
+ * values. Audit entries for reads of a visitor's events get the keyed hash of the visitor's id, like those for changes.
  */
 export class LetKeysReadValues extends Migration {
   override up(): void {
