@@ -14,8 +14,8 @@ export const killStep: EndStep = { signal: 'SIGKILL', waitMs: 10_000 };
 const pollMs = 20;
 
 /**
- * Ends a process that is not a child of this one: sends each step's signal in turn to its id, if this is still the same
- * process and not another one with this id. Throws EmbeddedServerError if it may not be signalled or does not end.
+ * Ends a process that is not a child of this one: sends each step's signal in turn, unless another process has its id
+ * by now. Throws EmbeddedServerError if the process may not be signalled or does not end.
  */
 export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]): Promise<void> {
   for (const step of steps) {
