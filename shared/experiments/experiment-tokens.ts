@@ -40,7 +40,7 @@ export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   };
 };
 
-/** The tokens that a published version accepts for experiments: its settings' token, and the keys of enabled sources. */
+/** The tokens that a published version accepts for experiments: its settings' token, and keys of enabled sources. */
 export function planTokens({ collections, sourceKeys }: TokensConfig): ExperimentTokens {
   const sources = new Map(collections.sources.map((source) => [source.id, source]));
   const tokens = new Map<string, ExperimentToken>();

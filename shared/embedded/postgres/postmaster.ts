@@ -38,8 +38,7 @@ export function parsePostmasterPid(text: string): number {
 }
 
 /**
- * Whether the process is a PostgreSQL server that works in the folder; if its working folder is unknown, its command
- * line must name the folder.
+ * Whether the process is a PostgreSQL server in the folder, by its working folder or, if unknown, its command line.
  */
 export function isPostmasterOf(facts: ProcessFacts, clusterDir: string): boolean {
   const program = basename(facts.command[0] ?? '');
