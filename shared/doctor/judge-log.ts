@@ -75,8 +75,8 @@ function judgeStorage({ streams, storageBytesMax }: LogReport): Finding[] {
 }
 
 /**
- * `messages`: how many messages of accepted events that no resolver could read the log keeps. These events belong to no
- * destination, so that the configuration interface, which lists dead letters by destination, does not show them.
+ * `messages` is the number of stored messages with accepted events that no resolver could read. These events belong to
+ * no destination, so that the configuration interface, which lists dead letters by destination, does not show them.
  */
 export function judgeIngestDeadLetters(messages: number): Finding {
   const about = 'unreadable events';

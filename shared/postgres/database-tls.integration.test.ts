@@ -39,7 +39,7 @@ async function tlsSettings(home: string): Promise<Record<string, string>> {
     return path;
   };
   const { cert, key } = await authority.server();
-  // The second line lets the embedded server's check of readiness in, which does not use TLS.
+  // The second line admits the embedded server's own sessions, which do not use TLS.
   const access = [
     'hostssl all sluice 127.0.0.1/32 scram-sha-256 clientcert=verify-full',
     'hostnossl all sluice 127.0.0.1/32 scram-sha-256',

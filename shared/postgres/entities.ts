@@ -46,7 +46,7 @@ export const Account = defineEntity({
   }),
 });
 
-/** A key of the control plane's API. Only its hash is kept. */
+/** A key of the configuration interface. Only its hash is kept. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',

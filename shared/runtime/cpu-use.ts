@@ -13,7 +13,7 @@ export function ownTaskId(): number | undefined {
 
 const nanosecondsPerMs = 1e6;
 
-/** Processor time of a thread, and time in which it was ready but had no processor, since it started, in ms. */
+/** Processor time of a thread since its start, and time in which it was ready but had no processor, in ms. */
 export type CpuUse = { readonly ranMs: number; readonly waitedMs: number };
 
 const nothing: CpuUse = { ranMs: 0, waitedMs: 0 };

@@ -38,7 +38,7 @@ export function cpuQuota(cgroup: string, cpuMaxOf: (folder: string) => string): 
   return cores;
 }
 
-/** Empty if the file is missing: the system may not be Linux, and not every group has a limit. */
+/** The text of a file; empty if it is missing, as on systems other than Linux and for groups without a limit. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
