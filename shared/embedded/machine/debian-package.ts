@@ -56,11 +56,11 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
     'Dir::Etc::preferencesparts "/dev/null";',
     'Acquire::Languages "none";',
     'Acquire::Retries "1";',
-    // Makes an update that could not fetch the lists fail, with apt's reason.
+    // Turns an update that could not fetch the lists into an error with apt's reason.
     'APT::Update::Error-Mode "any";',
     'Acquire::http::Timeout "10";',
     'Acquire::https::Timeout "10";',
-    // The system's hooks of updates expect the system's own lists.
+    // The update hooks of the system expect the system's own lists.
     '#clear APT::Update::Pre-Invoke;',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',
@@ -72,7 +72,7 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
 
 /**
  * The Debian mirror in the output of `apt-get indextargets`, whose lines are `uri release component origin`; undefined
- * if there is none. Before the first update the origin is empty, so a line without it counts if no origin is Debian.
+ * if there is none. Before the first update origins are empty: a line without one counts if no line's origin is Debian.
  */
 export function pickDebianMirror(targets: string): string | undefined {
   const candidates = targets
