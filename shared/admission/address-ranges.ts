@@ -10,7 +10,7 @@ export type AddressRanges = {
   readonly rejected: readonly string[];
 };
 
-/** Compiles addresses and CIDR ranges of IPv4 and IPv6. */
+/** Compiles addresses and CIDR ranges of IPv4 and IPv6, as text with or without spaces around it. */
 export function compileAddressRanges(entries: readonly string[]): AddressRanges {
   const ranges: Range[] = [];
   const rejected: string[] = [];
@@ -46,7 +46,7 @@ export function addressOfBytes(bytes: Uint8Array): string | undefined {
 }
 
 function parseAddress(text: string): Address | undefined {
-  // The library also takes `0x7f.1` and the like, which no proxy or operator means.
+  // The library also accepts `0x7f.1` and the like, which no proxy or operator writes for an address.
   const usual = text.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(text);
   return usual && ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the page that sent a request (its Origin, else its Referer) is in one of the domains or a subdomain; undefined
- * allows all domains. A request that names no page comes from a server, which domains do not restrict.
+ * Whether the page that sent a request (its Origin, else its Referer) is in one of the domains or a subdomain.
+ * Undefined `domains` allow all pages. A request that names no page comes from a server, which domains do not restrict.
  */
 export function isPageAllowed(domains: AllowedDomains | undefined, origin: string, referer: string): boolean {
   if (domains === undefined) return true;
@@ -14,7 +14,7 @@ export type AllowedDomains = {
   has(host: string): boolean;
 };
 
-/** Undefined, which allows all domains, if none are listed. Parsed on first use: thousands take many milliseconds. */
+/** Undefined if no domain is listed, which allows all. Domains are parsed at first use: thousands take many ms. */
 export function compileDomains(listed: readonly string[] | null | undefined): AllowedDomains | undefined {
   if (listed === null || listed === undefined || listed.length === 0) return undefined;
   let domains: ReadonlySet<string> | undefined;
@@ -32,19 +32,19 @@ export function compileDomains(listed: readonly string[] | null | undefined): Al
   };
 }
 
-/** The host a request was made from, by its Origin, else its Referer: undefined when it names neither. '' when it cannot be read. */
+/** The host of a request's Origin, else of its Referer; undefined if it has neither, '' if the header is no URL. */
 function requestHost(origin: string, referer: string): string | undefined {
   const from = origin === '' ? referer : origin;
   if (from === '') return undefined;
   try {
     return new URL(from).hostname;
   } catch {
-    // `Origin: null` of a sandboxed page, for one.
+    // For example `Origin: null`, which a sandboxed page sends.
     return '';
   }
 }
 
-/** A domain as an operator may have typed it, a full address or `*.example.com`, reduced to its host. */
+/** The host of a domain as an operator may have typed it, such as a full address or `*.example.com`. */
 function normalizeDomain(text: string): string | undefined {
   const bare = text
     .trim()

@@ -1,21 +1,21 @@
 import { isbot } from 'isbot';
 import type { JsonObject } from '../runtime/json.ts';
 
-/** A score from here on counts as a bot where the source names no threshold of its own. */
+/** Default threshold: the lowest score that counts as a bot. */
 export const botScoreThresholdDefault = 70;
 
-/** Scripts, and some honest servers, send no User-Agent. */
+/** Score of an empty User-Agent, which scripts send, but also some honest servers. */
 const noUserAgentScore = 50;
 
 /**
  * How likely a bot sent an event, 0 to 100: the client's own value (`bot_score` or `is_bot` of its defaultProperties),
  * else the isbot library's judgement of the visitor's User-Agent. Undefined if neither is known, as from a server that
- * does not forward them: its own User-Agent is that of a library, and all of these look like bots.
+ * forwards neither: the server's own User-Agent names a library, and all libraries look like bots.
  */
 export function botScore(defaultProperties: object, userAgent: string | undefined): number | undefined {
   const { bot_score: said, is_bot: isBot } = defaultProperties as JsonObject;
   if (typeof said === 'number' && Number.isFinite(said)) return Math.round(Math.min(Math.max(said, 0), 100));
-  // Some libraries send it as text.
+  // Some libraries send `is_bot` as text.
   const saysBot = typeof isBot === 'string' ? isBot.trim().toLowerCase() : isBot;
   if (saysBot === true || saysBot === 'true') return 100;
   if (saysBot === false || saysBot === 'false') return 0;
@@ -27,7 +27,7 @@ export function botScore(defaultProperties: object, userAgent: string | undefine
 /** A source's botControlMode and botScoreThreshold as published. */
 export type BotControl = { readonly mode: string | null | undefined; readonly threshold: number | null | undefined };
 
-/** Whether a source's bot control stops an event of this score. An event without a score was sent before scoring was enabled. */
+/** Whether a source's bot control stops an event of this score. An event is not stopped if its score is unknown. */
 export function isStoppedAsBot(control: BotControl, score: number | undefined): boolean {
   if (score === undefined) return false;
   if (control.mode === 'Block') return score >= botScoreThresholdDefault;

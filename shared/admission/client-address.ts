@@ -7,15 +7,15 @@ const remembered = 10_000;
 
 /** Determines the address of a client behind proxies. */
 export type ClientAddress = {
-  /** The client's address: the connection's own (4 or 16 bytes), or the last one in X-Forwarded-For that no trusted proxy has. */
+  /** The last address in X-Forwarded-For that is no trusted proxy's, else that of the connection (4 or 16 bytes). */
   of(connection: ArrayBuffer, forwardedFor: string): string;
   /** As `of`, for a connection whose address is known as text. */
   ofText(connection: string, forwardedFor: string): string;
 };
 
-/** `X-Forwarded-For` is believed only as far as it was written by `trusted` proxies. */
+/** Only entries of `X-Forwarded-For` that `trusted` proxies wrote are believed. */
 export function createClientAddress(trusted: AddressRanges, anyTrusted: boolean): ClientAddress {
-  // A connection sends many requests; spelling its address each time would cost more than the rest of admission.
+  // A connection sends many requests, and to spell its address each time would cost more than the rest of admission.
   const ofFour = new Map<number, string>();
   const ofMany = new Map<string, string>();
   const spell = (bytes: Uint8Array): string => {
@@ -51,7 +51,7 @@ function lastUntrusted(forwardedFor: string, trusted: AddressRanges): string | u
   let outermost: string | undefined;
   for (const hop of hops.toReversed()) {
     const address = normalizeAddress(stripPort(hop.trim()));
-    // Entries left of an unreadable one were not written by a trusted proxy.
+    // Entries to the left of an unreadable one are not believed, since no trusted proxy vouches for them.
     if (address === undefined) return outermost;
     outermost = address;
     if (!trusted.includes(address)) return address;
@@ -59,7 +59,7 @@ function lastUntrusted(forwardedFor: string, trusted: AddressRanges): string | u
   return outermost;
 }
 
-/** Some proxies write `address:port`, IPv6 in brackets. */
+/** Removes the port of `address:port`, which some proxies write, with IPv6 addresses in brackets. */
 function stripPort(hop: string): string {
   if (hop.startsWith('[')) return hop.slice(1, hop.indexOf(']'));
   const colons = hop.split(':').length - 1;

@@ -27,7 +27,7 @@ test('normalizeAddress: an address written in full or mapped takes its one form'
   expect(normalizeAddress('nonsense')).toBeUndefined();
 });
 
-/** An address as the engine gives it. */
+/** The bytes of an address, as the HTTP server passes them. */
 const bytesOf = (address: string): ArrayBuffer => Uint8Array.from(ipaddr.parse(address).toByteArray()).buffer;
 
 const client = createClientAddress(compileAddressRanges(['127.0.0.1', '10.0.0.0/8']), true);

@@ -1,16 +1,16 @@
-/** Headers of a CORS preflight request (Fetch standard); '' where absent. */
+/** Headers of a CORS preflight request (Fetch standard); '' if absent. */
 export type Preflight = { readonly requestHeaders: string; readonly requestPrivateNetwork: string };
 
-/** Length of the list of header names that is read. */
+/** Number of characters of the list of header names that are read. */
 const namesCharactersMax = 4096;
 /** A header's name (RFC 9110, section 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Chromium caps it at two hours. */
+/** How long a browser may reuse the answer, in s: two hours, the maximum of Chromium. */
 const keptS = 7200;
 
 /**
- * Headers of an answer that allows every header the preflight names. Tracing libraries add headers to every request of a page, and
- * a fixed list would miss some. No answer depends on a cookie, so a refusal would protect nothing.
+ * Headers of an answer that allows every header that the preflight names. Tracing libraries add headers to a page's
+ * requests, and a fixed list would miss some. No answer depends on a cookie, so a refusal would protect nothing.
  */
 export function allowPreflight(
   { requestHeaders, requestPrivateNetwork }: Preflight,

@@ -1,4 +1,4 @@
-/** The name of `known` that `written` most likely means: at most a third of its letters differ, ignoring case. */
+/** The name in `known` that is closest to `written`, ignoring case; undefined if over a third of the letters differ. */
 export function closestName(written: string, known: readonly string[]): string | undefined {
   const wanted = written.trim().toLowerCase();
   const slipsMax = Math.max(1, Math.floor(wanted.length / 3));
@@ -10,13 +10,13 @@ export function closestName(written: string, known: readonly string[]): string |
   return closest?.name;
 }
 
-/** `; did you mean X?`, or nothing. */
+/** `; did you mean X?`, or an empty text if no known name is close. */
 export function didYouMean(written: string, known: readonly string[]): string {
   const meant = closestName(written, known);
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
-/** Letters that are missing, added, wrong or swapped with their neighbour: the optimal string alignment distance. */
+/** Number of missing, added and wrong letters and swapped neighbours: the optimal string alignment distance. */
 function countSlips(a: string, b: string): number {
   let [twoAbove, above]: [readonly number[], readonly number[]] = [
     [],

@@ -22,8 +22,8 @@ const fileOf = (folder: string): string => join(folder, 'environment.json');
 const servers = ['NATS_URL', 'DATABASE_URL'] as const;
 
 /**
- * The environment of a command. If it names no servers, or the local stack's in SLUICE_DIR, unset variables get
- * the stack's values. A stopped stack has none.
+ * The environment of a command, completed by that of the local stack in SLUICE_DIR while the stack runs: unset
+ * variables get the stack's values, unless the command's environment names other servers.
  */
 export function besideStack(source: VariableSource): VariableSource {
   const stack = readStackEnvironment(readStackFolder(readStackFolderEnv(source)));
@@ -34,13 +34,13 @@ export function besideStack(source: VariableSource): VariableSource {
   return { ...source, ...Object.fromEntries(missing) };
 }
 
-/** Whether the variable or its file is set. */
+/** Whether the variable, or the variable that names its file, is set. */
 const isSet = (source: VariableSource, name: string): boolean =>
   [name, `${name}_FILE`].some((one) => source[one] !== undefined && source[one] !== '');
 
 /**
- * Stores the variables for commands beside the stack. Only the folder's owner can read them, since they contain
- * passwords.
+ * Stores the stack's variables for commands (`besideStack`). Only the folder's owner can read the file, since it
+ * contains passwords.
  */
 export async function writeStackEnvironment(folder: string, variables: VariableSource): Promise<void> {
   const file = fileOf(folder);
@@ -57,7 +57,7 @@ function readStackEnvironment(folder: string): Readonly<Record<string, string>> 
     return JSON.parse(readFileSync(fileOf(folder), 'utf8')) as Record<string, string>;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // A stack of another user's is no stack of this command.
+    // A stack of another user does not count.
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return undefined;
     throw error;
   }

@@ -6,15 +6,15 @@ export class CommandError extends Error {
   readonly code = 'command';
 }
 
-/** Runs the program of a command, its `--help` included. A reader that closes the pipe (`| head`) ends it. */
+/** Runs the program of a command, including `--help`. The process ends if its reader closes the pipe (`| head`). */
 export async function runProgram(program: Command): Promise<void> {
   endWithReader();
   await program.parseAsync();
 }
 
 /**
- * Runs the work of a command. A failure is printed to standard error, a line for each fault, and ends the process with
- * `failedCode`; else with the code that `work` returns, or 0.
+ * Runs the work of a command and sets the exit code: the number that `work` returns, or 0. If `work` fails, prints one
+ * line per fault to standard error and sets `failedCode`.
  */
 export async function runCommand(
   name: string,
@@ -41,7 +41,7 @@ function endWithReader(): void {
   });
 }
 
-/** The faults of a failure, in sentences for the person at the shell. */
+/** The faults of a failure, each as a line for the person at the shell. */
 export function faultsOf(error: unknown): readonly string[] {
   if (error instanceof EnvError) return error.problems;
   const code = codeOf(error);
@@ -54,7 +54,7 @@ export function faultsOf(error: unknown): readonly string[] {
   return [error instanceof Error ? error.message : String(error)];
 }
 
-// The ORM wraps what the driver threw.
+// The ORM wraps the driver's error.
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -12,19 +12,19 @@ export type StartCheckOptions = {
   readonly connection: Pick<LogConnection, 'problem' | 'onReconnect'> & {
     readonly server: Pick<ConnectedServer, 'version'>;
   };
-  /** NATS_MONITOR_URL. */
+  /** The value of NATS_MONITOR_URL. */
   readonly monitorUrls: string | undefined;
   readonly logger: Logger;
 };
 
 /**
  * The quick checks of the doctor, which a service runs when it starts: one log line on the durability of acknowledged
- * events and one for each problem. Logs again when the connection comes back to a server that is too old. Takes as long
+ * events and one for each problem. Logs again if the connection comes back to a server that is too old. Takes as long
  * as the monitor port takes to answer; never throws.
  */
 export async function checkAtStart({ connection, monitorUrls, logger }: StartCheckOptions): Promise<void> {
   connection.onReconnect(() => {
-    // The running service does not stop for this: its readiness check reports the problem.
+    // A running service does not stop for this problem, which its readiness check reports.
     const { problem } = connection;
     if (problem !== undefined) logger.error({ problem }, 'the log is reachable again, but not usable');
   });

@@ -6,14 +6,14 @@ import { judgeDiskSpace, judgeLogRoom } from './judge-machine.ts';
 
 const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** A folder of data on this machine. */
+/** A folder on this machine that holds data. */
 export type DataPlace = {
   readonly folder: string;
-  /** The bytes that streams of the nats-server there may still add; undefined: no such server runs there. */
+  /** The bytes that streams of the nats-server on the folder may still add; undefined if no nats-server uses it. */
   readonly untakenBytes?: number;
 };
 
-/** The folders in which the nats-servers of this machine store their streams; else `otherwise`, where it exists. */
+/** Existing folders in which the nats-servers of this machine store streams; without such servers, `otherwise`. */
 export async function findDataPlaces(
   monitorUrlList: string | undefined,
   timeoutMs: number,
@@ -25,7 +25,7 @@ export async function findDataPlaces(
       const { config, stats } = (await readMonitor(url, timeoutMs).catch(() => undefined))?.jetstream ?? {};
       if (config?.store_dir === undefined) return undefined;
       const untakenBytes = Math.max(0, (stats?.reserved_storage ?? 0) - (stats?.storage ?? 0));
-      // Beside the folder that is the server's own.
+      // The monitor reports the subfolder `jetstream` of the configured folder.
       return { folder: dirname(config.store_dir), untakenBytes };
     }),
   );
@@ -36,7 +36,7 @@ export async function findDataPlaces(
   return [...byFolder.values()];
 }
 
-/** Free space, compared with the bytes that the streams there may still add. */
+/** Judges the free space of the folder's disk, also against the bytes that the streams in the folder may still add. */
 export async function checkSpace({ folder, untakenBytes }: DataPlace): Promise<Finding[]> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return [

@@ -6,7 +6,7 @@ const guide = 'runbook: tls-and-authentication.md';
 /** Accounts that every nats-server has. */
 const serverAccounts = new Set(['$G', '$SYS']);
 
-/** Finds rights that a nats-server grants to strangers, or to services that should not have them. */
+/** Judges the rights that a nats-server grants to strangers, and to services that do not need them. */
 export function judgeExposure({ name, accounts, clusterPort }: LogExposure): Finding[] {
   return [judgeAccounts(name, accounts), ...(clusterPort === undefined ? [] : [judgeClusterPort(name, clusterPort)])];
 }

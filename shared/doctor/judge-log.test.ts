@@ -126,7 +126,7 @@ test.each([
   [12_345_678_901, true],
   // Three quarters of the free blocks, 4 KiB each.
   [(19_000_001 * 4_096 * 3) / 4, false],
-  // The same of 110,409 bytes on a disk that is full.
+  // Three quarters of the 110,409 bytes that the server itself uses on a full disk.
   [82_806, false],
   [0, false],
 ])('doctor: a limit of %i bytes was given: %s', (limitBytes, given) => {

@@ -10,7 +10,7 @@ import type { StreamLoss } from '../nats/streams/stream-progress.ts';
 
 /** Settings that a service corrects by itself when it starts. */
 const setAtStart = new Set(['max_bytes', 'num_replicas']);
-/** Settings of a stream without which it may lose events, or not receive them. */
+/** Settings of streams and consumers. If one of them is wrong, events may be lost, or not received. */
 const vital = new Set(['retention', 'discard', 'storage', 'subjects', 'ack_policy', 'max_deliver']);
 
 /** Compares streams, buckets and consumers with the settings that the code requires. */
@@ -75,8 +75,8 @@ function judgeStorage({ streams, storageBytesMax }: LogReport): Finding[] {
 }
 
 /**
- * Accepted events that could not be read, by how many messages the log keeps of them. They belong to no destination, so
- * the configuration interface, which lists dead letters by destination, does not show them.
+ * `messages` is the number of stored messages with accepted events that no resolver could read. These events belong to
+ * no destination, so that the configuration interface, which lists dead letters by destination, does not show them.
  */
 export function judgeIngestDeadLetters(messages: number): Finding {
   const about = 'unreadable events';
@@ -87,7 +87,7 @@ export function judgeIngestDeadLetters(messages: number): Finding {
   return warn(about, detail, advice);
 }
 
-/** A server that does not sync every write is for trials only: it may lose acknowledged events. */
+/** Warns of servers that do not sync every write: they are for trials only, since they may lose acknowledged events. */
 export function judgeDurability(durability: Durability): Finding {
   const about = 'durability';
   switch (durability.mode) {
@@ -104,13 +104,13 @@ export function judgeDurability(durability: Durability): Finding {
   }
 }
 
-/** A nats-server as its monitor port shows it: its version, its problems and its storage limit. */
+/** Judges a nats-server by its monitor port: its version, its health and its storage limit. */
 export function judgeLogServer(server: LogServer): Finding[] {
   return [judgeNatsServer(server.version, server.name), ...judgeHealth(server), ...judgeStorageLimit(server)];
 }
 
 /**
- * Whether a server that reports this problem has to be restarted. From 2.14 on a stream stops accepting writes after a
+ * Whether a nats-server that reports this problem has to be restarted. Since 2.14 a stream accepts no writes after a
  * disk error, such as a full disk, and a node of a cluster disables JetStream; neither recovers by itself.
  */
 export const needsRestart = (complaint: string): boolean => /write error|JetStream not enabled/i.test(complaint);
@@ -143,7 +143,7 @@ const advice =
   'the runbook, SluiceLogLostMessages, describes how to identify and recover them; check the disks of nats-server';
 const namedMax = 20;
 
-/** Acknowledged messages that the log lost: those its servers report, and those readers found missing within a month. */
+/** Acknowledged messages that the log lost, as its servers report them, and as readers found them in the last month. */
 export function judgeLosses(byServer: ReadonlyMap<string, StreamLoss>, noticed: readonly LossNote[]): Finding[] {
   const findings: Finding[] = [];
   for (const [stream, { bytes, seqs }] of byServer) {

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
-/** A connection takes one, and so does each destination's; the usual 1,024 is used up by clients that keep theirs open. */
+/** Each connection takes a file, and clients that keep their connections open use up the usual limit of 1,024. */
 const openFilesEnough = 16_384;
 const skewWarnMs = 500;
-/** Far below the window in which an event's own time may lie ahead (5 minutes). */
+/** Far below the 5 minutes by which an event's own time may lie in the future. */
 const skewFailMs = 30_000;
 const gibibyte = 1024 ** 3;
 const syncSlowMs = 10;
 const syncTooSlowMs = 100;
 
-/** `softLimit` as the system reports it; undefined if it does not. */
+/** `softLimit` is the system's limit for this process; undefined if the system does not report it. */
 export function judgeOpenFiles(softLimit: number | undefined): Finding {
   const about = 'open files';
   if (softLimit === undefined) return ok(about, 'this system does not report its limit');
@@ -21,8 +21,8 @@ export function judgeOpenFiles(softLimit: number | undefined): Finding {
 }
 
 /**
- * `skewMs`: how far the other clock is ahead of ours; `uncertaintyMs`: how far that reading may be off, which is the time
- * that the answer took.
+ * `skewMs` is how far the other clock is ahead of this one. `uncertaintyMs` is how far that reading may be off: half
+ * the time that the answer took.
  */
 export function judgeClock(of: string, skewMs: number, uncertaintyMs: number): Finding {
   const about = `clock of ${of}`;
@@ -44,7 +44,7 @@ export function judgeDiskSpace(folder: string, freeBytes: number, totalBytes: nu
   return ok(about, detail);
 }
 
-/** `untakenBytes`: by how much the streams on that disk may still grow by their own limits. */
+/** `untakenBytes` is how much the streams on the folder's disk may still grow within their limits. */
 export function judgeLogRoom(folder: string, freeBytes: number, untakenBytes: number): Finding {
   const about = 'room for the log';
   const gib = (bytes: number): string => `${(bytes / gibibyte).toFixed(1)} GiB`;
@@ -55,7 +55,7 @@ export function judgeLogRoom(folder: string, freeBytes: number, untakenBytes: nu
   return warn(about, detail, advice);
 }
 
-/** `medianMs`: the time to write and sync a few kilobytes. */
+/** `medianMs` is the median time to write and sync a few kilobytes in the folder. */
 export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
   const about = 'disk speed';
   const detail = `${medianMs.toFixed(2)} ms for a synced write in ${folder}`;
@@ -65,7 +65,7 @@ export function judgeSyncSpeed(folder: string, medianMs: number): Finding {
   return ok(about, detail);
 }
 
-/** How many files this process may have open; undefined if the system does not report it. */
+/** How many files this process may have open; undefined if the system does not report the limit. */
 export function openFilesLimit(): number | undefined {
   try {
     return parseOpenFilesLimit(readFileSync('/proc/self/limits', 'utf8'));
@@ -74,7 +74,7 @@ export function openFilesLimit(): number | undefined {
   }
 }
 
-/** The soft limit in the text of Linux's `/proc/<pid>/limits`. */
+/** The soft limit of open files in the text of Linux's `/proc/<pid>/limits`; infinite if unlimited. */
 export function parseOpenFilesLimit(limits: string): number | undefined {
   const soft = /^Max open files\s+(\S+)/m.exec(limits)?.[1];
   if (soft === undefined) return undefined;

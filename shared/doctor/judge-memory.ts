@@ -2,12 +2,12 @@ import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
 const mebibyte = 1024 ** 2;
-/** Memory reserved for the system and for uncounted uses, as a part of the total. */
+/** Share of the memory that counted uses may take; the rest is for the system and for uncounted uses. */
 const usableShare = 0.9;
 
 /** Memory that the processes of one kind on this machine may use together, by their configuration. */
 export type MemoryUse = {
-  /** `gateway`, `nats-server`. */
+  /** The kind of process, such as `gateway` or `nats-server`. */
   readonly of: string;
   /** Number of processes. */
   readonly processes: number;
@@ -17,7 +17,7 @@ export type MemoryUse = {
   readonly unbounded?: { readonly what: string; readonly advice: string };
 };
 
-/** One finding for each kind, and one for their sum beside `availableBytes`, the memory of the machine or container. */
+/** One finding per kind of process, and one that compares their sum with the memory of the machine or container. */
 export function judgeMemory(uses: readonly MemoryUse[], availableBytes: number): Finding[] {
   const here = uses.filter(({ processes }) => processes > 0);
   const sum = here.reduce((bytes, use) => bytes + use.processes * bytesOf(use), 0);

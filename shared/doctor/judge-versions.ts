@@ -13,7 +13,7 @@ export function judgeNode(version: string): Finding {
   return ok(about, version);
 }
 
-/** `version` from the server's greeting; undefined if the greeting has none. */
+/** `version` is from the server's greeting; undefined if the greeting has none. */
 export function judgeNatsServer(version: string | undefined, name = ''): Finding {
   const about = name === '' ? 'nats-server' : `nats-server ${name}`;
   if (version === undefined) return warn(about, 'it did not report its version', `use ${NATS_VERSION_MIN} or newer`);
@@ -25,7 +25,7 @@ export function judgeNatsServer(version: string | undefined, name = ''): Finding
   );
 }
 
-/** `versionNumber` as `server_version_num` has it: 170005 is 17.5. */
+/** `versionNumber` is PostgreSQL's `server_version_num`, such as 170005 for 17.5. */
 export function judgePostgres(versionNumber: number): Finding {
   const major = Math.floor(versionNumber / 10_000);
   const detail = `${major}.${versionNumber % 10_000}`;

@@ -5,7 +5,7 @@ import type { Page, PageContext } from './page.ts';
 import { readPage } from './page.ts';
 import type { Work } from '../routing/values/work.ts';
 
-/** Variant ids the visitor was permanently assigned to, by experiment id. */
+/** Ids of the variants to which the visitor was permanently assigned, by experiment id. */
 export type Assignments = ReadonlyMap<string, string>;
 
 export type AssignmentRequest = {
@@ -18,7 +18,7 @@ export type AssignmentRequest = {
 
 export type NotAssignedReason = 'unknown' | 'completed' | 'paused' | 'notEligible' | 'outsideAllocation';
 
-/** The origin of a visitor's variant: assigned now, kept from before, or rolled out to all. */
+/** The origin of a visitor's variant: assigned now, kept from an earlier assignment, or rolled out to all. */
 export type AssignmentOrigin = 'new' | 'sticky' | 'rollout';
 
 export type Placement =
@@ -64,8 +64,8 @@ export function assign(
 }
 
 /**
- * A visitor's status in an experiment on a page. A page that rules the experiment out does so for this call only: an
- * earlier assignment stays. A sticky variant that no longer exists is ignored.
+ * A visitor's place in an experiment on a page. A page that is not eligible rules the experiment out for this call
+ * only: an earlier assignment stays. A sticky variant that no longer exists is ignored.
  */
 function placeVisitor(
   experiment: PlannedExperiment,
@@ -84,27 +84,27 @@ function placeVisitor(
   if (allocationBucket(id, visitorId) >= experiment.allocationEnd)
     return { assigned: false, reason: 'outsideAllocation' };
   const variant = variantAt(experiment.ranges, variantBucket(id, visitorId));
-  // Only without a control, which every published experiment has.
+  // Undefined only without a control, which every published experiment has.
   if (variant === undefined) return { assigned: false, reason: 'outsideAllocation' };
   return { assigned: true, variant, origin: 'new' };
 }
 
-/** The cost of assigning a visitor without page checks, beside hashing its id. */
+/** Units of work to assign a visitor, without page checks and without hashing the visitor's id. */
 const unitsOfPlacement = 50;
 
 /** A visitor's active variant. */
 type PersonalizedBy = { readonly experiment: PlannedExperiment; readonly variant: ExperimentVariant };
 
 export type Personalization = {
-  /** The properties to set on a page. Where two variants set the same name, the later of `by` wins. */
+  /** The properties to set on a page. If two variants set the same name, the later one in `by` wins. */
   readonly properties: Readonly<Record<string, string>>;
   readonly by: readonly PersonalizedBy[];
 };
 
 /**
  * The visitor's variants and their properties: from running personalizations, which are always on, from earlier
- * assignments, and from variants rolled out to all. Makes no assignment. A test wins over a personalization, then the
- * greater id. Throws like `assign`.
+ * assignments, and from variants rolled out to all. Makes no assignment. If several set a property, a test wins over a
+ * personalization, then the greater id wins. Throws like `assign`.
  */
 export function personalizeVisitor(
   plan: ExperimentPlan,

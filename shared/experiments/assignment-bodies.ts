@@ -45,7 +45,7 @@ export const flagsReply = Type.Object({
   }),
 });
 
-/** The answer for a visitor in the experiment, and for one who is not. */
+/** The answer for a visitor in the experiment, or for a visitor who is not. */
 const assignmentReply = Type.Union([
   Type.Object({
     success: Type.Literal(true),
@@ -84,9 +84,9 @@ const failureReply = Type.Object({ success: Type.Literal(false) });
 
 /** The differences between the services that serve experiments. */
 type ServedExperiments = {
-  /** The prefix of their paths. */
+  /** The prefix of the service's paths. */
   readonly prefix: string;
-  /** The name of the path's parameter. */
+  /** The name of the path parameter that holds the experiment's key. */
   readonly keyName: string;
   /** Path of flags, if they are served. */
   readonly flagsPath?: string;

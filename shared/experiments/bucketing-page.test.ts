@@ -15,7 +15,7 @@ type Vector = {
   readonly allocationBucket: number;
   readonly variantHash: string;
   readonly variantBucket: number;
-  /** Null: the visitor does not take part. */
+  /** Null if the visitor does not take part. */
   readonly variant: string | null;
 };
 

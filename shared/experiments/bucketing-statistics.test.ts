@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { allocationBucket, bucketsInAll, rangeVariants, variantBucket } from './bucketing.ts';
 
-// Critical values of the chi-square distribution at p = 0.001 (NIST/SEMATECH e-Handbook, section 1.3.6.7.4). The ids
-// are the same in every run, so each statistic is too: this is a check of the hash, not of luck.
+// Critical values of the chi-square distribution at p = 0.001 (NIST/SEMATECH e-Handbook, section 1.3.6.7.4), by degrees
+// of freedom. The ids and thus the statistics are the same in every run, so that no test fails by chance.
 const criticalOf: Readonly<Record<number, number>> = { 1: 10.828, 3: 16.266, 9: 27.877, 99: 148.23 };
 
 const visitors = 1_000_000;
@@ -74,7 +74,7 @@ function countVisitors() {
   };
 }
 
-// Four by four, row after row.
+// A contingency table of four rows by four columns; `cells` has row after row.
 function table() {
   const cells = Array.from({ length: 16 }, () => 0);
   return {

@@ -5,21 +5,21 @@ export const bucketsInAll = 10_000;
 
 /**
  * The visitor's bucket for traffic allocation; visitors with a bucket below the allocation take part. The algorithm,
- * with test vectors, is published in BUCKETING.md beside this file: a change here moves visitors.
+ * with test vectors, is published in BUCKETING.md beside this file. A change of it moves visitors to other variants.
  */
 export function allocationBucket(experimentId: string, visitorId: string): number {
   return bucketOf(`${experimentId}:allocation:${visitorId}`);
 }
 
 /**
- * The bucket that chooses the visitor's variant. It hashes another text, so that it does not depend on the
- * allocation.
+ * The bucket that chooses the visitor's variant: the hash of another text, and thus independent of the allocation
+ * bucket.
  */
 export function variantBucket(experimentId: string, visitorId: string): number {
   return bucketOf(`${experimentId}:variant:${visitorId}`);
 }
 
-/** Buckets of a percentage with up to two decimals: 12.5 is 1250. */
+/** The number of buckets of a percentage with up to two decimals: 1250 for 12.5. */
 export function bucketsOfPercent(percent: number): number {
   return Math.round(percent * 100);
 }
@@ -34,7 +34,7 @@ export type Weighted = {
 /** A variant's buckets run from the end of the previous variant to its own end, exclusive. */
 export type VariantRange<Variant extends Weighted> = { readonly variant: Variant; readonly end: number };
 
-/** Variants with their bucket ranges: by id, with the control last, up to the end. */
+/** Variants with their bucket ranges, in order of their ids. The control is last and has all remaining buckets. */
 export function rangeVariants<Variant extends Weighted>(variants: readonly Variant[]): VariantRange<Variant>[] {
   const ordered = variants.toSorted((a, b) => Number(a.isControl) - Number(b.isControl) || (a.id < b.id ? -1 : 1));
   let end = 0;
@@ -44,7 +44,7 @@ export function rangeVariants<Variant extends Weighted>(variants: readonly Varia
   });
 }
 
-/** The variant whose range contains the bucket; undefined only without a control for the rest. */
+/** The variant whose range contains the bucket; undefined only if there is no control for the remaining buckets. */
 export function variantAt<Variant extends Weighted>(
   ranges: readonly VariantRange<Variant>[],
   bucket: number,
@@ -55,7 +55,7 @@ export function variantAt<Variant extends Weighted>(
   return undefined;
 }
 
-// A hash is below 2^32 and the product below 2^46: exact in a double, as is the division by a power of two.
+// A hash is below 2^32 and the product below 2^46, which a double represents exactly; so is the quotient.
 function bucketOf(text: string): number {
   return Math.floor((murmur3(text) * bucketsInAll) / 2 ** 32);
 }

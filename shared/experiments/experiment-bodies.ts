@@ -7,7 +7,7 @@ import { patternCharsMax } from './url-pattern.ts';
 export const experimentTypes = ['ab', 'multivariate', 'personalization'] as const;
 export type ExperimentType = (typeof experimentTypes)[number];
 
-/** A draft has not started and is in no version; the other states are set by the lifecycle. */
+/** A draft has not started and is in no version; the lifecycle sets the other states. */
 export const experimentStatuses = ['Draft', 'Running', 'Paused', 'Completed'] as const;
 export type ExperimentStatus = (typeof experimentStatuses)[number];
 
@@ -27,9 +27,9 @@ export const experimentBody = Type.Object({
   status: Type.Enum([...experimentStatuses]),
   /** Percent of all visitors that take part. */
   trafficAllocation: percentField,
-  /** Pages the experiment may run on; none means all. */
+  /** Patterns of the pages on which the experiment may run; none means all pages. */
   urlPatterns: Type.Array(Type.String({ minLength: 1, maxLength: patternCharsMax }), { maxItems: 50 }),
-  /** Conditions on the page's query, all required. */
+  /** Conditions on the page's query, all of which must hold. */
   queryRules: Type.Array(queryRule, { maxItems: 20 }),
   /** The event that counts as a conversion. */
   primaryMetric: nullable(
@@ -37,7 +37,7 @@ export const experimentBody = Type.Object({
   ),
   /** The variant that every visitor gets after completion. */
   rolloutVariantId: nullable(idField),
-  /** The winning variant, for reports only: visitors are not affected. */
+  /** The winning variant, for reports only. It does not affect visitors. */
   winnerVariantId: nullable(idField),
   /** Start and completion times. */
   startedAt: nullable(instant),
@@ -73,9 +73,9 @@ export const experimentVariantBody = Type.Object({
   isControl: Type.Boolean(),
   /** Percent of the participating visitors; the control receives the rest, whatever its own value. */
   weight: nullable(percentField),
-  /** The target of the redirect: an http or https address, or a path on the same host. */
+  /** Where the page redirects the visitor: an http or https address, or a path on the same host. */
   redirect: nullable(Type.String({ minLength: 1, maxLength: 2_048 })),
-  /** The changes of a page. */
+  /** The properties that the variant sets on a page, by name. */
   properties: Type.Record(Type.String(), Type.String({ maxLength: 4_000 })),
 });
 
@@ -102,7 +102,7 @@ export const experimentSettingsBody = Type.Object({
   isEnabled: Type.Boolean(),
   /** The token with which a browser requests assignments; not a secret. */
   token: Type.String({ pattern: '^exp_[A-Za-z0-9]{16,64}$' }),
-  /** Domains whose pages may send requests; null means all. Independent of the setting of that name on a source. */
+  /** Domains whose pages may send requests; null means all. Independent of a source's `whitelistDomains`. */
   whitelistDomains: nullable(Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 1_000 })),
 });
 

@@ -11,10 +11,10 @@ import type { QueryRule } from './query-rule.ts';
 import { compileQueryRule } from './query-rule.ts';
 import { compileUrlPattern } from './url-pattern.ts';
 
-/** An experiment in a version that cannot run, with the reason. */
+/** An experiment that cannot run, with the reason. */
 export type UnplannedExperiment = { readonly experimentId: string; readonly problem: string };
 
-/** The experiments part of an account's live version. */
+/** The part of an account's live version that experiments need. */
 export type ExperimentsConfig = Pick<AccountConfig, 'accountId' | 'versionId'> &
   TokensConfig & {
     readonly collections: {
@@ -30,15 +30,15 @@ export type ExperimentPlan = {
   readonly versionId: string;
   readonly tokens: ExperimentTokens;
   readonly byKey: ReadonlyMap<string, PlannedExperiment>;
-  /** In override order, later properties win: personalizations first, then by id. */
+  /** Personalizations, then tests, each by id. Properties of a later experiment override those of an earlier one. */
   readonly inOrder: readonly PlannedExperiment[];
-  /** Empty in a healthy system: publishing applies the same checks. */
+  /** Empty in a healthy system, since publishing applies the same checks. */
   readonly unplanned: readonly UnplannedExperiment[];
 };
 
 /**
- * Compiles the experiments of an account's version: none if the settings disable experiments. An experiment that
- * cannot run is left out and listed.
+ * Compiles the experiments of an account's version; none if the settings disable experiments. An experiment that cannot
+ * run is left out and listed in `unplanned`.
  */
 export function compileExperimentPlan(config: ExperimentsConfig): ExperimentPlan {
   const { experimentSettings, experimentVariants } = config.collections;
@@ -120,13 +120,13 @@ export type PlannedExperiment = {
   readonly metricEvent: string | undefined;
 };
 
-/** The outcome of compiling an experiment in a version, which should not contain drafts. */
+/** The outcome of compiling an experiment of a version. A version should not contain drafts. */
 type Planned =
   | { readonly kind: 'planned'; readonly experiment: PlannedExperiment }
   | { readonly kind: 'unplanned'; readonly problem: string }
   | { readonly kind: 'draft' };
 
-/** Compiles an experiment with its variants, as published. */
+/** Compiles an experiment of a version with its variants. */
 function planExperiment(
   body: ExperimentBody & { readonly id: string },
   variants: readonly ExperimentVariant[],
@@ -163,15 +163,15 @@ function tryCompileEligibility(...rules: Parameters<typeof compileEligibility>):
 }
 
 /**
- * Returns whether an experiment may run on a page. Throws OverBudgetError if the check exceeds the page's cost
- * budget.
+ * Returns whether an experiment may run on a page. Throws OverBudgetError if the check exceeds the budget of
+ * `page.work`.
  */
 type Eligibility = (page: Page) => boolean;
 
 /**
- * Compiles an experiment's page conditions: one of the URL patterns must match (no pattern matches all), and every
- * query rule must hold. A page without an address or query skips the corresponding check. Throws PlanError naming the
- * field for an invalid pattern or rule.
+ * Compiles an experiment's page conditions: one of the URL patterns must match (unless there are none), and every query
+ * rule must hold. Patterns are not checked for a page without an address, nor rules for one without parameters. Throws
+ * PlanError naming the field for an invalid pattern or rule.
  */
 export function compileEligibility(urlPatterns: readonly string[], queryRules: readonly QueryRule[]): Eligibility {
   const patterns = urlPatterns.map((pattern, index) => compileUrlPattern(pattern, `urlPatterns[${String(index)}]`));

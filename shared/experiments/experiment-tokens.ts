@@ -6,7 +6,7 @@ import type { AccountConfig } from '../contracts/config/account-config.ts';
 import { hashSourceKey } from '../contracts/config/account-config.ts';
 import type { ExperimentSettingsBody } from './experiment-bodies.ts';
 
-/** The account and limits of a token. */
+/** The kind and the restrictions of a token. */
 export type ExperimentToken = {
   /** Allowed page domains; undefined means all. */
   readonly domains: AllowedDomains | undefined;
@@ -17,7 +17,7 @@ export type ExperimentToken = {
   | {
       readonly kind: 'source';
       readonly sourceId: string;
-      /** A test-mode key: its events are shown in recent events and never dispatched. */
+      /** Whether the key is for test mode: its events are shown in recent events and never dispatched. */
       readonly test: boolean;
     }
 );
@@ -32,7 +32,7 @@ type Source = {
   readonly whitelistIps: readonly string[] | null;
 };
 
-/** The input of tokens: an account's keys and its live version. An unreadable source allows no request. */
+/** The source keys of an account and its live version. The keys of a source that cannot be read allow no request. */
 export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   readonly collections: {
     readonly sources: readonly Source[];
@@ -40,7 +40,7 @@ export type TokensConfig = Pick<AccountConfig, 'sourceKeys'> & {
   };
 };
 
-/** The tokens that a published version accepts for experiments: its own, and the keys of enabled sources. */
+/** The tokens that a published version accepts for experiments: its settings' token, and keys of enabled sources. */
 export function planTokens({ collections, sourceKeys }: TokensConfig): ExperimentTokens {
   const sources = new Map(collections.sources.map((source) => [source.id, source]));
   const tokens = new Map<string, ExperimentToken>();

@@ -3,7 +3,7 @@ import type { ExperimentType } from './experiment-bodies.ts';
 /** Name of the event for an assignment to a variant. */
 export const impressionEvent = '$experiment_impression';
 
-/** Properties of that event. A browser library that assigns locally may send the same. */
+/** Properties of an impression. A browser library that assigns variants itself may send the same event. */
 export type ImpressionProperties = {
   readonly experiment_id: string;
   readonly experiment_key: string;
@@ -12,6 +12,6 @@ export type ImpressionProperties = {
   readonly variant_id: string;
   readonly variant_name: string;
   readonly is_control: boolean;
-  /** The variant goes to all visitors after completion, so this is not an exposure. */
+  /** Whether the variant goes to all visitors after completion, so that the impression is not an exposure. */
   readonly is_rollout: boolean;
 };

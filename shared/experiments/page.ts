@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { Work } from '../routing/values/work.ts';
 
-/** The page that the caller's visitor sees. */
+/** The page that the visitor sees, as a client describes it: its URL and its query. */
 export const pageContext = Type.Object({
   url: Type.Optional(Type.Union([Type.String({ maxLength: 8_192 }), Type.Null()])),
   search: Type.Optional(Type.Union([Type.String({ maxLength: 8_192 }), Type.Null()])),
@@ -10,36 +10,36 @@ export const pageContext = Type.Object({
 
 export type PageContext = Static<typeof pageContext>;
 
-/** A page's address in the parts that patterns match; a path alone has neither scheme nor host. */
+/** The parts of a page's address that patterns match; the address may be a path alone, without scheme and host. */
 export type PageAddress = {
   /** Such as `https`. */
   readonly scheme: string;
   /** With the port unless it is the scheme's default. */
   readonly host: string;
-  /** Percent-decoded where the result is still a valid path. */
+  /** Percent-decoded by `decodePath`. */
   readonly path: string;
   /** With its question mark; empty without a query. */
   readonly query: string;
 };
 
-/** The page for the eligibility check; undefined parts are not checked. */
+/** The page for the eligibility check; undefined members are not checked. */
 export type Page = {
   readonly address: PageAddress | undefined;
   /** Values of each query parameter, in order. */
   readonly parameters: ReadonlyMap<string, readonly string[]> | undefined;
-  /** The cost counter; undefined: not counted. */
+  /** Counts the cost of checks; undefined if the cost is not limited. */
   readonly work?: Work | undefined;
 };
 
-/** The page of a caller that sends none: every experiment may run on it. */
+/** The page of a client that describes none. Every experiment may run on it. */
 export const anyPage: Page = { address: undefined, parameters: undefined };
 
-/** Parsing one character of an address costs as much as several comparisons. */
+/** Units of work to parse one character of an address, which costs as much as several comparisons. */
 const unitsOfCharacterRead = 4;
 
 /**
- * Reads a context once for any number of experiments. The context's search overrides the query of its url. Throws
- * OverBudgetError where its length exceeds `work`.
+ * Reads a context once for any number of experiments. The context's search, unless empty, overrides the query of its
+ * url. Throws OverBudgetError if reading a context of this length would exceed `work`.
  */
 export function readPage(context: PageContext | undefined, work?: Work): Page {
   const url = context?.url ?? '';
@@ -47,12 +47,12 @@ export function readPage(context: PageContext | undefined, work?: Work): Page {
   if (url === '' && search === undefined) return { ...anyPage, work };
   work?.spend(unitsOfCharacterRead * (url.length + (search?.length ?? 0)));
   const address = url === '' ? undefined : readAddress(url);
-  // A caller without a query of its own may send an empty search together with a url that has one.
+  // A client may send an empty search together with a url that has a query.
   const query = search === undefined || search === '' ? (address?.query ?? '') : search;
   return { address, parameters: readParameters(query), work };
 }
 
-/** Percent-decodes valid escapes; `%2F` and the other separators stay as they are. */
+/** Percent-decodes all but separators, such as `%2F`; returns a text with an invalid escape as it is. */
 export function decodePath(text: string): string {
   try {
     return decodeURI(text);

@@ -41,7 +41,7 @@ test('query rule: an expression looks at the beginning of a long value', () => {
   expect(holds('regex', 'b', [`${'a'.repeat(regexInputCharsMax)}b`])).toBe(false);
 });
 
-// An engine that backtracks would take longer than the test may for each of these.
+// With each of these, an engine that backtracks would exceed the test's timeout.
 test.each(['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*b', '(a?){100}a{100}$', '([a-z]+)*\\d'])(
   'query rule: %s ends on a value that almost matches',
   (expression) => {

@@ -8,7 +8,7 @@ export const queryRule = Type.Object(
   {
     parameter: Type.String({ minLength: 1, maxLength: 250 }),
     operator: Type.Enum(['equals', 'contains', 'exists', 'not_exists', 'not_equals', 'regex']),
-    /** Not for `exists` and `not_exists`. */
+    /** Required, except for `exists` and `not_exists`, which take none. */
     value: Type.Optional(Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()])),
   },
   { additionalProperties: false },
@@ -16,16 +16,16 @@ export const queryRule = Type.Object(
 
 export type QueryRule = Static<typeof queryRule>;
 
-/** Returns whether the rule holds for the parameter's values on a page; empty when it is absent. */
+/** Returns whether the rule holds for the parameter's values on a page. Without the parameter, `values` is empty. */
 export type QueryCheck = (values: readonly string[]) => boolean;
 
-/** Maximum length of a parameter's value for a regular expression, because anyone may send a long one. */
+/** Number of characters of a value that a regular expression reads, because any client may send a long value. */
 export const regexInputCharsMax = 1_000;
 
 /**
  * Compiles a rule. A parameter may occur several times: equals, contains and regex hold if one of its values matches;
- * not_equals holds if none is equal, including when there are none. Throws PlanError naming the field for a value
- * that is missing, unused, or not an RE2 expression.
+ * not_equals holds if no value is equal, also if there are no values. Throws PlanError naming the field for a rule's
+ * value that is missing, unused, or not an RE2 expression.
  */
 export function compileQueryRule(rule: QueryRule, field: string): QueryCheck {
   switch (rule.operator) {

@@ -22,13 +22,13 @@ test.each([
   ['*://example.com/', 'http://example.com/'],
   ['https://example.com/*', 'https://example.com/'],
   ['**', 'https://example.com/any/page?x=1#y'],
-  // A pattern may leave out the scheme, or the host too.
+  // A pattern may leave out the scheme, or scheme and host.
   ['example.com/blog/*', 'http://example.com/blog/post'],
   ['**/checkout', 'https://shop.example.com/eu/checkout'],
   ['/pricing', 'https://anything.example/pricing'],
   ['/', 'https://example.com'],
   ['/blog/*', '/blog/post'],
-  // What makes no difference: case of scheme and host, a slash at the end, a query, a fragment, escapes.
+  // The case of scheme and host, a slash at the end, a query, a fragment and escapes make no difference.
   ['HTTPS://Example.com/pricing', 'https://EXAMPLE.com/pricing'],
   ['https://example.com', 'https://example.com/'],
   ['https://example.com/pricing', 'https://example.com/pricing/'],
@@ -38,10 +38,10 @@ test.each([
   ['/caf%C3%A9/*', 'https://example.com/café/menu'],
   ['https://münchen.example/**', 'https://xn--mnchen-3ya.example/a'],
   ['https://example.com:8443/a', 'https://example.com:8443/a'],
-  // A query counts where the pattern has one.
+  // A query counts if the pattern has one.
   ['/search?q=*', 'https://example.com/search?q=shoes'],
   ['https://example.com?ref=*', 'https://example.com/?ref=x'],
-  // What means something in a regular expression means itself.
+  // Characters that are special in regular expressions match themselves.
   ['/a.b+(c)[d]$', 'https://example.com/a.b+(c)[d]$'],
 ])('url pattern: %s matches %s', (pattern, url) => {
   expect(matches(pattern, url)).toBe(true);
@@ -71,7 +71,7 @@ test.each(['', '/a b', '/a#b', '/\n', `/${'a'.repeat(500)}`])(
   },
 );
 
-// An engine that backtracks would take longer than the test may for each of these.
+// With each of these, an engine that backtracks would exceed the test's timeout.
 test.each([`/${'**a'.repeat(60)}`, `/${'*a'.repeat(60)}`, `/${'**/*'.repeat(60)}b`, `/${'*'.repeat(400)}b`])(
   'url pattern: %s ends on a long path that almost matches',
   (pattern) => {
@@ -109,7 +109,7 @@ test('url pattern: agrees with a plain reading of its stars', () => {
   );
 });
 
-/** The definition, spelled out; slow for long texts. */
+/** Whether a pattern matches a text, by the definition of stars alone; slow for long texts. */
 function reads(pattern: string, text: string): boolean {
   if (pattern === '') return text === '';
   if (!pattern.startsWith('*')) return text[0] === pattern[0] && reads(pattern.slice(1), text.slice(1));

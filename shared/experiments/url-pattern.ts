@@ -10,8 +10,8 @@ import type { PageAddress } from './page.ts';
 export type UrlPattern = (address: PageAddress, work?: Work) => boolean;
 
 /**
- * Compiles a URL pattern. `*` matches any characters within a segment, `**` any characters; both may match nothing. A
- * pattern contains only the parts of an address that matter:
+ * Compiles a URL pattern. `*` matches any characters within a segment, `**` any characters; both may match nothing. The
+ * form of a pattern decides which parts of an address it is compared with:
  *
  * - `/pricing/*` is a path, on any host;
  * - `example.com/pricing/*` is a host and a path, with any scheme;
@@ -42,10 +42,10 @@ export function compileUrlPattern(pattern: string, field: string): UrlPattern {
   };
 }
 
-/** Determines the cost of a match, together with the address length. */
+/** Maximum length of a pattern, in characters; limits the cost of compiling it. */
 export const patternCharsMax = 500;
 
-/** The parts of an address that a pattern contains. */
+/** The parts of an address that a pattern contains: the path, host and path, or scheme, host and path. */
 type Scope = 'path' | 'host' | 'url';
 
 function scopeOf(pattern: string): Scope {
@@ -64,7 +64,7 @@ function subjectOf({ scheme, host, path }: PageAddress, scope: Scope): string {
   }
 }
 
-// Normalises a pattern like the parts of an address: see PageAddress.
+// Normalizes a pattern as `readPage` normalizes the parts of an address (PageAddress).
 function normalize(pattern: string, scope: Scope, withQuery: boolean): string {
   const hostStart = scope === 'url' ? pattern.indexOf('://') + 3 : 0;
   const hostEnd = scope === 'path' ? 0 : endOfHost(pattern, hostStart);
@@ -81,7 +81,7 @@ function endOfHost(pattern: string, from: number): number {
   return end === -1 ? pattern.length : from + end;
 }
 
-// An address holds the ASCII form of an international host; a label with a star has none.
+// An address has the ASCII form of an international host name. A label with a star has no such form, and stays.
 function normalizeLabel(label: string): string {
   const ascii = /\P{ASCII}/u.test(label) ? domainToASCII(label) : label;
   return (ascii === '' ? label : ascii).toLowerCase();

@@ -10,7 +10,7 @@ import type {
 import { compileQueryRule } from './query-rule.ts';
 import { compileUrlPattern } from './url-pattern.ts';
 
-/** Checks of an experiment that the schema cannot express. */
+/** The problems of an experiment by rules that the schema cannot express. */
 export function checkExperiment(experiment: ExperimentBody): FieldProblem[] {
   const { type, status, trafficAllocation, rolloutVariantId } = experiment;
   const problems = [
@@ -34,7 +34,7 @@ export function checkExperiment(experiment: ExperimentBody): FieldProblem[] {
 const propertiesMax = 200;
 const propertyNameCharsMax = 250;
 
-/** Checks of a variant that the schema cannot express. */
+/** The problems of a variant by rules that the schema cannot express. */
 export function checkVariant({ weight, redirect, properties }: ExperimentVariantBody): FieldProblem[] {
   const problems = weight === null ? [] : checkPercent('weight', weight);
   if (redirect !== null && !isRedirect(redirect)) {
@@ -50,7 +50,7 @@ export function checkVariant({ weight, redirect, properties }: ExperimentVariant
   return problems;
 }
 
-/** Checks of settings that the schema cannot express. */
+/** The problems of settings by rules that the schema cannot express. */
 export function checkExperimentSettings({ whitelistDomains }: ExperimentSettingsBody): FieldProblem[] {
   const domain = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
   return (whitelistDomains ?? []).every((text) => domain.test(text))
@@ -58,13 +58,13 @@ export function checkExperimentSettings({ whitelistDomains }: ExperimentSettings
     : [{ field: 'whitelistDomains', problem: 'must hold domain names, such as example.com' }];
 }
 
-/** Problems of an experiment's variants as a whole; a draft may still lack some. */
+/** The problems of an experiment's variants as a whole; a draft may still lack variants. */
 export function checkVariants(experiment: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
   const problems: FieldProblem[] = experiment.status === 'Draft' ? [] : missingVariants(experiment, variants);
   if (variants.filter(({ isControl }) => isControl).length > 1) {
     problems.push({ field: 'isControl', problem: 'must be true for one variant of an experiment only' });
   }
-  // The control's own weight counts too: if set, it is the control's minimum.
+  // The control's own weight counts too, since it is the control's minimum.
   const given = variants.reduce((sum, { weight }) => sum + bucketsOfPercent(weight ?? 0), 0);
   if (given > bucketsInAll) {
     problems.push({ field: 'weight', problem: `weights must sum to at most 100, not ${String(given / 100)}` });
@@ -76,14 +76,14 @@ export function checkVariants(experiment: ExperimentBody, variants: readonly Exp
   return problems;
 }
 
-/** Why an experiment cannot start with these variants. */
+/** The problems for which an experiment cannot start with these variants; empty if it can. */
 export function checkStart(experiment: ExperimentBody, variants: readonly ExperimentVariant[]): FieldProblem[] {
   return [...checkExperiment(experiment), ...checkVariants({ ...experiment, status: 'Running' }, variants)];
 }
 
 /**
- * Why a variant of a started experiment cannot be changed to `after`, or deleted when that is undefined: visitors are
- * assigned to it, and results are compared with the control's from the same period.
+ * The problems of changing a variant to `after`, or of deleting it if `after` is undefined. In a started experiment
+ * visitors are assigned to the variant, and results are compared with those of the control in the same period.
  */
 export function checkVariantChange(
   experiment: ExperimentBody,

@@ -6,23 +6,23 @@ import { tlsFailure } from '../runtime/tls-failure.ts';
 
 const certificate = '-----BEGIN CERTIFICATE-----';
 
-/** Timeouts of a PostgreSQL session, in ms; 0: the server's default. */
+/** Timeouts of a PostgreSQL session, in ms; 0 keeps the server's default. */
 export type DatabaseTimeouts = {
   readonly statementMs: number;
-  /** Waiting for a lock of a row or a table. */
+  /** Limit of waiting for a lock of a row or a table. */
   readonly lockMs: number;
-  /** Being idle inside a transaction, whose locks block others. */
+  /** Limit of being idle inside a transaction, whose locks block other sessions. */
   readonly idleInTransactionMs: number;
 };
 
-/** Timeouts of sessions without their own. */
+/** Timeouts of sessions for which none are given. */
 export const databaseTimeoutDefaults: DatabaseTimeouts = {
   statementMs: 10_000,
   lockMs: 5_000,
   idleInTransactionMs: 30_000,
 };
 
-/** Values of `?sslmode=`. */
+/** Values that `?sslmode=` may have. */
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
 /** Parameters that PostgreSQL libraries read from the URL and Sluice reads from variables. */
@@ -73,10 +73,10 @@ const variables = {
 
 export const { variables: databaseEnv, read: databaseAccess } = defineSettings(fromEnv(variables, readAccess));
 
-/** The variables of `databaseEnv`, read. */
+/** The values of the variables of `databaseEnv`. */
 export type DatabaseVariables = Parameters<typeof databaseAccess>[0];
 
-/** DATABASE_URL, with advice for a command that is started without it. */
+/** The variable DATABASE_URL. `whenMissing` is advice for the operator of a command that is started without it. */
 export function databaseAddress(whenMissing?: string) {
   return secret(
     'PostgreSQL, with the rights to create tables where it migrates. `?sslmode=` is disable, require (encrypted, the server unproved unless there is a DATABASE_CA), verify-ca or verify-full',
@@ -88,14 +88,14 @@ export function databaseAddress(whenMissing?: string) {
 export type DatabaseAccess = {
   /** URL without TLS parameters. */
   readonly databaseUrl: string;
-  /** Undefined: no TLS. */
+  /** Undefined if the connection is not encrypted. */
   readonly databaseTls?: DatabaseTls;
-  /** Default: `databaseTimeoutDefaults`. */
+  /** Default `databaseTimeoutDefaults`. */
   readonly databaseTimeouts?: DatabaseTimeouts;
 };
 
 export type DatabaseTls = {
-  /** What is checked of the server's certificate: nothing, the signature, or the signature and the name. */
+  /** What is checked of the server's certificate: nothing, its signature, or (`name`) its signature and its name. */
   readonly verify: 'nothing' | 'signature' | 'name';
   /** PEM texts. */
   readonly ca?: string;
@@ -175,14 +175,14 @@ class DatabaseConnectError extends Error {
 const lettingIn =
   'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
 
-/** The error of a failed connection, in words that name the variables; undefined for other failures. */
+/** An error for a failed connection that names the variables to check; undefined for other failures. */
 export function connectFailure(error: unknown): DatabaseConnectError | undefined {
   const [message, code] = [error instanceof Error ? error.message : String(error), codeOf(error)];
   const told = (reason: string | undefined): DatabaseConnectError | undefined =>
     reason === undefined
       ? undefined
       : new DatabaseConnectError(`connecting to PostgreSQL at DATABASE_URL: ${reason}`, { cause: error });
-  // Invalid authorization (also: no matching entry in pg_hba.conf), invalid password.
+  // 28000: invalid authorization, or no matching entry in pg_hba.conf; 28P01: invalid password.
   if (code === '28000' || code === '28P01') return told(`${lettingIn} (${message})`);
   if (code === '3D000') return told(message);
   if (/does not support SSL/.test(message)) return told('TLS is asked for, and the server does not speak it');
@@ -193,7 +193,7 @@ export function connectFailure(error: unknown): DatabaseConnectError | undefined
   return told(tls === undefined ? undefined : `${tls} (${message})`);
 }
 
-// The ORM wraps the driver's error; a host with several addresses fails with one error without a message.
+// The ORM wraps the driver's error. The error of a host with several addresses has a code and an empty message.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;

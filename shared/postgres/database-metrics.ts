@@ -1,11 +1,11 @@
 import { gauge } from '../runtime/metrics/define-metric.ts';
 import type { MetricsPage } from '../runtime/metrics/metrics-page.ts';
 
-/** A pool of connections to PostgreSQL at one moment. */
+/** The state of a pool of connections to PostgreSQL at one moment, in numbers of connections. */
 export type PoolFigures = {
   readonly used: number;
   readonly idle: number;
-  /** Requests that wait for a connection. */
+  /** Number of requests that wait for a connection. */
   readonly waiting: number;
   readonly connectionsMax: number;
 };

@@ -22,7 +22,7 @@ beforeAll(async () => {
   [authority, other] = await Promise.all([createTestAuthority(), createTestAuthority('another authority')]);
   client = await authority.client('sluice');
   const dataDir = await mkdtemp(join(inject('testRunFolder'), 'postgres-tls-'));
-  // Made first without TLS: the server reads its key as its own account, from the folder made then.
+  // The first start, without TLS, creates the folder. The server's account, known from then on, must own the key file.
   const plain = await startPostgresServer({ dataDir, durable: false });
   await plain.stop();
   server = await startPostgresServer({ dataDir, durable: false, furtherSettings: await tlsSettings(plain.home) });
@@ -39,13 +39,13 @@ async function tlsSettings(home: string): Promise<Record<string, string>> {
     return path;
   };
   const { cert, key } = await authority.server();
-  // Over TLS with a certificate that names the user, and in the clear, as the embedded server looks whether it is up.
+  // The second line admits the embedded server's own sessions, which do not use TLS.
   const access = [
     'hostssl all sluice 127.0.0.1/32 scram-sha-256 clientcert=verify-full',
     'hostnossl all sluice 127.0.0.1/32 scram-sha-256',
   ];
   return {
-    // Two addresses, of which the certificate names the first.
+    // The server's certificate names only the first address.
     listen_addresses: '127.0.0.1,127.0.0.2',
     ssl: 'on',
     ssl_cert_file: await file('server.pem', cert),
@@ -60,7 +60,7 @@ const withTls = (own: Certificate | undefined, ca = authority.ca): DatabaseAcces
   databaseTls: { verify: 'name', ca, ...own },
 });
 
-/** Whether the connection is encrypted, by the pool that the pipeline uses. */
+/** Whether a connection of the pipeline's pool is encrypted. */
 async function askPool(access: DatabaseAccess): Promise<boolean | undefined> {
   const pool = createVisitorPool({ ...access, connectionsMax: 1, name: 'test', onIdleError: () => undefined });
   try {
@@ -118,7 +118,7 @@ test('database: a server by another name is refused, unless only the signature c
 test('database: without a certificate that the server trusts, the error names the variables to check', async () => {
   for (const ask of [askPool, askStorage]) {
     await expect(ask(withTls(undefined))).rejects.toThrow(/does not let us in: see .*DATABASE_CERT.*client certif/);
-    // Refused after the handshake: the connection may end before the reason has been read.
+    // The server refuses the certificate after the handshake, so the connection may end before the reason is read.
     const stranger = await other.client('sluice');
     await expect(ask(withTls(stranger))).rejects.toThrow(/see DATABASE_CERT|ECONN|EPIPE|terminated|disconnected/);
     const namesake = await authority.client('another');

@@ -27,7 +27,7 @@ export async function readDeploymentId({ databaseUrl, databaseTls }: DatabaseAcc
 
 export type DeploymentIdWatch = { stop(): void };
 
-/** Polls until the id is known. */
+/** Polls every `everyMs` until the database has the deployment's id, then calls `onKnown` once. */
 export function awaitDeploymentId(
   access: DatabaseAccess,
   everyMs: number,

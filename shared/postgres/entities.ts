@@ -3,7 +3,7 @@ import { defineEntity } from '@mikro-orm/core';
 import type { JsonObject } from '../runtime/json.ts';
 import type { StoredCollections } from '../contracts/config/account-config.ts';
 
-/** One entity of one collection as it is now: the rows of an account are its draft. */
+/** The current state of one entity of a collection. All rows of an account together are its draft. */
 export const ConfigEntity = defineEntity({
   name: 'ConfigEntity',
   tableName: 'entities',
@@ -12,9 +12,9 @@ export const ConfigEntity = defineEntity({
     accountId: p.uuid().primary(),
     collection: p.text().primary(),
     id: p.text().primary(),
-    /** The fields of the collection's schema, secrets sealed; without id and times. */
+    /** The fields of the collection's schema, with sealed secrets; without id and times. */
     body: p.json<JsonObject>(),
-    /** The name as searches compare it: case folded. */
+    /** The case-folded name, which searches compare. */
     nameFolded: p.text(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3).nullable(),
@@ -30,11 +30,11 @@ export const Account = defineEntity({
   properties: (p) => ({
     id: p.uuid().primary(),
     name: p.text(),
-    /** The version gateways and pipelines run. */
+    /** The version that gateways and pipelines run. */
     liveVersionId: p.uuid().nullable(),
     /** Whether creating a version publishes it if the request does not set `publish`. */
     publishOnCreate: p.boolean().default(false),
-    /** `IdentitySettings`; null is the default. */
+    /** `IdentitySettings`; null for the defaults. */
     identity: p.json<JsonObject>().nullable(),
     /** The actions for events and properties that the tracking plan does not list; null for the defaults. */
     planSettings: p.json<JsonObject>().nullable(),
@@ -46,7 +46,7 @@ export const Account = defineEntity({
   }),
 });
 
-/** A key of the configuration interface. Only the hash of its secret is kept. */
+/** A key of the configuration interface. Only its hash is kept. */
 export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
@@ -75,7 +75,7 @@ export const User = defineEntity({
   properties: (p) => ({
     id: p.uuid().primary(),
     accountId: p.uuid(),
-    /** Lower case. */
+    /** In lower case. */
     email: p.text(),
     role: p.text(),
     /** The id of this person at the single sign-on provider; set at the first sign-in through it. */
@@ -95,7 +95,7 @@ export const AuditEntry = defineEntity({
     id: p.bigint('number').primary().autoincrement(),
     accountId: p.uuid(),
     at: p.datetime(3),
-    /** `PrincipalKind`; null in entries from before users: an API key or a tool. */
+    /** `PrincipalKind`; null in entries of versions without users, whose actors are API keys or tools. */
     actorKind: p.text().nullable(),
     actorId: p.text(),
     actorName: p.text(),
@@ -117,12 +117,12 @@ export const OutboxRow = defineEntity({
     accountId: p.uuid(),
     createdAt: p.datetime(3),
     pushedAt: p.datetime(3).nullable(),
-    /** Revision of the bucket that holds this change. */
+    /** Revision of the CONFIG bucket with which this change was written. */
     revision: p.bigint('number').nullable(),
   }),
 });
 
-/** A key for sending events. Stored sealed and hashed, because its owner may read it again. */
+/** A key for sending events: sealed, because its owner may read it again, and as the hash that gateways look up. */
 export const SourceKey = defineEntity({
   name: 'SourceKey',
   tableName: 'source_keys',

@@ -2,8 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 
 type TransactionOptions = {
   /**
-   * Whether the commit waits until the writes are on disk. If not, a crash of the server may lose the last second's
-   * writes.
+   * Whether the commit waits until the writes are on disk; default true. If not, a crash of the server may lose the
+   * writes of the last second.
    */
   readonly isFlushed?: boolean;
 };
@@ -20,7 +20,7 @@ export async function inTransaction<Result>(
   client.on('error', ignore);
   let broken = false;
   try {
-    // Not awaited: a connection that pipelines sends it with the first statement of the work.
+    // Not awaited, so that a connection with pipelining sends `begin` together with the first statement of `work`.
     const begun = client.query(isFlushed ? 'begin' : 'begin; set local synchronous_commit = off');
     const [result] = await Promise.all([work(client), begun]);
     await client.query('commit');

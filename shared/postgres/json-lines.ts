@@ -1,9 +1,9 @@
 /**
- * Many JSON texts as one parameter of a statement, one a line: JSON.stringify writes no line breaks. pg would write an
- * array with every quote escaped, which for JSON takes longer than the rest of the statement, and the server would have
- * to unescape it.
+ * Many JSON texts as one parameter of a statement, one per line, since JSON.stringify writes no line breaks. In an
+ * array pg would escape every quote, which for JSON takes longer than the rest of the statement, and the server would
+ * have to unescape them.
  */
 export const jsonLines = (texts: readonly string[]): string => texts.join('\n');
 
-/** The `jsonb[]` of a parameter such as `$4` whose value is from `jsonLines`, of at least one text. */
+/** SQL for the `jsonb[]` of a parameter, such as `$4`, with the result of `jsonLines` for at least one text. */
 export const jsonbOfLines = (parameter: string): string => `string_to_array(${parameter}, E'\\n')::jsonb[]`;

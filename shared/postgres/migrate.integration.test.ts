@@ -33,7 +33,7 @@ test('migrate: migrators at once apply each migration once, and a later one noth
 test('migrate: every migration can be taken back', async () => {
   await migrate(database.url);
   const storage = await openStorage({ databaseUrl: database.url, connectionsMax: 3 });
-  // One at a time, as they are applied: one that needs no transaction would wait for the others' locks.
+  // One at a time, as `migrate` applies them: a migration without a transaction would wait for the locks of the others.
   for (const { name } of migrationList.toReversed()) await storage.orm.getMigrator().down({ migrations: [name] });
   await storage.close();
   const tables = await select(`select tablename from pg_tables where schemaname = 'public'`);
@@ -53,7 +53,7 @@ test('migrate: what the pipeline relies on is there', async () => {
   );
 });
 
-/** Notes the limits of the session that migrates. */
+/** Records the timeouts of the session that migrates. */
 class NoteLimits extends Migration {
   override up(): void {
     this.addSql(`create table observed as select current_setting('statement_timeout') as statement,

@@ -12,14 +12,14 @@ import type { RoleLogin } from './roles/grant-roles.ts';
 const migrationLock = 7_305_211;
 /** How often a migrator that waits for another one polls. */
 const askEveryMs = 500;
-/** A change of a large table may take hours. */
+/** No timeouts, because a change of a large table may take hours. */
 const untimed: DatabaseTimeouts = { statementMs: 0, lockMs: 0, idleInTransactionMs: 0 };
 
 /**
  * Brings the database's schema up to date and grants `roles` the rights of their services. Each migration runs without
  * timeouts, in a transaction of its own unless it is declared not transactional. Concurrent migrators wait for each
- * other. Returns the names of the roles that got rights. Throws DatabaseConnectError for a failed connection and
- * RoleError for a role that cannot be created; both messages give the reason.
+ * other. Returns the names of the roles that received rights. Throws DatabaseConnectError for a failed connection and
+ * RoleError for a role that cannot be created or granted rights; both messages give the reason.
  */
 export async function migrate(
   databaseUrl: string,
@@ -50,8 +50,8 @@ async function applyAll(access: DatabaseAccess, migrations: MigrationList): Prom
 }
 
 /**
- * Polls for the lock, which belongs to the session. A statement that waited for it would be an open transaction, and
- * deadlock with a migrator that creates an index concurrently, which waits for open transactions.
+ * Runs `work` while its session holds the migrators' lock. Polls for the lock: a waiting statement would be an open
+ * transaction, and deadlock with a migrator that creates an index concurrently, which waits for open transactions.
  */
 async function aloneAmongMigrators<Result>(
   access: DatabaseAccess,

@@ -11,7 +11,7 @@ import { assertWritable } from './writable-session.ts';
 
 export type Storage = {
   readonly orm: MikroORM;
-  /** A separate unit of work: its changes are invisible to others until it is flushed. */
+  /** A separate unit of work, whose changes are invisible to others until it is flushed. */
   fork(): EntityManager;
   close(): Promise<void>;
 };
@@ -23,12 +23,12 @@ export type StorageOptions = DatabaseAccess & {
   readonly migrations?: MigrationList;
 };
 
-/** Timeout of waiting for a connection of the pool. */
+/** How long a query waits for a connection of the pool. */
 const acquireTimeoutMs = 10_000;
 /** Interval of the search for unneeded connections, in ms; the default, 1 s, would wake up an idle process. */
 const reapEveryMs = 10_000;
 const quiet = (): void => undefined;
-// The query builder writes to stdout when a connection ends; the statement that failed reports it anyway.
+// The query builder would write to stdout when a connection ends; the failed statement reports that anyway.
 const silent = { warn: quiet, error: quiet, deprecate: quiet, debug: quiet };
 
 /** Opens PostgreSQL through MikroORM. No connection is made before the first query. */
@@ -54,7 +54,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
         keepAlive: true,
       },
       log: silent,
-      // An error's message would otherwise repeat the values of its query.
+      // Otherwise an error's message would repeat the values of the query.
       compileSqlOnError: false,
     },
     migrations: {
@@ -67,7 +67,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { orm, fork: () => orm.em.fork(), close: () => orm.close(true) };
 }
 
-/** Runs before the pool owns a new connection, so a refused one has to be closed here. */
+/** Runs before the pool owns a new connection, and therefore has to close a connection that it refuses. */
 function refuseReadOnly(client: Client, done: (error?: unknown) => void): void {
   assertWritable(client).then(
     () => done(),

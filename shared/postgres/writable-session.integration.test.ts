@@ -8,7 +8,7 @@ import { isPassingFailure } from './database-failure.ts';
 import { openStorage } from './open-storage.ts';
 
 let database: TestDatabase;
-/** Can write whatever the database says of other sessions. */
+/** A session that can write even while `setReadOnly` makes new sessions read-only. */
 let admin: pg.Client;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Of new sessions, as of a standby before it is promoted and after. */
+/** Makes new sessions read-only, like those of a standby before its promotion, or writable again. */
 async function setReadOnly(state: 'on' | 'off'): Promise<void> {
   const { rows } = await admin.query<{ name: string }>('select quote_ident(current_database()) as name');
   await admin.query(`alter database ${rows[0]?.name} set default_transaction_read_only = ${state}`);

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 
 /** The server accepts no writes: a standby that is not promoted, or a read-only server. */
 export class ReadOnlyServerError extends Error {
-  /** PostgreSQL's code for a write on such a server, read_only_sql_transaction: callers handle both alike. */
+  /** The code that PostgreSQL gives a write on such a server, read_only_sql_transaction: callers treat both alike. */
   readonly code = '25006';
 
   constructor() {
@@ -12,7 +12,7 @@ export class ReadOnlyServerError extends Error {
 
 /**
  * Throws ReadOnlyServerError if a new session cannot write. After a failover an address may lead to the wrong server
- * for a while; a pool that kept such a session would fail writes long after recovery. The equivalent of
+ * for a while, and a pool that kept a session with that server would fail writes long after recovery. The equivalent of
  * `target_session_attrs=read-write` in PostgreSQL's own client library.
  */
 export async function assertWritable(client: Pick<ClientBase, 'query'>): Promise<void> {

@@ -13,14 +13,14 @@ export function ownTaskId(): number | undefined {
 
 const nanosecondsPerMs = 1e6;
 
-/** Processor time of a thread, and time in which it was ready but had no processor, since it started, in ms. */
+/** Processor time of a thread since its start, and time in which it was ready but had no processor, in ms. */
 export type CpuUse = { readonly ranMs: number; readonly waitedMs: number };
 
 const nothing: CpuUse = { ranMs: 0, waitedMs: 0 };
 
 /**
- * Processor use and waits of a thread of this process; undefined if the system has none. The first two numbers of
- * https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat
+ * Processor use and waits of a thread of this process; zeros if the system does not report them. The first two numbers
+ * of https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat
  */
 export function cpuUseOf(taskId: number | undefined): CpuUse {
   if (taskId === undefined) return nothing;

@@ -39,7 +39,7 @@ test('drain server: what was asked before and what is asked in between are answe
   await expect(ask()).rejects.toThrow(/ECONNREFUSED/);
   waiting[0]?.end('answer');
   expect(await first).toBe('close');
-  // The only connection is gone, so nothing is waited for.
+  // The only connection is gone, so the drain does not wait for `idleMs`.
   await drained;
 });
 

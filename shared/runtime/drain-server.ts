@@ -7,17 +7,17 @@ import { defineSettings, fromEnv } from './settings.ts';
 import { count } from './variables.ts';
 
 /**
- * Disconnects the clients of one of Node's servers; call it before the server's `close`, which closes idle ones at
- * once.
+ * Disconnects the clients of one of Node's servers. Call it before the server's `close`, which closes idle connections
+ * at once.
  */
 export type DrainServer = (options: DrainOptions) => Promise<void>;
 
 /** Watches a server from its start, so that it can be drained. */
 export function createDrainServer(server: HttpServer | HttpsServer): DrainServer {
-  // By connection, each with its newest answer.
+  // The newest answer of each connection; undefined before its first request.
   const answers = new Map<Socket, ServerResponse | undefined>();
   let draining = false;
-  // A TLS server emits its connections under another name; the plain ones beneath them have no requests.
+  // A TLS server emits its connections under another name; the plain connections beneath them carry no requests.
   server.on(server instanceof HttpsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     answers.set(socket, undefined);
     socket.once('close', () => answers.delete(socket));
@@ -37,17 +37,17 @@ export function createDrainServer(server: HttpServer | HttpsServer): DrainServer
       draining = true;
       for (const answer of answers.values()) if (answer?.headersSent === false) answer.shouldKeepAlive = false;
     },
-    // An HTTP server's `close` closes idle connections at once; that of a TCP server leaves them.
+    // An HTTP server's own `close` also closes idle connections; the inherited `close` of a TCP server does not.
     refuseNew: () => void NetServer.prototype.close.call(server),
   };
   return (options) => drainConnections(state, options);
 }
 
-/** A server for the code that stops it. */
+/** A server, as `drainConnections` needs it. */
 export type Drainable = {
-  /** Requests that wait for their answer. */
+  /** Number of requests that wait for their answer. */
   readonly open: number;
-  /** Clients' connections, idle ones included. */
+  /** Number of the clients' connections, including idle ones. */
   readonly connections: number;
   /** Makes each answer the last one of its connection from now on. */
   endConnections(): void;
@@ -55,10 +55,10 @@ export type Drainable = {
   refuseNew(): void;
 };
 
-/** The part of the shutdown deadline that is kept for the steps after the last answers. */
+/** Time that the shutdown deadline leaves for the steps after the last answers, in ms. */
 const closingMs = 2_000;
 
-/** How services to which clients keep connections end them. */
+/** How a service ends the connections that clients keep open to it. */
 export const { variables: servingEnv, read: readDrainOptions } = defineSettings({
   /** How long new connections are still accepted. */
   acceptMs: fromEnv({
@@ -76,7 +76,7 @@ export const { variables: servingEnv, read: readDrainOptions } = defineSettings(
       { unit: 'ms', minimum: 0 },
     ),
   }),
-  /** For the whole drain. */
+  /** Limit of the whole drain, in ms. */
   deadlineMs: fromEnv(shutdownDeadline, (env) => firstStepMs(env, closingMs)),
 });
 
@@ -85,9 +85,9 @@ export type DrainOptions = ReturnType<typeof readDrainOptions>;
 const pollMs = 10;
 
 /**
- * Disconnects the clients of a server. A client whose connection is cut while it sends a request sees a reset and cannot
- * know whether the request was accepted: so an answer announces each close, and idle connections have time for one more
- * request. Resolves when no connection is left, or else when no request waits for its answer.
+ * Disconnects the clients of a server. A client whose connection is cut during a request cannot know whether the server
+ * accepted the request; therefore an answer announces each close, and idle connections have time for one more request.
+ * Resolves once no connection is left; after `idleMs`, once no request waits for its answer; at last at the deadline.
  */
 export async function drainConnections(server: Drainable, options: DrainOptions): Promise<void> {
   const { acceptMs, idleMs, deadlineMs } = options;
@@ -97,11 +97,11 @@ export async function drainConnections(server: Drainable, options: DrainOptions)
     server.endConnections();
     await pause(Math.min(acceptMs, deadlineMs));
   }
-  // Connections that wait to be accepted are reset when listening ends: right after the accept phase there are the
-  // fewest.
+  // The end of listening resets connections that wait to be accepted. There are fewest of them right after the accept
+  // phase.
   await connectionsTaken();
   server.refuseNew();
-  // Not earlier: a client whose connection is about to close opens another one at once.
+  // If `acceptMs` is 0, not before listening has ended: a client whose connection closes at once opens another one.
   server.endConnections();
   const idleUntilMs = passedMs() + idleMs;
   while (server.connections > 0 && passedMs() < deadlineMs) {

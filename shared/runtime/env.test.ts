@@ -89,7 +89,7 @@ test('env: a name that is one slip away from ours is not taken in silence', () =
   expect(problems({ DATABASE_URLS_FILE: '/x' })).toEqual([
     'DATABASE_URLS_FILE is not known; did you mean DATABASE_URL_FILE?',
   ]);
-  // Swapped letters, also of a short name, and beside the right one.
+  // Swapped letters are found in short names too, and even if the right variable is set.
   expect(problems({ DATABASE_ULR: 'x' })).toEqual(['DATABASE_ULR is not known; did you mean DATABASE_URL?']);
   const nats = Type.Object({ NATS_URL: Type.Optional(Type.String()) });
   expect(problemsOf(() => readEnv(nats, { NATS_ULR: 'x' }, readFile))).toEqual([
@@ -98,7 +98,7 @@ test('env: a name that is one slip away from ours is not taken in silence', () =
   expect(problems({ GATEWAY_PORT: '1', GATEWAY_PROT: '2' })).toEqual([
     'GATEWAY_PROT is not known; did you mean GATEWAY_PORT, which is set as well?',
   ]);
-  // Another program's, or what a cluster puts there for its services.
+  // Variables of other programs, or of other services in a Kubernetes cluster.
   expect(problems({ GATEWAY_PORT: '1', GATEWAYS_PORT: '2', GATEWAY_A_PORT: '3', PATH: '/bin' })).toEqual([]);
 });
 
@@ -138,7 +138,7 @@ test('env: rules that variables declare are checked together with everything els
   expect(check({ CERT: 'a', SEAL: 'b', USER: 'c', RANGES: 'd' })).toEqual([]);
   expect(check({ CERT: 'a' })).toEqual(['SEAL is missing: CERT does nothing without it']);
   expect(check({ SEAL: 'a' })).toEqual(['CERT is missing: SEAL does nothing without it']);
-  // A file that cannot be read is a problem of its own.
+  // A secret whose file cannot be read counts as set, so only the file is reported.
   expect(check({ CERT: 'a', SEAL_FILE: '/none' })).toEqual(['SEAL_FILE names /none, which does not exist']);
   expect(check({ ADDRESS: '', USER: 'a', TOKEN: 'b' })).toEqual([
     'USER and TOKEN are both set: keep one',

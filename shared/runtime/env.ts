@@ -6,7 +6,7 @@ import { CannotStartError } from './cannot-start.ts';
 import { removedVariables } from './removed-variables.ts';
 import type { VariableRules } from './variables.ts';
 
-/** All problems of a process's environment, found together. */
+/** The environment of a process is not valid. `problems` lists every fault at once. */
 export class EnvError extends CannotStartError {
   override readonly code = 'env_invalid';
   readonly problems: readonly string[];
@@ -17,10 +17,10 @@ export class EnvError extends CannotStartError {
 }
 
 /**
- * The environment of a process: all variables that it reads, and their reader, which throws EnvError with every problem.
+ * Declares all variables that a process reads. Returns them and their reader, which throws EnvError with every problem.
  *
  * ```ts
- * export const { variables: sinkEnv, read: readSinkEnv } = defineEnv({ ...logEnv, SINK_PORT: port('The demo sink', 8090) });
+ * export const { variables: sinkEnv, read: readSinkEnv } = defineEnv({ ...logEnv, SINK_PORT: port('The sink', 8090) });
  * ```
  */
 export function defineEnv<Variables extends TProperties>(
@@ -45,7 +45,7 @@ export function readEnv<Properties extends TProperties>(
   const names = Object.keys(schema.properties);
   const problems = misspelt(names, source);
   const given: Record<string, string> = {};
-  // A variable whose file cannot be read is set: it is not reported as missing as well.
+  // A variable whose file cannot be read counts as set, so that it is not reported as missing too.
   const unreadable: Record<string, string> = {};
   for (const name of names) {
     const { value, problem } = readVariable(name, source, readFile);
@@ -84,14 +84,14 @@ function whenMissing(variable: TSchema | undefined): string {
   return advice === undefined ? '' : `: ${advice}`;
 }
 
-/** The problems between variables. */
+/** The problems of variables that are set without the ones they need, or together with their alternatives. */
 function brokenRules(variables: TProperties, set: Readonly<Record<string, string>>): string[] {
   return Object.keys(set).flatMap((name) => {
     const { needs, alternatives = [] } = rulesOf(variables[name]);
     const rivals = alternatives.filter((one) => one in set);
     return [
       ...(needs === undefined || needs in set ? [] : [`${needs} is missing: ${name} does nothing without it`]),
-      // Each of them has the list; the first reports it.
+      // Each alternative declares the whole list; only the first one that is set reports the conflict.
       ...(rivals.length > 1 && rivals[0] === name ? [`${rivals.join(' and ')} are both set: keep one`] : []),
     ];
   });
@@ -99,7 +99,7 @@ function brokenRules(variables: TProperties, set: Readonly<Record<string, string
 
 const isRemoved = (name: string): boolean => name.replace(/_FILE$/, '') in removedVariables;
 
-/** Unknown names that are set and one typing error away from a known one. */
+/** The problems of unknown variables that are set and whose names are one typing error away from a known name. */
 function misspelt(names: readonly string[], source: VariableSource): string[] {
   const known = [...new Set(names.flatMap((name) => [name, `${name}_FILE`]))];
   const isSet = (name: string): boolean => source[name] !== undefined && source[name] !== '';
@@ -120,7 +120,7 @@ function describe(
   given: unknown,
 ): string {
   const isSecret = variable !== undefined && 'isSecret' in variable;
-  // A converted value is a number or a boolean by now.
+  // The conversion has replaced valid texts in place: such a value is a number or a boolean by now.
   const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, shownMax)) : String(given);
   const found = isSecret ? '' : `, and is ${shown}`;
   if ('pattern' in params && variable !== undefined && 'mustBe' in variable)
@@ -140,7 +140,7 @@ function rangeOf(variable: TSchema | undefined): string {
   return typeof maximum === 'number' ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`;
 }
 
-/** Defaults of a slice's variables. None of them may be required. */
+/** Defaults of a slice's variables. Throws EnvError if one of them is required. */
 export function defaultsOf<Slice extends TProperties>(slice: Slice): Static<TObject<Slice>> {
   return readEnv(Type.Object(slice), {}, () => '');
 }
@@ -180,7 +180,7 @@ function reasonOf(error: unknown): string {
   return 'which cannot be read';
 }
 
-/** A short name that differs by a letter is more likely another program's variable. */
+/** Minimum length of a misspelt name: a shorter one that differs by a letter is probably another program's variable. */
 const similarLengthMin = 10;
 
 /** The known name that differs from `written` by one extra, missing or wrong letter. */
@@ -189,7 +189,7 @@ function similarName(written: string, known: readonly string[]): string | undefi
   return known.find((name) => name !== written && differsByOneSlip(written, name));
 }
 
-/** Two neighbouring letters changed places: hardly another program's variable. */
+/** Whether the names differ only by two swapped neighbouring letters, as another program's variable hardly does. */
 function isSwapped(a: string, b: string): boolean {
   if (a.length !== b.length || a === b) return false;
   let at = 0;

@@ -23,7 +23,7 @@ test('every: each has its period, and all of them one timer', () => {
   begin(3_333, () => void (turns.three += 1));
   expect(vi.getTimerCount()).toBe(1);
   vi.advanceTimersByTime(30_500);
-  // What was begun while the ticks ran has its first turn a tick later; 3,333 ms are six ticks.
+  // A task that begins while ticks run has its first turn a tick later; 3,333 ms are rounded down to six ticks.
   expect(turns).toEqual({ half: 61, one: 30, three: 10 });
 });
 
@@ -69,7 +69,7 @@ test.each([20, 1_000])('every: turns are skipped while one is running, at %d ms'
   expect(turns).toBe(2);
 });
 
-// Without a pause: whatever else runs in this process may set timers in one.
+// Never awaits: other code in this process could set timers meanwhile.
 test.each([20, 1_000])('every: one that is stopped leaves no timer, at %d ms', (periodMs) => {
   const periodic = begin(periodMs, () => undefined);
   expect(vi.getTimerCount()).toBe(1);

@@ -4,14 +4,14 @@ export type Periodic = {
   stop(): Promise<void>;
 };
 
-/** Half a second. */
+/** Interval of the ticks that tasks share, in ms. */
 export const tickMs = 500;
 
 /**
- * Calls `run` each `periodMs`, until it is stopped. The repeated tasks of a thread run on common ticks, multiples of
- * `tickMs` rounded down, so that an idle thread wakes up twice a second however many tasks it has; a period shorter than a
- * tick has its own timer. `atOnce` also runs it now. `run` handles its own errors. Turns are skipped while a run is not
- * finished, and turns lost in a standstill are not made up for. Keeps no process alive.
+ * Calls `run` every `periodMs` until stopped; `atOnce` also calls it now. `run` must handle its own errors. Tasks of a
+ * thread share ticks, so that an idle thread wakes up only twice per second: `periodMs` is rounded down to a multiple
+ * of `tickMs`, but a period shorter than a tick has its own timer. Turns are skipped while a run is not finished, and
+ * turns lost while the process stands still are not made up for. The timers do not keep the process alive.
  */
 export function every(periodMs: number, run: () => void | Promise<void>, { atOnce = false } = {}): Periodic {
   let underWay: Promise<void> | undefined;
@@ -45,7 +45,7 @@ let ticks = 0;
 let ticking: NodeJS.Timeout | undefined;
 
 function onTicks(everyTicks: number, turn: () => void): () => void {
-  // The next tick may be due at once: a first turn comes late rather than early.
+  // The next tick may be due at once, so that the first turn comes up to a tick late rather than early.
   const dueAtTick = ticks + everyTicks + (ticking === undefined ? 0 : 1);
   const job = { everyTicks, dueAtTick, turn };
   jobs.add(job);

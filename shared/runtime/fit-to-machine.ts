@@ -6,17 +6,17 @@ export type FittedSettings = {
   readonly partitions: number;
   /** Threads of a pipeline. */
   readonly threads: number;
-  /** Heap of a service's main thread. */
+  /** Limit of the JavaScript heap of a service's main thread. */
   readonly mainHeapMib: number;
-  /** Cores of a nats-server beside the services. */
+  /** Cores of the nats-server that shares the machine with the services (GOMAXPROCS). */
   readonly logCores: number;
-  /** That server's GOMEMLIMIT. */
+  /** GOMEMLIMIT of that nats-server. */
   readonly logMemoryMib: number;
 };
 
 const mebibyte = 1024 ** 2;
 const fittedMax = 16;
-/** Memory of a partition's full deduplication, 13 bytes an id. */
+/** Memory of a partition's full deduplication, 13 bytes per id. */
 const partitionMib = 100;
 const mainHeap = { min: 256, max: 1_024 };
 const threadHeap = { min: 256, max: 1_024 };
@@ -33,8 +33,8 @@ export const logMemoryRule = 'a sixteenth of the memory; 320 to 1024 MiB';
 export const mainHeapRule = 'a sixteenth of the memory; 256 to 1024';
 
 /**
- * Sizes that take cores and memory, for a machine on which everything runs: gateway, pipeline, control plane,
- * nats-server and PostgreSQL. Pure.
+ * The defaults for a machine on which everything runs: gateway, pipeline, control plane, nats-server and PostgreSQL.
+ * Pure.
  */
 export function fitToMachine({ cores, memoryBytes }: Machine): FittedSettings {
   const memoryMib = memoryBytes / mebibyte;
@@ -43,11 +43,11 @@ export function fitToMachine({ cores, memoryBytes }: Machine): FittedSettings {
     partitions: between(2, Math.min(cores / 2, memoryMib / 8 / partitionMib), fittedMax),
     threads: between(1, Math.min(cores, memoryMib / 4 / (threadHeap.min + besideHeapMib)), fittedMax),
     mainHeapMib: between(mainHeap.min, memoryMib / 16, mainHeap.max),
-    // With all of two cores the server took a fifth more processor time an event, most of it for hand-overs between
-    // threads, and its clients waited for a core.
+    // With both of two cores, nats-server took a fifth more processor time per event, mostly to switch between threads,
+    // and its clients waited for a core.
     logCores: between(1, cores / 2, fittedMax),
-    // The server keeps what it stored for some seconds: at 32,000 events/s in batches that is more than 320 MiB, and
-    // below its limit it collects garbage constantly: 18 us of processor time an event instead of 6.
+    // nats-server keeps stored messages in memory for some seconds: more than 320 MiB at 32,000 events/s in batches. At
+    // a lower limit it collects garbage constantly and takes 18 us of processor time per event instead of 6.
     logMemoryMib: between(logMemory.min, memoryMib / 16, logMemory.max),
   };
 }

@@ -5,7 +5,7 @@ import { readMachine } from './machine.ts';
 import { defineSettings, fromEnv } from './settings.ts';
 import { fittedCount } from './variables.ts';
 
-/** Option that limits the heap of a main thread: the launcher passes it to Node, as it cannot be changed afterwards. */
+/** Heap limit of a main thread, in MiB. The launcher passes it to Node, since a running process cannot change it. */
 export const { variables: heapEnv, read: readMainHeapMib } = defineSettings(
   fromEnv(
     {
@@ -19,13 +19,13 @@ export const { variables: heapEnv, read: readMainHeapMib } = defineSettings(
   ),
 );
 
-/** Whether options of Node limit heaps: those of its threads as well, unless they set their own. */
+/** Whether options of Node limit the heap of the main thread, and of worker threads without their own limit. */
 export const givesHeap = (options: string | undefined): boolean =>
   /(^|\s)--max[-_]old[-_]space[-_]size/.test(options ?? '');
 
 /**
- * Arguments of Node for a service with this environment; none if NODE_OPTIONS has them. An invalid value counts as
- * absent: the service reports it, together with all other problems.
+ * Arguments of Node for a service with this environment; none if NODE_OPTIONS limits the heap. An invalid value counts
+ * as absent here, because the service reports it together with all other problems.
  */
 export function heapOptions(source: VariableSource): string[] {
   if (givesHeap(source['NODE_OPTIONS'])) return [];

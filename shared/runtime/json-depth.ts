@@ -1,6 +1,6 @@
 /**
- * Nesting limit of a client's JSON: no route has a higher one. Code that walks events may recurse once a level, and the
- * depth of the stack differs between versions of Node.
+ * The highest nesting limit that a route may set for a client's JSON. Code that walks events may recurse once per
+ * level, and the size of the stack differs between versions of Node.
  */
 export const jsonDepthCeiling = 512;
 
@@ -19,9 +19,9 @@ export function valueNestsDeeper(value: unknown, depthMax: number): boolean {
   return Object.values(value).some((member) => valueNestsDeeper(member, depthMax - 1));
 }
 
-/** Whether there are more brackets than levels, inside strings or not: rarely so, and cheap to find out. */
+/** Whether a text has more opening brackets than `levels`, in strings or not. Cheap, and spares most texts a scan. */
 function opensMoreThan(text: string, levels: number): boolean {
-  // Each level is closed as well.
+  // Each level takes two characters: an opening and a closing bracket.
   if (text.length < 2 * levels) return false;
   let left = levels;
   for (const bracket of ['{', '[']) {
@@ -55,7 +55,7 @@ function reachesBelow(text: string, depthMax: number): boolean {
   return false;
 }
 
-/** The index of the quote that closes the string opened at `start`; the text's length where there is none. */
+/** The index of the quote that closes the string opened at `start`; the text's length if no quote does. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

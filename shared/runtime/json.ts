@@ -1,16 +1,16 @@
-/** A JSON object from outside: its members are unknown until a schema accepted them. */
+/** A JSON object from outside, whose members are unknown until a schema has accepted them. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A text as JSON. */
+/** The JSON string of a text, with its quotes. */
 export function quoteJson(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Texts without characters to escape: nearly all texts, and the test costs less than escaping. */
+/** Matches ASCII texts without characters to escape: nearly all texts. The test costs less than JSON.stringify. */
 const plainText = /^[ !#-[\]-~]*$/;
 
 /** A number as JSON; one that is not finite is null. */
@@ -22,7 +22,7 @@ export function encodeJson(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** The value of JSON bytes; undefined when they are not JSON, or there are none. */
+/** The value of JSON bytes; undefined if `bytes` is undefined or not JSON. */
 export function decodeJson(bytes: Uint8Array | undefined): unknown {
   if (bytes === undefined) return undefined;
   try {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 
-/** Cores and memory that a process may use: those of its container or unit if fewer than the machine's. */
+/** Cores and memory that a process may use: the machine's, or its container's or unit's limits if these are lower. */
 export type Machine = {
-  /** Whole cores, or parts of them where there is a quota. */
+  /** A fraction if a quota applies. */
   readonly cores: number;
   readonly memoryBytes: number;
 };
@@ -19,8 +19,8 @@ export function readMachine(): Machine {
 }
 
 /**
- * The cores that the control groups of a process let it use, infinite without a quota; Node 20 does not look at them. By
- * the text of `/proc/self/cgroup` and that of `cpu.max` of a group: https://docs.kernel.org/admin-guide/cgroup-v2.html
+ * The cores that control groups let a process use; infinite without a quota. Node 20 ignores them. `cgroup` is the text
+ * of `/proc/self/cgroup`; `cpuMaxOf` reads a group's `cpu.max`: https://docs.kernel.org/admin-guide/cgroup-v2.html
  */
 export function cpuQuota(cgroup: string, cpuMaxOf: (folder: string) => string): number {
   const own = /^0::(\/\S*)$/m.exec(cgroup)?.[1] ?? '/';
@@ -38,7 +38,7 @@ export function cpuQuota(cgroup: string, cpuMaxOf: (folder: string) => string): 
   return cores;
 }
 
-/** Empty if the file is missing: the system may not be Linux, and not every group has a limit. */
+/** The text of a file; empty if it is missing, as on systems other than Linux and for groups without a limit. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');

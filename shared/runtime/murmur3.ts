@@ -6,7 +6,7 @@ export function murmur3(text: string, seed = 0): number {
   return murmur3Pair(text, seed, seed).high;
 }
 
-/** Two hashes of one text with different seeds, the first and the second half of 64 bits. */
+/** The hashes of a text by two seeds, which together serve as a hash of 64 bits. */
 export function murmur3Pair(text: string, highSeed: number, lowSeed: number): { high: number; low: number } {
   const length = text.length;
   const blocksEnd = length & ~3;

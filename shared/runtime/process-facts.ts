@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 export type ProcessFacts = {
   readonly pid: number;
   readonly command: readonly string[];
-  /** Differs between two processes that had the same id one after the other. Only for comparison. */
+  /** Differs between two processes that had the same id one after the other. Opaque: only compare it. */
   readonly startedAt: string;
   /** Undefined if the system does not show it (another account's process, or not Linux). */
   readonly workingDirectory: string | undefined;

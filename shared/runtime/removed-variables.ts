@@ -1,6 +1,6 @@
 /**
- * Variables that earlier versions read, with what applies instead. A process that has one still starts, and logs a
- * warning for each. An entry stays for two minor versions.
+ * Variables that earlier versions read, with what applies instead. A process still starts with them and logs a warning
+ * for each. An entry stays for two minor versions.
  */
 export const removedVariables: Readonly<Record<string, string>> = {
   ACCOUNT_COSTLY_BURST_MS:
@@ -130,7 +130,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
 
 export type RemovedVariable = { readonly variable: string; readonly instead: string };
 
-/** Removed variables that are set, or read from a file, in the environment of a process. */
+/** Removed variables that are set in an environment, directly or by `NAME_FILE`. */
 export function findRemovedVariables(source: Readonly<Record<string, string | undefined>>): readonly RemovedVariable[] {
   const isSet = (name: string): boolean => source[name] !== undefined && source[name] !== '';
   return Object.entries(removedVariables).flatMap(([name, instead]) =>

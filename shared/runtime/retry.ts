@@ -9,13 +9,13 @@ export function backoffMs({ firstMs, longestMs }: Backoff, tries: number, random
   return Math.min(longestMs, firstMs * 2 ** Math.min(tries - 1, 30)) * (1 - random / 2);
 }
 
-/** Whether a repeated failure is worth a log line: soon, and then now and then as long as it lasts. */
+/** Whether the `attempt`-th consecutive failure is worth a log line: the third, then every 60th. */
 export const isWorthTelling = (attempt: number): boolean => attempt === 3 || attempt % 60 === 0;
 
-/** For requests of few clients to one server. */
+/** Backoff for a server that has few clients. */
 export const defaultBackoff: Backoff = { firstMs: 50, longestMs: 1_000 };
 
-/** For requests of many clients at once, such as a thousand destinations and a full log. */
+/** Backoff for a server that has many clients at once, such as a full log that a thousand destinations retry. */
 export const crowdBackoff: Backoff = { firstMs: 100, longestMs: 5_000 };
 
 export type RetryOptions = {
@@ -28,7 +28,7 @@ export type RetryOptions = {
   onRetry?(error: unknown, attempt: number): void;
 };
 
-/** Does the work, with retries and growing pauses while its failures may pass. */
+/** Returns the result of `work`. Calls it again, after growing pauses, as long as `isPassing` accepts its failure. */
 export async function retry<Result>(
   work: (attempt: number) => Promise<Result>,
   { signal, backoff = defaultBackoff, isPassing, onRetry }: RetryOptions,

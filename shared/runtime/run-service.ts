@@ -10,9 +10,9 @@ import type { Scope } from './scope.ts';
 import type { ServiceEnv } from './service-settings.ts';
 
 /**
- * The frame of every service's main: reads the environment (all problems listed), starts, and ends cleanly on a signal.
- * `start` registers what it opens with `scope`, which ends it if the start fails. A failed start exits with 1, and with
- * `cannotStartExitCode` where the next start would fail as well.
+ * The common part of every service's main: reads the environment (lists all its problems), starts, and ends cleanly on
+ * a signal. `start` registers what it opens with `scope`, which is ended if the start fails. A failed start exits with
+ * `cannotStartExitCode` if the next start would fail as well, otherwise with 1.
  */
 export async function runService<Env extends ServiceEnv>(
   name: string,
@@ -31,7 +31,7 @@ export async function runService<Env extends ServiceEnv>(
     await start(env, logger, scope);
   } catch (error) {
     const isFinal = error instanceof CannotStartError;
-    // A problem of the machine needs no stack trace.
+    // The message of a CannotStartError names problem and remedy, so it needs no stack trace.
     logger.fatal(isFinal ? { reason: error.message } : { err: error }, isFinal ? 'cannot start' : 'start failed');
     await scope.end('start failed');
     process.exit(isFinal ? cannotStartExitCode : 1);

@@ -7,13 +7,13 @@ type Step = { readonly name: string; readonly endsBefore: string | undefined; ru
 /** The open resources of a process. They end in reverse order of `use`, apart from exceptions stated there. */
 export type Scope = {
   /**
-   * Registers a resource where it is opened, with what ends it:
+   * Registers a resource where it is opened, with the function that ends it:
    *
    *     const connection = scope.use('log', await connectLog(…), (log) => log.close());
    *     const tests = scope.use('tests', createTests(…), (one) => one.stop(), { endsBefore: 'http' });
    *
-   * `endsBefore` names a resource that is opened later and yet ends after this one. A resource that is registered while the scope
-   * ends is ended next. Throws for a name that is in use.
+   * `endsBefore` names a resource that is opened later and yet ends after this one. A resource that is registered while
+   * or after the scope ends is ended next. Throws for a name that is in use.
    */
   use<Resource>(
     name: string,
@@ -21,7 +21,7 @@ export type Scope = {
     end: End<Resource>,
     order?: { readonly endsBefore: string },
   ): Resource;
-  /** Runs `start`. If that fails, ends what it has opened, then throws the error. */
+  /** Runs `start` and returns its result. If it fails, ends all resources, then throws its error. */
   start<Result>(start: () => Promise<Result>): Promise<Result>;
   /** Ends all resources once, one after the other; later calls wait for the same end. */
   end(reason: string): Promise<void>;
@@ -29,7 +29,8 @@ export type Scope = {
 };
 
 /**
- * A failure to end one resource is logged, and the others end all the same. Past the deadline the process exits with 1.
+ * Creates an empty scope. A resource that fails to end is logged, and the others still end. If ending takes longer than
+ * `deadlineMs`, the process exits with 1.
  */
 export function createScope(
   logger: Logger,
@@ -80,7 +81,7 @@ export function createScope(
   return scope;
 }
 
-/** Removes the step that ends next: the newest one that must end before the newest of all, else that one. */
+/** Removes and returns the next step: the newest, or the newest that must end before that one, and so on. */
 function takeNext(open: Step[]): Step | undefined {
   let next = open.at(-1);
   const passed = new Set<Step>();
@@ -102,7 +103,7 @@ export function exitOnSignals(scope: Scope, logger: Logger): void {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // A process with a channel to its launcher does not outlive it.
+  // A process with an IPC channel to its launcher ends when the launcher does.
   process.on('disconnect', () => stop('SIGTERM'));
   const fail = (error: unknown): void => {
     logger.fatal({ err: error }, 'uncaught failure');

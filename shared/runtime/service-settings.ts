@@ -25,7 +25,7 @@ export const serviceEnv = {
 
 export type ServiceEnv = Static<TObject<Pick<typeof serviceEnv, 'LOG_LEVEL' | 'SHUTDOWN_DEADLINE_MS'>>>;
 
-/** The part of the shutdown deadline that its first, longest step may take: `closingMs` are kept for the others. */
+/** How long the first, longest step of a shutdown may take, in ms: all but `closingMs`, and at least half of all. */
 export const firstStepMs = (
   { SHUTDOWN_DEADLINE_MS: allMs }: Pick<ServiceEnv, 'SHUTDOWN_DEADLINE_MS'>,
   closingMs: number,

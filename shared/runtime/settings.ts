@@ -1,9 +1,9 @@
 import type { Static, TObject, TOptional, TProperties, TSchema } from 'typebox';
 
-/** A setting decided by variables of the environment; every other setting is a constant. */
+/** A setting that variables of the environment decide; every other setting is a constant. */
 export class FromEnv<Variables extends TProperties, Value> {
   readonly variables: Variables;
-  /** Called with the values of `variables`, among others. */
+  /** Computes the setting. `env` has the values of `variables`, and may have others. */
   readonly read: (env: never) => Value;
 
   constructor(variables: Variables, read: (env: never) => Value) {
@@ -12,7 +12,7 @@ export class FromEnv<Variables extends TProperties, Value> {
   }
 }
 
-/** A setting with the value of a variable, or the result of `read`. */
+/** A setting: the value of its single variable, or the result of `read` for the values of several. */
 export function fromEnv<Name extends string, Variable extends TSchema>(
   variables: Readonly<Record<Name, Variable>>,
 ): FromEnv<Record<Name, Variable>, Static<Variable> | (Variable extends TOptional ? undefined : never)>;
@@ -28,8 +28,8 @@ export function fromEnv(
 }
 
 /**
- * The settings of a module, each declared once: a constant, or `fromEnv`; `fromEnv` alone where the module has a single one.
- * The variables of its environment, the reader and the type follow from the declaration.
+ * The settings of a module, each declared once as a constant or by `fromEnv`; a module with a single setting passes
+ * `fromEnv(…)` alone. The module's variables, the reader and the type of the settings follow from the declaration.
  *
  * ```ts
  * export const { variables: recentEnv, read: readRecentSettings } = defineSettings({
@@ -67,7 +67,7 @@ type ValuesOf<Declared> =
         ? { readonly [Name in keyof Declared]: ValuesOf<Declared[Name]> }
         : Declared;
 
-/** The variables of all parts, as a union. */
+/** The variables of each `fromEnv` in a declaration, as a union. */
 type Parts<Declared> =
   Declared extends FromEnv<infer Variables, unknown>
     ? Variables

@@ -8,8 +8,8 @@ const untrusted = new Set([
 ]);
 
 /**
- * Why a TLS connection failed, with the variables to check; undefined for another cause. `code` and `message` are those
- * of Node's error; `prefix` begins the names of the variables, such as `NATS`.
+ * Why a TLS connection failed, with the variables to check; undefined if TLS is not the cause. `code` and `message` are
+ * from Node's error; `prefix` begins the names of the variables, such as `NATS`.
  */
 export function tlsFailure(code: string, message: string, prefix: string): string | undefined {
   if (untrusted.has(code)) return `the certificate of the server is not signed by an authority in ${prefix}_CA`;

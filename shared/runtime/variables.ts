@@ -1,22 +1,22 @@
 import { Type } from 'typebox';
 import type { TBoolean, TInteger, TOptional, TSchema, TString } from 'typebox';
 
-/** Unit of a variable's number. Without one its name implies the unit. */
+/** Unit of a variable's number. A variable without a unit counts what its name says. */
 export type Unit = 'ms' | 's' | 'bytes' | 'MiB' | '%';
 
 type Limits = { readonly unit?: Unit; readonly minimum?: number; readonly maximum?: number };
-/** Variables that are set, by name, before they are converted. */
+/** Values of the variables that are set, by name, as text. */
 type GivenVariables = Readonly<Record<string, string>>;
 
-/** Rules of a variable that a schema cannot say. */
+/** Rules of a variable that a schema cannot express. */
 export type VariableRules = {
   /** The variable without which this one does nothing. */
   readonly needs?: string;
-  /** Variables of which one at most is set, this one included. */
+  /** Names of variables of which at most one may be set, including this one. */
   readonly alternatives?: readonly string[];
-  /** The problems of a value, each as the rest of a sentence that begins with the variable's name: `must be JSON`. */
+  /** The problems of a value, such as `must be JSON`. Each continues a sentence that the variable's name begins. */
   readonly problems?: (value: string, given: GivenVariables) => readonly string[];
-  /** What the operator does where a required variable is missing. */
+  /** Advice for the operator if this variable is required and missing. */
   readonly whenMissing?: string;
 };
 
@@ -24,28 +24,28 @@ type TextRules = VariableRules & {
   readonly default?: string;
   readonly pattern?: string;
   readonly minLength?: number;
-  /** The pattern in words, for messages: `32 bytes in base64`. */
+  /** The pattern in words for messages, such as `32 bytes in base64`. */
   readonly mustBe?: string;
 };
 
-// How an environment declares its variables. Meaning, unit and secrecy are data: the page of all settings is made from them.
+// The kinds of variables that an environment declares. Meaning, unit and secrecy are data for the page of all settings.
 
 /** A whole number, at least 1 unless `limits` say otherwise. */
 export const count = (meaning: string, byDefault: number, limits: Limits = {}): TInteger =>
   Type.Integer({ minimum: 1, ...limits, default: byDefault, description: meaning });
 
-/** A whole number whose default is `usually`; `orElse` says in words when it is another. */
+/** A whole number whose default is usually `usually`; `orElse` gives the other default and its condition in words. */
 export const derivedCount = (
   meaning: string,
   { usually, orElse }: { readonly usually: number; readonly orElse: string },
   limits: Limits = {},
 ): TOptional<TInteger> => Type.Optional(Type.Integer({ minimum: 1, ...limits, usually, orElse, description: meaning }));
 
-/** A whole number whose default is computed for the machine; `rule` says in words how. */
+/** A whole number whose default is computed for the machine; `rule` describes the computation. */
 export const fittedCount = (meaning: string, rule: string, limits: Limits = {}): TOptional<TInteger> =>
   Type.Optional(Type.Integer({ minimum: 1, ...limits, rule, description: meaning }));
 
-/** The default of a variable, where its declaration has one. */
+/** The default of a variable; undefined if its declaration has none. */
 export function usualValueOf(variable: TSchema): string | number | boolean | undefined {
   const { default: byDefault, usually }: { readonly default?: unknown; readonly usually?: unknown } = variable;
   const value = byDefault ?? usually;
@@ -67,7 +67,7 @@ export const text = (meaning: string, rules: TextRules = {}): TString =>
 export const optionalText = (meaning: string, rules: TextRules = {}): TOptional<TString> =>
   Type.Optional(text(meaning, rules));
 
-/** Secret text. It should come from a file that only the service can read: `NAME_FILE`. */
+/** Required secret text. It should come from a file that only the service can read, which `NAME_FILE` names. */
 export const secret = (meaning: string, rules: TextRules = {}): TString =>
   Type.String({ minLength: 1, ...rules, description: meaning, isSecret: true });
 

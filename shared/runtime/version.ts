@@ -18,7 +18,8 @@ function readVersion(): string {
 }
 
 /**
- * Whether one version is newer than another, by the first number that differs. A part that is no number counts as 0.
+ * Whether `one` is newer than `other`, by the first of their three numbers that differs. A part that is not a number
+ * counts as 0.
  */
 export function isNewer(one: string, other: string): boolean {
   const [left, right] = [one, other].map((text) => text.split(/[.+-]/, 3).map((part) => Number(part) || 0));

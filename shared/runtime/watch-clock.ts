@@ -3,7 +3,7 @@ import { every } from './every.ts';
 /** Jumps of the wall clock against the monotonic clock, which cannot be set. */
 export type ClockWatch = {
   readonly jumps: number;
-  /** The last jump, in ms; below 0 the clock was set back. 0 before the first. */
+  /** The last jump, in ms: negative if the clock was set back, 0 before the first jump. */
   readonly lastJumpMs: number;
   stop(): void;
 };
@@ -14,7 +14,7 @@ const jumpMinMs = 1_000;
 
 /**
  * Compares the two clocks each second and reports every change of a second or more. Waits in this process use the
- * monotonic clock; times that are data (of events, health, expiry) come from the wall clock and are wrong while it is.
+ * monotonic clock; times in data (of events, health, expiry) come from the wall clock, and are wrong while it is wrong.
  */
 export function watchClock(onJump: (jumpMs: number) => void): ClockWatch {
   let apartMs = Date.now() - performance.now();

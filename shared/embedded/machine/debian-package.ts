@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { isThere } from './is-there.ts';
 import { runCommand } from './run-command.ts';
 
-// The first Debian suite with a nats-server that is new enough (2.15.1). Its programs also run on Debian 12: they need
-// version 2.34 of the C library.
+// The first Debian suite with a nats-server that is new enough (2.15.1). The suite's programs also run on Debian 12,
+// since they need version 2.34 of the C library.
 const usualSuite = 'forky';
 const debianSuites = /^(oldoldstable|oldstable|stable|testing|unstable|sid|buster|bullseye|bookworm|trixie|forky)$/;
 const keyrings = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp'];
@@ -15,9 +15,9 @@ const downloadTimeoutMs = 60_000;
 const extractTimeoutMs = 30_000;
 
 /**
- * Downloads packages of another suite from the Debian mirror that apt already uses, unpacks them, and returns the
- * folder that stands for `/`. Writes only below `folder`: needs no root, installs nothing and changes none of apt's
- * files. Dependencies are not fetched.
+ * Downloads packages of `suite` from the Debian mirror that apt already uses, unpacks them, and returns the folder into
+ * which they are unpacked as into `/`. Writes only below `folder`: needs no root, installs nothing and changes none of
+ * apt's files. Dependencies are not fetched.
  */
 export async function fetchDebianPackages(
   names: readonly string[],
@@ -56,11 +56,11 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
     'Dir::Etc::preferencesparts "/dev/null";',
     'Acquire::Languages "none";',
     'Acquire::Retries "1";',
-    // An update that could not fetch the lists is an error here and carries apt's reason.
+    // Turns an update that could not fetch the lists into an error with apt's reason.
     'APT::Update::Error-Mode "any";',
     'Acquire::http::Timeout "10";',
     'Acquire::https::Timeout "10";',
-    // Hooks after an update expect the system's own lists.
+    // The update hooks of the system expect the system's own lists.
     '#clear APT::Update::Pre-Invoke;',
     '#clear APT::Update::Post-Invoke;',
     '#clear APT::Update::Post-Invoke-Success;',
@@ -71,8 +71,8 @@ export function renderAptConfig(folder: string, isRoot: boolean): string {
 }
 
 /**
- * The Debian mirror in the output of `apt-get indextargets`, whose lines are `uri release component origin`. The origin
- * is empty before the first update. A mirror with the origin Debian wins over one that only has a release of that name.
+ * The Debian mirror in the output of `apt-get indextargets`, whose lines are `uri release component origin`; undefined
+ * if there is none. Before the first update origins are empty: a line without one counts if no line's origin is Debian.
  */
 export function pickDebianMirror(targets: string): string | undefined {
   const candidates = targets

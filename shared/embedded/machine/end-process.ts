@@ -14,8 +14,8 @@ export const killStep: EndStep = { signal: 'SIGKILL', waitMs: 10_000 };
 const pollMs = 20;
 
 /**
- * Ends a process that is not a child of this one, by id: sends each step's signal in turn. Compares the known facts of
- * the process before each signal, so that another process with the same id is never hit.
+ * Ends a process that is not a child of this one: sends each step's signal in turn, unless another process has its id
+ * by now. Throws EmbeddedServerError if the process may not be signalled or does not end.
  */
 export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]): Promise<void> {
   for (const step of steps) {
@@ -45,8 +45,8 @@ export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]
 }
 
 /**
- * Ends the server that an earlier run left on a folder. It is known to be an orphan only if this process took over that
- * run's claim; a server without a claim belongs to another program, and is an error.
+ * Ends the server that an earlier run left on a folder, if any. The server is known to be an orphan only if this
+ * process took over that run's claim; otherwise it belongs to another program, and EmbeddedServerError is thrown.
  */
 export async function endOrphan(
   server: ProcessFacts | undefined,

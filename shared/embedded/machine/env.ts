@@ -22,7 +22,7 @@ export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** Where downloaded server programs are kept for all checkouts of this user: `$XDG_CACHE_HOME/sluice`, else `~/.cache/sluice`. */
+/** Folder of downloaded server programs, for all checkouts of this user: in `$XDG_CACHE_HOME`, else in `~/.cache`. */
 export function defaultEmbeddedCacheDir(): string {
   const { XDG_CACHE_HOME, HOME } = process.env;
   if (XDG_CACHE_HOME !== undefined && isAbsolute(XDG_CACHE_HOME)) {

@@ -7,7 +7,7 @@ import { readProcessFacts } from '../../runtime/process-facts.ts';
 
 /** The right to run a server on a folder, held by this process until released. */
 export type FolderClaim = {
-  /** Whether the previous holder ended without releasing it; a server still on the folder is then its orphan. */
+  /** Whether the previous holder ended without releasing the claim; a server still on the folder is then its orphan. */
   readonly isTakenOver: boolean;
   release(): Promise<void>;
 };
@@ -18,8 +18,8 @@ const retryMs = 20;
 const guardAgeMaxMs = 1_000;
 
 /**
- * Claims a folder for this process. The claim of a process that has ended (kill -9, power cut) is taken over; that of a
- * living process is an error, so two stacks never run on the same data.
+ * Claims a folder for this process. The claim of a process that has ended (kill -9, power cut) is taken over. If a
+ * living process holds a claim, throws EmbeddedServerError, so that two stacks never run on the same data.
  */
 export async function claimFolder(folder: string): Promise<FolderClaim> {
   const file = join(folder, claimFile);
@@ -51,7 +51,7 @@ export async function isFolderClaimed(folder: string): Promise<boolean | undefin
   return owner === undefined ? undefined : (await livingOwner(owner)) !== undefined;
 }
 
-// The claim is a symbolic link whose target is text, not a path: a link is created together with its target, so no
+// The claim is a symbolic link whose target is text, not a path. A link is created together with its target, so no
 // process ever reads a half-written claim.
 async function createLink(text: string, file: string, folder: string): Promise<boolean> {
   try {
@@ -80,8 +80,8 @@ async function livingOwner(owner: string): Promise<number | undefined> {
   return facts !== undefined && owner === `${pid}@${facts.startedAt}` ? pid : undefined;
 }
 
-// Several processes may find the same stale claim. Only the process that created the guard folder removes it, after
-// reading it again: otherwise the slower process would remove the claim that the faster one has just made.
+// Several processes may find the same stale claim. Only the process that creates the guard folder removes the claim,
+// after reading it again; otherwise a slower process would remove the claim that a faster one has just made.
 async function discardStaleClaim(file: string, stale: string): Promise<boolean> {
   const guard = `${file}.takeover`;
   try {
@@ -101,7 +101,7 @@ async function discardStaleClaim(file: string, stale: string): Promise<boolean> 
   }
 }
 
-// Removes a guard folder whose process ended before it removed the folder itself.
+// Removes a guard folder that its process left behind when it ended.
 async function removeOldGuard(guard: string): Promise<void> {
   const found = await stat(guard).catch(() => undefined);
   // A time in the future means that the clock was set back.
@@ -110,7 +110,7 @@ async function removeOldGuard(guard: string): Promise<void> {
   }
 }
 
-// Errors are ignored: a claim that stays is stale once this process has ended.
+// Errors are ignored, since a claim that is not removed is stale once this process has ended.
 async function removeQuietly(file: string): Promise<void> {
   await rm(file, { force: true }).catch(() => undefined);
 }

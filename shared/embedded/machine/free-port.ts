@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 
 import { EmbeddedServerError } from './embedded-server-error.ts';
 
-// Below 32768, where Linux's ports for outgoing connections begin: no such connection occupies the port of a server
-// that is being restarted.
+// Below 32768, where Linux's ports for outgoing connections begin, so that no such connection occupies the port of a
+// server that is being restarted.
 const portMin = 20_000;
 const portMax = 32_000;
 const attemptsMax = 64;
@@ -30,7 +30,7 @@ export async function findFreePort(preferred?: number): Promise<number> {
   );
 }
 
-/** Long enough for the caller to listen on its port, and to restart on it a few times. */
+/** How long a port stays reserved: enough for the caller to listen on it, and to restart a few times. */
 const reservedMs = 600_000;
 
 /**
@@ -68,7 +68,7 @@ export async function assertPortFree(port: number, variable: string): Promise<vo
   );
 }
 
-/** The wanted port, which must be free; a random free one for 0 or undefined. The error names `user`. */
+/** The wanted port, or a random free one for 0 or undefined. Throws if `wanted` is in use; the error names `user`. */
 export async function choosePort(wanted: number | undefined, user: string): Promise<number> {
   if (wanted === undefined || wanted === 0) {
     return findFreePort();
@@ -81,12 +81,12 @@ export async function choosePort(wanted: number | undefined, user: string): Prom
 
 /** The error code of listening on the port; undefined if listening succeeds. */
 async function probePort(port: number): Promise<string | undefined> {
-  // Loopback is tried too: some systems let a wildcard listener share a port with a loopback listener.
+  // Loopback is tried too, because some systems let a wildcard listener share a port with a loopback listener.
   return (await listenOnce(port, '127.0.0.1')) ?? (await listenOnce(port, undefined));
 }
 
 async function listenOnce(port: number, host: string | undefined): Promise<string | undefined> {
-  // A client that retries a server that is down may connect here, and its connection would delay the close.
+  // Clients that retry a server that is down may connect here, and open connections would delay the close.
   const server = createServer((socket) => socket.destroy());
   try {
     server.listen({ port, host, exclusive: true });

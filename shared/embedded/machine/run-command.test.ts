@@ -17,7 +17,7 @@ test('run command: one that is not there is an error', async () => {
 });
 
 test('run command: one out of time ends together with what it started', async () => {
-  // The inner sleep holds the output open: without ending it, too, this would take a minute.
+  // The inner sleep keeps the output open: if it did not end too, this test would take a minute.
   const slow = runCommand('sh', ['-c', 'sleep 60; true'], { timeoutMs: 200 });
   await expect(slow).rejects.toThrow('sh took longer than 0.2 s');
 });

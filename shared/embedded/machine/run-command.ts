@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Output of a command; at most the last mebibyte. */
+/** Output of a command; at most the last 1,048,576 characters of each stream. */
 export type CommandOutput = {
   readonly stdout: string;
   readonly stderr: string;
@@ -16,7 +16,7 @@ export type RunCommandOptions = {
 
 const outputCharactersMax = 1024 * 1024;
 
-/** Runs a command to its end. If it fails or times out, throws an error that contains its standard error. */
+/** Runs a command to its end. If it fails, times out or is aborted, throws an error with its last lines of output. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -25,7 +25,7 @@ export function runCommand(
   return new Promise((resolve, reject) => {
     const output = { stdout: '', stderr: '' };
     const child = spawn(command, args, {
-      // A process group of its own: when the command times out, the processes it started end too.
+      // A process group of its own, so that the processes that the command started end with it at the timeout.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: options.cwd ?? '/',

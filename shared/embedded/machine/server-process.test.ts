@@ -38,7 +38,7 @@ test('log file: one that is not there has no tail', async () => {
 });
 
 test('server process: one that ends before its log file is closed here is an error that gives its exit code', async () => {
-  // File operations wait for the thread pool, which is busy.
+  // Keeps the thread pool busy, so that the close of the log file waits.
   let isBusy = true;
   const work = (): void => {
     if (isBusy) pbkdf2('password', 'salt', 50_000, 64, 'sha512', work);

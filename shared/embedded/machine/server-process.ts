@@ -14,11 +14,11 @@ export type ServerProcess = {
   readonly pid: number;
   readonly exited: Promise<ServerExit>;
   /**
-   * Polls `check` until it returns true. If the process ends or the deadline passes first, ends the process and throws
-   * an error that quotes its last lines.
+   * Polls `check` until it returns true. If the process ends or the deadline passes first, or if `check` throws, ends
+   * the process and throws an error, which quotes the last lines of the process's log in the first two cases.
    */
   whenReady(check: () => Promise<boolean>, deadlineMs: number): Promise<void>;
-  /** Sends each of `stopSteps` in turn until the process has ended. */
+  /** Sends the signals of `stopSteps`, then SIGKILL, in turn until the process has ended. */
   stop(): Promise<void>;
   /** Sends SIGKILL, as a test of a crash. */
   kill(): Promise<void>;
@@ -42,7 +42,7 @@ export type ServerProcessOptions = {
 
 const pollMs = 15;
 
-/** Starts the process; resolves once it exists, which is before it is ready. */
+/** Starts the process; resolves once it exists, before it is ready. Throws EmbeddedServerError if it cannot run. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
   const log = await openLogFile(options.logFile);
   const { size: logStart } = await log.stat();
@@ -50,16 +50,16 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   let exited: Promise<ServerExit>;
   try {
     child = spawn(options.command, options.args, {
-      // A process group of its own: Ctrl-C in a terminal reaches only the services, which drain and then stop the
-      // servers.
+      // A process group of its own, so that Ctrl-C in a terminal reaches only the services, which drain and then stop
+      // the servers.
       detached: true,
-      // A file, not a pipe: if this process is killed, a broken pipe does not end the server during a write.
+      // A file, because a broken pipe would end the server during a write if this process is killed.
       stdio: ['ignore', log.fd, log.fd],
       cwd: '/',
       ...(options.env === undefined ? {} : { env: options.env }),
       ...options.account,
     });
-    // Before anything is awaited: a process may have ended by then.
+    // Listens before the first await, during which the process may end.
     exited = exitOf(child);
     await once(child, 'spawn');
   } catch (error) {
@@ -88,7 +88,7 @@ function supervise(
 
   const end = async (steps: readonly EndStep[]): Promise<void> => {
     for (const { signal, waitMs } of steps) {
-      // Does nothing once the process has ended, so it never hits another process with the same id.
+      // `child.kill` does nothing once the process has ended, so it never hits another process with the same id.
       child.kill(signal);
       if (await settlesWithin(exited, waitMs)) {
         return;
@@ -140,7 +140,7 @@ const running = new Map<ChildProcess, NodeJS.Signals>();
 let exitHookInstalled = false;
 
 // A process that exits without stopping its servers (process.exit, an uncaught error) still sends them a signal. Only a
-// killed process leaves them behind; the next start on the same folder ends them.
+// killed process leaves servers behind, which the next start on the same folder ends.
 function endWithThisProcess(child: ChildProcess, signal: NodeJS.Signals, exited: Promise<ServerExit>): void {
   running.set(child, signal);
   void exited.then(() => running.delete(child));
@@ -174,7 +174,7 @@ export type HeldServer = {
   kill(): Promise<void>;
 };
 
-/** Ties the claim to the process: by the time `exited`, `stop` or `kill` settles, the folder can be claimed again. */
+/** Releases the claim when the process ends: once `exited`, `stop` or `kill` resolves, the folder is free again. */
 export function holdClaim(process: ServerProcess, claim: FolderClaim): HeldServer {
   const exited = process.exited.then(async (exit) => {
     await claim.release();

@@ -18,7 +18,7 @@ test('move to account: streams without an account get one, and one that has it s
   await make('$G', 'streams', 'EVENTS');
   expect(await moveToAccount(storeDir, 'LOG')).toBe(true);
   expect(await readdir(join(storeDir, 'jetstream', 'LOG', 'streams'))).toEqual(['EVENTS']);
-  // What a server makes of its own account without streams.
+  // A server creates this folder for its global account, even without streams.
   await make('$G');
   expect(await moveToAccount(storeDir, 'LOG')).toBe(false);
 });

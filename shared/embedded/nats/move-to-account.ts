@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { isThere } from '../machine/is-there.ts';
 
-/** The account of the streams of a server without accounts. */
+/** The account in which a server without configured accounts keeps its streams. */
 const globalAccount = '$G';
 
 /**
- * Moves the streams of a server that ran without accounts to an account. The server must be a single one, and stopped.
- * Returns whether there were streams.
+ * Moves the streams of a server that ran without accounts to an account. The server must be stopped, and not a node of
+ * a cluster. Returns whether there were streams. Throws EmbeddedServerError if the account already has a folder.
  */
 export async function moveToAccount(storeDir: string, account: string): Promise<boolean> {
   const [from, to] = [globalAccount, account].map((name) => join(storeDir, 'jetstream', name));

@@ -97,7 +97,7 @@ test('nats binary: many that fetch at once leave one whole program and nothing e
 
 test('nats binary: the error lists each way, why it failed, and what to do', async () => {
   await writeProgram(join(folder, 'old', 'nats-server'), '2.12.15');
-  // No apt-get is found on this PATH, so that the last way fails as well.
+  // This PATH has no apt-get, so that the last way fails as well.
   vi.stubEnv('PATH', join(folder, 'empty'));
   const release = { ...options.release, checksums: { [natsPlatform()]: '0'.repeat(64) } };
   const failing = findNatsServer({ ...options, release, searchPath: [join(folder, 'old')] });
@@ -112,7 +112,7 @@ test('nats binary: can be cancelled', async () => {
   await expect(findNatsServer({ ...options, signal })).rejects.toThrow('stopped by the caller');
 });
 
-/** A program that answers --version as nats-server does. */
+/** Writes a program that answers `--version` like nats-server, and returns its path. */
 async function writeProgram(path: string, version: string): Promise<string> {
   await mkdir(join(path, '..'), { recursive: true });
   await writeFile(path, `#!/bin/sh\necho 'nats-server: v${version}'\n`);

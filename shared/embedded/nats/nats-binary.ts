@@ -24,11 +24,11 @@ export type FindNatsServerOptions = {
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
   readonly signal?: AbortSignal;
-  /** The only program to try. Default: the variable SLUICE_NATS_SERVER. */
+  /** Path of the only program to try. Default: the variable SLUICE_NATS_SERVER. */
   readonly binaryPath?: string;
   /** Default: the folders of PATH. */
   readonly searchPath?: readonly string[];
-  /** The release to fetch. Default: the pinned one. */
+  /** The release to fetch. Default `natsRelease`. */
   readonly release?: NatsRelease;
 };
 
@@ -38,9 +38,9 @@ type Way = {
 };
 
 /**
- * Finds nats-server, in this order: the given path, PATH, the cache, the official release, Debian's package (which apt
- * checks against Debian's keyring). Downloaded programs are cached under their SHA-256, which is checked before a
- * cached program runs. Throws one error that lists every attempt and why it failed.
+ * Finds nats-server. Tries only the given path, if any; else PATH, the cache, the official release and Debian's package
+ * (which apt checks against Debian's keyring). Downloaded programs are cached under their SHA-256, which is checked
+ * before a cached program runs. Throws one EmbeddedServerError that lists every attempt and why it failed.
  */
 export async function findNatsServer(options: FindNatsServerOptions): Promise<NatsBinary> {
   const env = readEmbeddedEnv();
@@ -145,7 +145,7 @@ async function findCached(cache: Cache, signal: AbortSignal): Promise<NatsBinary
 }
 
 // The program is copied into the cache folder under a temporary name, tried there (a temporary folder may forbid
-// running programs), and renamed. When several processes do this at once, the last one wins, and none ever finds an
+// running programs), and renamed. If several processes do this at once, the last one wins, and none ever finds an
 // incomplete program.
 async function fetchInto(
   cache: Cache,
@@ -171,7 +171,7 @@ async function fetchInto(
 
 const versionTimeoutMs = 10_000;
 
-/** Runs `<binary> --version`. Throws, with the reason, if it cannot be run or is too old. */
+/** Returns the version of a program. Throws, with the reason, if the program cannot be run or is too old. */
 async function requireNatsVersion(binaryPath: string, signal?: AbortSignal): Promise<string> {
   const { stdout } = await runCommand(binaryPath, ['--version'], { timeoutMs: versionTimeoutMs, signal });
   const version = parseNatsVersion(stdout);
@@ -184,7 +184,7 @@ async function requireNatsVersion(binaryPath: string, signal?: AbortSignal): Pro
   return version;
 }
 
-/** `nats-server: v2.15.1` gives `2.15.1`; a suffix (`-RC.1`) is kept. */
+/** Reads `nats-server: v2.15.1` as `2.15.1`; keeps a suffix (`-RC.1`). Undefined for other output. */
 export function parseNatsVersion(output: string): string | undefined {
   return /^nats-server: v?(\d+\.\d+\.\d+[\w.+-]*)\s*$/m.exec(output)?.[1];
 }

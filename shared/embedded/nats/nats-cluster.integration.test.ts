@@ -23,7 +23,7 @@ test('nats cluster: three nodes replicate a bucket, which survives the loss of o
   const bucket = await openBucket(log, { name: 'TEST', replicas: 3, bytesMax: 1_000_000 });
   await bucket.put('key', Buffer.from('before'));
   await nodes[0]?.kill();
-  // If that was the bucket's leader, the others take a moment to elect another.
+  // If the killed node was the bucket's leader, the other nodes need a moment to elect a leader.
   await eventually(() => bucket.put('key', Buffer.from('after')));
   const found = await eventually(() => bucket.get('key'));
   expect(Buffer.from(found?.value ?? []).toString()).toBe('after');

@@ -13,15 +13,15 @@ const startAttemptsMax = 2;
 type NodeOptions = Omit<NatsServerOptions, 'cluster' | 'serverName'>;
 
 /**
- * Starts one node for each of the options, all on this machine, and resolves once they have elected the leader that
- * places streams. Requests for replicated streams get no response before that.
+ * Starts one node for each entry of `nodes`, all on this machine, and resolves once the nodes have elected the leader
+ * that places streams. Requests for replicated streams get no response before the election.
  */
 export async function startNatsCluster(name: string, nodes: readonly NodeOptions[]): Promise<NatsServer[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startFormed(name, nodes);
     } catch (error) {
-      // Nodes open their cluster port last, and end if another process has taken the port in the meantime.
+      // Nodes open their cluster port last, and end if another process has taken the port by then.
       const mayHaveLostRace = error instanceof EmbeddedServerError && error.code === 'start_failed';
       if (!mayHaveLostRace || attempt >= startAttemptsMax) throw error;
     }
@@ -81,7 +81,7 @@ async function whenEnded(node: NatsServer): Promise<never> {
   );
 }
 
-/** Resolves once the node's health page reports that it is healthy; in a cluster it then also knows a leader. */
+/** Resolves once the node's health page reports that the node is healthy, and thus knows the leader of its cluster. */
 async function untilHealthy(node: NatsServer, deadline: AbortSignal): Promise<void> {
   let answer = '';
   while (!deadline.aborted) {

@@ -8,10 +8,10 @@ export type NatsConfig = {
   readonly pidFile: string;
   readonly storeDir: string;
   readonly maxPayloadBytes: number;
-  /** Required: the limit that nats-server chooses on a full disk is too small, and stays too small. */
+  /** Required, because the limit that nats-server chooses on a full disk is too small, and stays too small. */
   readonly maxFileStoreBytes: number;
   /**
-   * True: every acknowledged publish survives a power cut. False: the server flushes every two minutes, its default.
+   * If true, every acknowledged message survives a power cut; if not, the server flushes every two minutes by default.
    */
   readonly syncAlways: boolean;
   readonly cluster: NatsClusterConfig | undefined;
@@ -24,7 +24,7 @@ export type NatsClusterConfig = {
   readonly port: number;
   /** Cluster ports of all nodes, including this one. */
   readonly routes: readonly number[];
-  /** Password that nodes use with each other; a server without it cannot join. */
+  /** Password by which the nodes know each other; a server without it cannot join. */
   readonly password: string;
   /** The address under which other nodes reach this one. Default: the address it listens on. */
   readonly advertise?: string;
@@ -61,7 +61,7 @@ function renderCluster(cluster: NatsClusterConfig): string[] {
     `  name: ${quote(cluster.name)}`,
     `  listen: "127.0.0.1:${cluster.port}"`,
     `  authorization { user: ${quote(nodeUser)}, password: ${quote(cluster.password)} }`,
-    // Clients know their nodes by NATS_URL, and ignore nodes that a server announces.
+    // Clients take the nodes from NATS_URL, and ignore nodes that a server announces.
     '  no_advertise: true',
     ...(cluster.advertise === undefined ? [] : [`  advertise: ${quote(cluster.advertise)}`]),
     '  routes: [',
@@ -81,8 +81,8 @@ const diskShare = 3 / 4;
 /**
  * How many bytes the nats-server on a folder may store (`max_file_store`): three quarters of its disk, or more if its
  * streams may take more (`atLeastBytes`), up to the whole disk. The result depends on the size of the disk and not on
- * free space, so that every start gives the same. By default a server that starts on a full disk chooses a limit that
- * is too small for its streams, and keeps it when there is room again.
+ * free space, so that every start gets the same limit. By default a server that starts on a full disk chooses a limit
+ * that is too small for its streams, and keeps that limit when there is room again.
  */
 export async function chooseFileStoreBytes(folder: string, atLeastBytes = 0): Promise<number> {
   const { blocks, bsize } = await statfs(folder);
@@ -90,7 +90,7 @@ export async function chooseFileStoreBytes(folder: string, atLeastBytes = 0): Pr
 }
 
 /**
- * In whole mebibytes, as an operator would write it: the doctor assumes that the server itself chose any other number.
+ * The limit for a disk of this size, in whole mebibytes, so that the doctor can tell it from a server's own choice.
  */
 export function fileStoreBytes(diskBytes: number, atLeastBytes: number): number {
   const bytes = Math.max(diskBytes * diskShare, Math.min(atLeastBytes, diskBytes));

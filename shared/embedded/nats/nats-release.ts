@@ -10,8 +10,8 @@ export type NatsRelease = {
   readonly tag: string;
   readonly baseUrl: string;
   /**
-   * By `os-arch`, from the Dockerfile of the official image or the release's SHA256SUMS. An archive without a checksum
-   * is not fetched.
+   * SHA-256 by platform (`natsPlatform`), from the Dockerfile of the official image or the release's SHA256SUMS. An
+   * archive without a checksum is not fetched.
    */
   readonly checksums: Readonly<Record<string, string>>;
 };
@@ -20,7 +20,7 @@ export type NatsRelease = {
 export const natsRelease: NatsRelease = {
   tag: 'v2.15.1',
   baseUrl: 'https://github.com/nats-io/nats-server/releases/download',
-  // No verified checksum was available when this tag was chosen.
+  // Empty, because no verified checksum was available when this tag was chosen.
   checksums: {},
 };
 
@@ -64,7 +64,7 @@ export async function fetchNatsRelease(
   return join(folder, name, 'nats-server');
 }
 
-/** The platform as nats-server's releases name it: `linux-amd64`. */
+/** The platform as nats-server's releases name it, such as `linux-amd64`. Throws if there is no release for it. */
 export function natsPlatform(): string {
   const architecture = architectures[process.arch];
   if (architecture === undefined || !['linux', 'darwin'].includes(process.platform)) {
@@ -96,7 +96,7 @@ async function download(url: string, signal: AbortSignal): Promise<Buffer> {
     }
     return Buffer.concat(chunks);
   } catch (error) {
-    // fetch itself only says "fetch failed"; its cause has the reason.
+    // The message of fetch's error is only "fetch failed"; the cause has the reason.
     const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     throw new Error(`cannot fetch ${url}: ${reason instanceof Error ? reason.message : String(reason)}`, {
       cause: error,

@@ -25,26 +25,26 @@ export type NatsServerOptions = {
   readonly binaryPath: string;
   /** Folder of the streams and of the server's configuration, log and pid file. `stop` keeps it. */
   readonly storeDir: string;
-  /** 0 or omitted: a free port. A given port that is in use is an error. */
+  /** 0 or omitted for a free port. A given port that is in use is an error. */
   readonly port?: number;
-  /** 0 or omitted: a free one. */
+  /** 0 or omitted for a free port. */
   readonly monitorPort?: number;
   readonly serverName?: string;
   readonly cluster?: NatsClusterConfig;
   /** Default 8 MiB. */
   readonly maxPayloadBytes?: number;
-  /** Limit of all streams together. Default: three quarters of the disk, see `chooseFileStoreBytes`. */
+  /** Limit of all streams together. Default three quarters of the disk, see `chooseFileStoreBytes`. */
   readonly maxFileStoreBytes?: number;
   /**
-   * GOMEMLIMIT, such as `320MiB`, or `off`. Near it the server spends more processor time to free memory that it would
-   * otherwise keep; it is not a hard limit. The default depends on the machine, see `fitToMachine`.
+   * GOMEMLIMIT, such as `320MiB`, or `off`. It is not a hard limit: near it the server spends more processor time to
+   * free memory that it would otherwise keep. The default depends on the machine, see `fitToMachine`.
    */
   readonly memoryLimit?: string | undefined;
-  /** GOMAXPROCS: the most cores it computes on at a time. The default depends on the machine, see `fitToMachine`. */
+  /** GOMAXPROCS: how many cores the server uses at most. The default depends on the machine, see `fitToMachine`. */
   readonly cores?: number | undefined;
   /** False is faster, but a power cut may lose acknowledged messages. Default true. */
   readonly syncAlways?: boolean;
-  /** Further lines of configuration: certificates, users. They do not change the server's `url`. */
+  /** Further lines of configuration, such as certificates and users. They do not change the server's `url`. */
   readonly furtherConfig?: string;
   /** Default `nats-server.log` in `storeDir`. */
   readonly logFile?: string;
@@ -154,16 +154,16 @@ async function startOnce(
   return process;
 }
 
-// A start on a full disk has no room for a new file, and usually needs none: the text is the same.
+// A start on a full disk has no room for a new file, and usually needs none, because the text is the same.
 async function writeIfChanged(file: string, text: string): Promise<void> {
   if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return;
-  // Written under another name and renamed: half a configuration would lack the limits.
+  // Written under another name and renamed, because half a configuration would lack the limits.
   const aside = `${file}.new`;
   await writeFile(aside, text, { mode: 0o600 });
   await rename(aside, file);
 }
 
-/** The server's first line, `INFO {...}`, says whether JetStream is on. */
+/** Whether the server accepts clients and has JetStream enabled, by its first line, `INFO {...}`. */
 function greetsWithJetStream(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
@@ -185,7 +185,7 @@ function greetsWithJetStream(port: number): Promise<boolean> {
   });
 }
 
-// Recognizes the server by the configuration file in its command line.
+// The process of the pid file, if its command line names the folder's configuration file.
 async function findServerOn(storeDir: string): Promise<ProcessFacts | undefined> {
   const pid = await readFile(pidFileOf(storeDir), 'utf8').then(Number, () => 0);
   const facts = await readProcessFacts(pid);

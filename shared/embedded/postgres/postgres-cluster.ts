@@ -13,8 +13,8 @@ export const postgresUser = 'sluice';
 const initdbTimeoutMs = 120_000;
 
 /**
- * Creates the data folder with initdb unless it exists. Returns the superuser's password, which is stored beside it in
- * a file of mode 0600.
+ * Creates the data folder with initdb unless it exists. Returns the superuser's password, which is stored beside the
+ * data folder in a file of mode 0600.
  */
 export async function prepareCluster(
   home: string,
@@ -47,7 +47,7 @@ export function clusterDirOf(home: string): string {
 async function writePassword(passwordFile: string, account: Account | undefined): Promise<void> {
   await writeFile(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
   if (account !== undefined) {
-    // initdb runs as that account and has to read the file.
+    // initdb runs as this account and has to read the file.
     await chown(passwordFile, account.uid, account.gid);
   }
 }
@@ -68,7 +68,7 @@ async function initialise(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Sorts by code point on every machine, whatever locales it has.
+    // Sorts by code point on every machine, whatever locales are installed.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -107,23 +107,23 @@ async function assertOwned(clusterDir: string, account: Account | undefined): Pr
   }
 }
 
-/** Settings of an embedded PostgreSQL server. They go on the command line, so that they also apply to existing data. */
+/** Settings of an embedded server, by name. They go on the command line, so that they also apply to existing data. */
 export function postgresSettings({ port, durable }: { port: number; durable: boolean }): Record<string, string> {
   return {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    // Clients connect by TCP on loopback only, with a password; a socket would need a folder that both accounts can
-    // enter.
+    // Clients connect by TCP on loopback only, with a password. A socket would need a folder that the accounts of both
+    // sides can enter.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '64MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Rows hold personal data. These keep statements, their parameters and the values of a violated key out of the log.
+    // Rows hold personal data: keeps statements, their parameters and the values of violated keys out of the log.
     log_min_error_statement: 'panic',
     log_parameter_max_length_on_error: '0',
     log_error_verbosity: 'terse',
-    // Commits are still written to the operating system before they are acknowledged, so a killed server loses none.
+    // Commits still reach the operating system before they are acknowledged, so that a killed server loses none.
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
   };
 }

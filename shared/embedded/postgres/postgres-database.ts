@@ -15,7 +15,7 @@ const duplicateDatabase = '42P04';
 const readOnlyServer = '25006';
 const wrongPassword = '28P01';
 
-/** Whether a session can be opened. A refused password throws, since waiting does not help. */
+/** Whether a session can be opened. Throws EmbeddedServerError for a refused password, since waiting does not help. */
 export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
   try {
     await withSession(address, async () => undefined);
@@ -33,8 +33,8 @@ export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
 }
 
 /**
- * Creates the database if it does not exist, as a copy of `template` where one is named, and returns its url. On a
- * standby it creates nothing: the primary does.
+ * Creates the database if it does not exist, as a copy of `template` if given, and returns its url. On a standby
+ * nothing is created, since the database comes from the primary.
  */
 export async function ensureDatabase(address: DatabaseAddress, name: string, template?: string): Promise<string> {
   try {
@@ -52,7 +52,7 @@ export async function ensureDatabase(address: DatabaseAddress, name: string, tem
   return databaseUrl(address, name);
 }
 
-/** Makes a database one that is copied and not connected to: nothing in it changes between two copies. */
+/** Makes a database a template: it refuses connections, so that nothing in it changes between two copies. */
 export async function makeTemplate(address: DatabaseAddress, name: string): Promise<void> {
   await withSession(address, (client) =>
     client.query(`ALTER DATABASE ${client.escapeIdentifier(name)} ALLOW_CONNECTIONS false`),
@@ -64,7 +64,7 @@ export function databaseUrl({ port, user, password }: DatabaseAddress, name: str
   return `postgresql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${port}/${encodeURIComponent(name)}`;
 }
 
-/** The address in a url as `databaseUrl` writes it. */
+/** The address in a url that `databaseUrl` returned. */
 export function databaseAddress(url: string): DatabaseAddress {
   const { port, username, password } = new URL(url);
   return { port: Number(port), user: decodeURIComponent(username), password: decodeURIComponent(password) };

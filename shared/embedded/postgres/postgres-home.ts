@@ -6,13 +6,13 @@ import { EmbeddedServerError } from '../machine/embedded-server-error.ts';
 import { isThere } from '../machine/is-there.ts';
 import { type Account, executeBit, findObstacle } from './reachability.ts';
 
-// Survive a reboot, unlike the temporary folder.
+// These folders keep their files at a reboot, unlike the temporary folder.
 const fallbackParents = ['/var/lib', '/var/tmp'];
 
 /**
  * Creates or finds the folder of PostgreSQL's data, and returns its real path. That is `dataDir`, unless the account
- * cannot enter it (root's home, mode 0700): then `dataDir` becomes a link to a folder under /var/lib. Removing the link
- * gives a fresh start, as removing the folder does elsewhere.
+ * cannot enter it (root's home, mode 0700): then `dataDir` becomes a link to a folder under /var/lib or /var/tmp.
+ * Removing the link gives a fresh start, as removing the folder does elsewhere.
  */
 export async function preparePostgresHome(
   dataDir: string,
@@ -30,7 +30,7 @@ export async function preparePostgresHome(
       return await realpath(wanted);
     }
     const home = await realpath(wanted);
-    // The account only passes through here to its cluster inside.
+    // The account only needs to pass through this folder to the cluster in it.
     await chmod(home, 0o711);
     const obstacle = await findObstacle(home, account, executeBit);
     return obstacle === undefined ? home : await placeElsewhere(wanted, obstacle, account, onProgress);

@@ -126,7 +126,7 @@ test.runIf(isRoot)(
     const first = await start({ onProgress: (line) => progress.push(line) });
     expect(first.home).toMatch(/^\/var\/(lib|tmp)\/sluice-/);
     expect((await lstat(dataDir)).isSymbolicLink()).toBe(true);
-    // Which account it is depends on those this machine has.
+    // The choice depends on which accounts the machine has.
     const account = (await choosePostgresAccount(join(first.home, 'cluster')))?.name;
     expect(progress).toEqual([
       `PostgreSQL's data are in ${first.home}: its account ${account} may not enter ${folder}`,

@@ -27,13 +27,13 @@ export type PostgresServer = HeldServer & {
 export type PostgresServerOptions = {
   /** Folder of the data, the password and the log. `stop` keeps it. */
   readonly dataDir: string;
-  /** 0 or omitted: a free port. A given port that is in use is an error. */
+  /** 0 or omitted for a free port. A given port that is in use is an error. */
   readonly port?: number;
   /** Default `postgres.log` beside the data. */
   readonly logFile?: string;
   /** False is for tests: faster, but a power cut (not a kill) may corrupt the data. Default true. */
   readonly durable?: boolean;
-  /** Further settings: certificates, who may connect and how. The user of `url` must still be able to connect. */
+  /** Further settings, such as certificates and who may connect. The user of `url` must still be able to connect. */
   readonly furtherSettings?: Readonly<Record<string, string>>;
   /** Receives one line if data or programs had to go to another folder. */
   readonly onProgress?: (line: string) => void;
@@ -43,7 +43,7 @@ const readyDeadlineMs = 120_000;
 const startAttemptsMax = 3;
 const backendsGoneDeadlineMs = 15_000;
 const retryMs = 100;
-// Fast shutdown, then immediate shutdown, after which the next start has to recover; no data are lost.
+// Fast shutdown, then immediate shutdown, after which the next start has to recover. Neither loses data.
 const stopSteps: readonly EndStep[] = [
   { signal: 'SIGINT', waitMs: 15_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
@@ -156,7 +156,7 @@ async function startOnce(launch: Launch, port: number): Promise<Started> {
     ...(launch.account === undefined ? {} : { account: launch.account }),
   });
   const address = { port, user: postgresUser, password: launch.password };
-  // The file is read first: a server that is still recovering logs every session that it refuses.
+  // The pid file is read first, because a server that is still recovering logs every session that it refuses.
   const isReady = async (): Promise<boolean> =>
     (await isPostmasterReady(launch.clusterDir)) && (await isAccepting(address));
   await process.whenReady(isReady, readyDeadlineMs);

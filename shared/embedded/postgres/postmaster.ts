@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { type ProcessFacts, readProcessFacts } from '../../runtime/process-facts.ts';
 
 /**
- * The PostgreSQL server that runs on a data folder, if any. If there is none, removes the `postmaster.pid` of a killed
- * server: PostgreSQL would refuse to start if another process has that id by now.
+ * The PostgreSQL server that runs on a data folder; undefined if none does. Then removes the `postmaster.pid` of a
+ * killed server, since PostgreSQL would refuse to start if another process has that id by now.
  */
 export async function findPostmaster(clusterDir: string): Promise<ProcessFacts | undefined> {
   const pidFile = join(clusterDir, 'postmaster.pid');
@@ -27,18 +27,18 @@ export async function isPostmasterReady(clusterDir: string): Promise<boolean> {
   return parsePostmasterStatus(text) === 'ready';
 }
 
-/** The eighth line of the file: `starting`, `ready`, `stopping` or `standby`. */
+/** The status on the eighth line of `postmaster.pid`: `starting`, `ready`, `stopping` or `standby`. */
 export function parsePostmasterStatus(text: string): string | undefined {
   return text.split('\n')[7]?.trim();
 }
 
-/** The first line of the file; negative if a single-user session wrote it. */
+/** The process id on the first line of `postmaster.pid`, which a single-user session writes as a negative number. */
 export function parsePostmasterPid(text: string): number {
   return Math.abs(Number.parseInt(text, 10));
 }
 
 /**
- * Whether the process is a PostgreSQL server on the folder: the folder is its working folder and in its command line.
+ * Whether the process is a PostgreSQL server in the folder, by its working folder or, if unknown, its command line.
  */
 export function isPostmasterOf(facts: ProcessFacts, clusterDir: string): boolean {
   const program = basename(facts.command[0] ?? '');

@@ -8,7 +8,7 @@ export type Account = {
   readonly gid: number;
 };
 
-/** The fields of a file's status that decide access. */
+/** The fields of a file's status on which access depends. */
 export type FileMode = {
   readonly uid: number;
   readonly gid: number;
@@ -19,8 +19,8 @@ export const readBit = 0o4;
 export const executeBit = 0o1;
 
 /**
- * The first folder on the way to `path` that the account may not enter; undefined if it can reach `path` and has the
- * permission there. Folders that do not exist yet are skipped: they will be created with suitable modes.
+ * The first folder on the way to `path` that the account may not enter, or `path` if it lacks the permission there;
+ * undefined if there is no obstacle. A folder that does not exist yet is none: it will be created with a suitable mode.
  */
 export async function findObstacle(path: string, account: Account, permission: number): Promise<string | undefined> {
   for (const folder of ancestorsOf(path)) {
@@ -44,7 +44,7 @@ export function grants(file: FileMode, account: Pick<Account, 'uid' | 'gid'>, wa
   return ((file.mode >> shift) & wanted) === wanted;
 }
 
-/** `/a/b` gives `/`, `/a`, `/a/b`. */
+/** The folders on the way to a path, and the path: `/`, `/a` and `/a/b` for `/a/b`. */
 function ancestorsOf(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [...ancestorsOf(parent), path];

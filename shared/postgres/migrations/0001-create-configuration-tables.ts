@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Accounts with their keys, the draft (entities), its versions, source keys, the outbox to the CONFIG bucket and the
- * audit trail. Times have milliseconds, as JavaScript's do, so that a time is read as it was written.
+ * audit trail. Times have milliseconds, like JavaScript's, so that a time is read as it was written.
  */
 export class CreateConfigurationTables extends Migration {
   // Large: the tables of the first release.

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A visitor's version grows with every write, so that a writer notices that its decision was based on an older state.
- * The index finds the aliases of a visitor, which move with it when it is merged or erased.
+ * A visitor's version grows with every write, so that a writer notices if its decision was based on an older state. The
+ * index finds the aliases of a visitor, which are merged or erased together with the visitor.
  */
 export class NumberVisitorWrites extends Migration {
   override up(): void {

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The recent-events view: resolved events and their outcomes at each destination. It is for people to read, written in
- * batches and trimmed; the log is the source of truth. Outcomes are deleted with their event. Accounts are not
- * referenced: the event path must not wait for a lock of the configuration tables.
+ * The recent-events view, which people read: resolved events and their outcomes at each destination, written in batches
+ * and trimmed; the log is the source of truth. Outcomes are deleted with their event. Accounts are not referenced,
+ * because the event path must not wait for a lock of the configuration tables.
  */
 export class CreateRecentEventTables extends Migration {
   override up(): void {

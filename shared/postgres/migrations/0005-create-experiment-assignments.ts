@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The variant of each visitor. It never changes, and is deleted when the visitor is erased. Neither accounts nor
- * visitors are referenced: an assignment may come before the first event of its visitor.
+ * The variant of each visitor in each experiment. It never changes, and is deleted when the visitor is erased. Neither
+ * accounts nor visitors are referenced, because a visitor may be assigned before their first event.
  */
 export class CreateExperimentAssignments extends Migration {
   override up(): void {

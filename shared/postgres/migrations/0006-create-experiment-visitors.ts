@@ -3,8 +3,8 @@ import { Migration } from '@mikro-orm/migrations';
 /**
  * Visitors who saw an experiment, and whether they converted; results are counted from these rows. A write keeps the
  * earliest or the latest of the old and new times, so events may arrive twice, in any order and from several writers. A
- * row is deleted when its visitor is erased. Neither accounts nor visitors are referenced: the event path must not wait
- * for a lock of another table.
+ * row is deleted when its visitor is erased. Neither accounts nor visitors are referenced, because the event path must
+ * not wait for a lock of another table.
  */
 export class CreateExperimentVisitors extends Migration {
   override up(): void {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * One row: the id of the deployment that this database belongs to. The log stores it too, so that a service detects
- * when its database and its log belong to different deployments.
+ * One row: the id of the deployment that this database belongs to. The log stores the id too, so that a service detects
+ * a database and a log of different deployments.
  */
 export class CreateDeployment extends Migration {
   override up(): void {

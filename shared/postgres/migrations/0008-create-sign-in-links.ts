@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Links that sign a browser in, once: the hash of the code, and the API key, sealed. Neither is of use to a reader of
- * the table.
+ * Links that each sign a browser in once: the hash of the link's code, and the sealed API key. Neither is of use to a
+ * reader of the table.
  */
 export class CreateSignInLinks extends Migration {
   override up(): void {

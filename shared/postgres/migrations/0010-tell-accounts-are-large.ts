@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Makes the planner assume that each account has a large part of all identities, whatever its sample says. An analysis
- * made while each account had a row or two let the planner read all rows of an account for one lookup, until the next
+ * Makes the planner assume that each account has all identities, whatever its sample shows. After an analysis of a
+ * table with a row or two per account, the planner read all rows of an account for each lookup, until the next
  * analysis. Takes effect with the next analysis.
  */
 export class TellAccountsAreLarge extends Migration {

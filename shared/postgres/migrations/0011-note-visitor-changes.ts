@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Changed visitors, by the transaction that changed them: a process that caches visitors reads the changes committed
- * since its last poll, instead of checking each visitor. Triggers write one row a statement, so that no writer can omit
- * it. New visitors do not count as changes: no process caches that a visitor does not exist.
+ * Changed visitors, by the transaction that changed them. A process that caches visitors reads the changes committed
+ * since its last poll, instead of checking each visitor. Triggers write one row per statement, so that no writer can
+ * omit a change. New visitors do not count as changes, since no process caches that a visitor does not exist.
  */
 export class NoteVisitorChanges extends Migration {
   override up(): void {

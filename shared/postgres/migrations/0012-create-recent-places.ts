@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * For each partition, the position in the log up to which the view of recent events is complete: a resolver that starts
- * reads the log from there. Written shortly after the events, so never ahead of them.
+ * For each partition, the position in the log up to which the view of recent events is complete. A resolver that starts
+ * reads the log from this position. It is written shortly after the events, and thus never ahead of them.
  */
 export class CreateRecentPlaces extends Migration {
   override up(): void {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Erased visitors: an HMAC of each of the visitor's ids and identities and the time, nothing else. The rows of an
- * erased visitor are deleted. No service can read the key: `erasure_hash` runs with the owner's rights. The message is
+ * Erased visitors: an HMAC of each id and identity of the visitor, and the time, nothing else. The rows of an erased
+ * visitor are deleted. No service can read the key, because `erasure_hash` runs with the owner's rights. The message is
  * hashed before the HMAC, since tombstones of earlier versions have only that hash of an identity.
  *
  * Tombstones of earlier versions are converted, with their times. During a rolling upgrade an older control plane still
@@ -32,7 +32,7 @@ export class CreateErasures extends Migration {
     const { inner, outer } = hmacKeys(randomBytes(64));
     this.addSql(`insert into erasure_keys (inner_key, outer_key)
       values (decode('${inner.toString('hex')}', 'hex'), decode('${outer.toString('hex')}', 'hex'))`);
-    // Functions name their schema: code that runs with the owner's rights must not follow a caller's search path.
+    // Functions name their schema, because code with the owner's rights must not follow a caller's search path.
     this.addSql(`
       do $make$ begin execute format($format$
         create function erasure_hash_of(digest text) returns bytea language sql stable

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Open sessions of browsers in the console, each with the API key it was created with. A sign-out deletes its row. */
+/** Open sessions of browsers in the console, each with the API key that opened it. A sign-out deletes the row. */
 export class CreateSessions extends Migration {
   override up(): void {
     this.addSql(`

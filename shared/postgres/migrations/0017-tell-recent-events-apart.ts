@@ -2,8 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Two visitors, or two sources, may send events with the same id. `origin` is a hash of visitor and source that
- * distinguishes such events in the view of recent events. Rows of earlier builds have 0, and get every outcome of their
- * id. May run twice.
+ * distinguishes such events in the view of recent events. Rows of earlier builds have 0, and receive every outcome of
+ * an event with their id. This migration may run twice.
  */
 export class TellRecentEventsApart extends Migration {
   override isTransactional(): boolean {
@@ -21,6 +21,6 @@ export class TellRecentEventsApart extends Migration {
     );
   }
 
-  /** The down migration of 0018 removes the columns: it may hold a lock on the tables when this one runs. */
+  /** Nothing: the down migration of 0018 removes the columns, and may still hold a lock on the tables at this point. */
   override down(): void {}
 }

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Adds `origin` to the keys of the recent-events view. Existing rows are not checked again: the previous foreign key
- * has checked them.
+ * Adds `origin` to the keys of the recent-events view. Existing rows are not checked again, since the previous foreign
+ * key has checked them.
  */
 export class KeyRecentEventsByOrigin extends Migration {
   override up(): void {

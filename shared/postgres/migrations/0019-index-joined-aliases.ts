@@ -9,7 +9,7 @@ export class IndexJoinedAliases extends Migration {
   }
 
   override up(): void {
-    // An interrupted run leaves an index that is not valid.
+    // An interrupted run leaves an invalid index.
     this.addSql('drop index concurrently if exists visitors_joined_to');
     this.addSql(
       'create index concurrently visitors_joined_to on visitors (account_id, joined_to) where joined_to is not null',

@@ -1,10 +1,10 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A record of each merge of two visitors, so that it can be undone. `number` orders the merges of one survivor: a merge
- * that another one overtook is rolled back. `visitors.joined_to` is the visitor that an alias was merged into, if its
- * shortened chain skips that visitor. `visitors.apart` has the ids of undone merges of the visitor: events do not merge
- * two visitors that share one.
+ * A record of each merge of two visitors, so that the merge can be undone. `number` orders the merges of one survivor:
+ * a merge that another merge overtook is rolled back. `visitors.joined_to` is the visitor that an alias was merged
+ * into, if its shortened chain skips that visitor. `visitors.apart` has the ids of undone merges of the visitor: events
+ * do not merge two visitors that share such an id.
  */
 export class RecordMerges extends Migration {
   override up(): void {

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Indexes to list the suppressions of an account, newest first, and the suppressions of one erasure. Created without blocking
- * writers.
+ * Indexes to list the suppressions of an account, newest first, and the suppressions of one erasure. Created without
+ * blocking writers.
  */
 export class IndexSuppressions extends Migration {
   override isTransactional(): boolean {
@@ -10,7 +10,7 @@ export class IndexSuppressions extends Migration {
   }
 
   override up(): void {
-    // An interrupted run leaves an index that is not valid.
+    // An interrupted run leaves an invalid index.
     this.addSql('drop index concurrently if exists suppressions_of_account');
     this.addSql(
       'create index concurrently suppressions_of_account on erasures ' +
@@ -21,7 +21,7 @@ export class IndexSuppressions extends Migration {
       'create index concurrently suppressions_of_erasure on erasures (erasure_id) ' +
         'where suppressed and erasure_id is not null',
     );
-    // The first index replaces this one: it also finds whether an account has suppressions.
+    // The index suppressions_of_account replaces this one: it also finds whether an account has suppressions.
     this.addSql('drop index concurrently if exists erasures_suppressed');
   }
 

@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A record of each erasure that does not name its visitor. Suppressions get the kind of their identifier, their start,
- * reason and erasure. Control planes of the previous version write rows without these columns: such rows hold since
- * `erased_at`.
+ * A record of each erasure, which does not identify the visitor. Suppressions also have the kind of their identifier,
+ * their start, their reason and their erasure. Control planes of the previous version write rows without these columns:
+ * such suppressions apply since `erased_at`.
  */
 export class RecordErasures extends Migration {
   override up(): void {

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Secrets of sources with public keys: a server signs a visitor's identifiers with them. */
+/** Secrets of sources with public keys, with which a customer's server signs a visitor's identifiers. */
 export class CreateSourceSecrets extends Migration {
   override up(): void {
     this.addSql(`

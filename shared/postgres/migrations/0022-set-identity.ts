@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * An account's identity settings; null for the defaults. Visitors count the ids and identities that lead to them, which
- * bounds their number: existing rows count from 0.
+ * An account's identity settings; null for the defaults. Each visitor's row counts the ids and identities that lead to
+ * the visitor, so that their number can be limited; existing rows count from 0.
  */
 export class SetIdentity extends Migration {
   override up(): void {

@@ -2,8 +2,8 @@ import { Migration } from '@mikro-orm/migrations';
 
 /**
  * Counts of violations of tracking plans, by hour; the plan's outcome for each event in the view of recent events; and
- * the actions of accounts for events and properties that their plans do not list. Pipelines of the previous version do
- * not write them.
+ * the actions of accounts for events and properties that their plans do not list. Pipelines of the previous version
+ * write neither counts nor outcomes.
  */
 export class RecordViolations extends Migration {
   override up(): void {

@@ -5,8 +5,8 @@ import { Migration } from '@mikro-orm/migrations';
  * the person's identifiers, sealed, until every destination is done.
  *
  * Audit entries of visitors had a plain SHA-256 of the visitor's id, which outlives an erasure and can be guessed. They
- * now have a keyed hash, whose key no service can read. A trigger computes it, since control planes of the previous
- * version still write the plain hash during a rolling upgrade.
+ * now have a keyed hash, whose key no service can read. A trigger computes the keyed hash, since control planes of the
+ * previous version still write the plain hash during a rolling upgrade.
  */
 export class ForwardErasures extends Migration {
   override up(): void {

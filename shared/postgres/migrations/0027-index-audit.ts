@@ -11,7 +11,7 @@ export class IndexAudit extends Migration {
 
   override up(): void {
     for (const [name, column] of indexes) {
-      // An interrupted run leaves an index that is not valid.
+      // An interrupted run leaves an invalid index.
       this.addSql(`drop index concurrently if exists ${name}`);
       this.addSql(`create index concurrently ${name} on audit_entries (account_id, ${column}, id)`);
     }

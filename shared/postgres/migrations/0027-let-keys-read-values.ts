@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Keys without the scope `pii:read` see masked values. Existing keys get this scope, so that they can still read
- * values. Audit entries of reads of a visitor's events have the keyed hash of the visitor's id, as entries of changes do.
+ * Keys without the scope `pii:read` see masked values. Existing keys receive this scope, so that they can still read
+ * values. Audit entries for reads of a visitor's events get the keyed hash of the visitor's id, like those for changes.
  */
 export class LetKeysReadValues extends Migration {
   override up(): void {

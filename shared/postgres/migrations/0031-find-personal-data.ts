@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Properties that look personal, with the shape of a value. A user may mark one as not personal. */
+/** Properties that look personal, with the shape of a value. A user may mark a property as not personal. */
 export class FindPersonalData extends Migration {
   override up(): void {
     this.addSql(`

@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Failed requests with their answers, and the key by which failures are grouped. Null if an attempt succeeded or was
- * not made, and in rows of earlier builds. Both are deleted with their outcome.
+ * `exchange` is a failed request with its answer, `answer` the key by which failures are grouped. Both are null if an
+ * attempt succeeded or was not made, and in rows of earlier builds, and are deleted with their outcome.
  */
 export class KeepExchanges extends Migration {
   override up(): void {

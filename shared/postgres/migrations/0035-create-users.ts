@@ -1,9 +1,9 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * People who sign in to the console, each in one account with a role. A session and a link belong to a user or to an
- * API key. Control planes of the previous release still write links with a sealed key; these last an hour and work only
- * on such control planes.
+ * People who sign in to the console, each in one account with a role. A session or a sign-in link belongs to a user or
+ * to an API key. Control planes of the previous release still write links with a sealed key; such links are valid for
+ * an hour and work only on such control planes.
  */
 export class CreateUsers extends Migration {
   override up(): void {

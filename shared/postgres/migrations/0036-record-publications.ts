@@ -16,7 +16,7 @@ export class RecordPublications extends Migration {
         actor_name text not null
       )`);
     this.addSql('create index publications_of_account on publications (account_id, id)');
-    // For the time before, only the last publication of each version is known; each ended when the next one began.
+    // Only the last earlier publication of each version is known; it ended when the next publication began.
     this.addSql(`
       insert into publications
         (account_id, version_id, version_number, version_name, published_at, ended_at, actor_id, actor_name)

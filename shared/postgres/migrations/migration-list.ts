@@ -42,11 +42,11 @@ import { LetKeysReadValues } from './0027-let-keys-read-values.ts';
 export type MigrationList = readonly MigrationObject[];
 
 /**
- * Every migration, oldest first. Listed here and not read from disk, so that sources and builds have the same list. A
- * released name never changes: the database stores it.
+ * Every migration, oldest first. Listed here and not read from disk, so that sources and builds have the same list. The
+ * name of a released migration never changes, because the database stores it.
  *
  * An index on an existing table is created `concurrently`, since writers of a large table would otherwise wait for
- * hours: by a migration of its own that is not transactional and may run twice.
+ * hours. This needs a migration of its own that is not transactional and may run twice.
  */
 export const migrationList: MigrationList = [
   { name: '0001-create-configuration-tables', class: CreateConfigurationTables },

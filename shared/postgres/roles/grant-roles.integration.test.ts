@@ -75,7 +75,7 @@ test('roles: rights that a role has beside those of its service are gone after t
   const roles = [{ service: 'pipeline', name: username }] as const;
   expect(await migrate(database.url, undefined, migrationList, roles)).toEqual([username]);
   await expect(run(urls.pipeline, 'select * from api_keys')).rejects.toMatchObject({ code: '42501' });
-  // Without a password nothing of how it logs in has changed.
+  // Without a password in `roles`, the role still logs in as before.
   expect(await run(urls.pipeline, 'select * from deployment')).toHaveLength(1);
 });
 

@@ -4,11 +4,11 @@ import { scramVerifier } from './scram-verifier.ts';
 import { serviceRights } from './service-roles.ts';
 import type { DatabaseService, RoleRights } from './service-roles.ts';
 
-/** The role a service logs in as. */
+/** The role that a service logs in as. */
 export type RoleLogin = {
   readonly service: DatabaseService;
   readonly name: string;
-  /** If given, the role is created if it is missing, and gets this password. */
+  /** If set, a missing role is created, and the role gets this password. */
   readonly password?: string;
 };
 
@@ -21,8 +21,8 @@ const insufficientPrivilege = '42501';
 
 /**
  * Creates the roles that have passwords, and gives each existing role exactly the rights of its service, in one
- * transaction. Returns the names of these roles. Without ownership of the tables it does nothing, or throws RoleError
- * if there are passwords. Throws RoleError too if it may not create a role.
+ * transaction. Returns the names of the existing roles. A client that does not own the tables, or is one of the roles,
+ * changes nothing; throws RoleError then if a role has a password, and if the client may not create a role.
  */
 export async function grantRoles(client: pg.Client, roles: readonly RoleLogin[]): Promise<readonly string[]> {
   const owner = await readOwner(client);

@@ -22,8 +22,8 @@ export const serviceRights = {
     audit_entries: add,
     deployment: read,
     entities: all,
-    // A function with the owner's rights computes their hashes.
     erasure_destinations: ['select', 'insert', 'update'],
+    // A function with the owner's rights computes hashes with these keys.
     erasure_keys: [],
     erasure_records: ['select', 'insert', 'update'],
     erasures: all,
@@ -51,7 +51,7 @@ export const serviceRights = {
     // Locking a row needs `update`.
     visitors: ['select', 'update', 'delete'],
   },
-  /** Visitors and the outcomes of their events; not the configuration, which comes over the log. */
+  /** Visitors and the outcomes of their events; not the configuration, which pipelines read from the log. */
   pipeline: {
     deployment: read,
     erasures: read,
@@ -59,12 +59,12 @@ export const serviceRights = {
     experiment_assignments: read,
     experiment_visitors: ['select', 'insert', 'update'],
     identity_counts: all,
-    // For the doctor.
+    // The doctor reads this table, if its DATABASE_URL names this role.
     migrations: read,
     personal_data: ['select', 'insert', 'update'],
     recent_events: all,
     recent_places: ['select', 'insert', 'update'],
-    // A trigger writes it, with the owner's rights.
+    // A trigger inserts the rows, with the owner's rights.
     visitor_changes: ['select', 'delete'],
     visitor_identities: all,
     visitor_merges: ['select', 'insert', 'delete'],

@@ -1,10 +1,10 @@
 /** A histogram in plain numbers, cheap enough to count every event; read at a scrape. */
 export class BucketCounts {
   readonly #bounds: Float64Array;
-  /** By bucket, the last one for values above all bounds; then the sum of all values. */
+  /** Counts by bucket, of which the last has the values above all bounds; then the sum of all values. */
   readonly #numbers: Float64Array;
 
-  /** `bounds` rise; a value equal to a bound is below it. */
+  /** `bounds` must rise; a value equal to a bound counts in the bucket that ends there. */
   constructor(bounds: readonly number[]) {
     this.#bounds = Float64Array.from(bounds);
     this.#numbers = new Float64Array(bounds.length + 2);
@@ -20,16 +20,16 @@ export class BucketCounts {
     numbers[sum] = (numbers[sum] ?? 0) + value * times;
   }
 
-  /** Counts by bucket, then the sum: to be sent to another thread, or added up. */
+  /** The counts as plain numbers that can be sent to another thread, or added up. Not a copy. */
   get numbers(): BucketNumbers {
     return this.#numbers;
   }
 }
 
-/** Counts by bucket, one more than there are bounds, then the sum of all values. */
+/** Counts by bucket (one more than there are bounds), then the sum of all values. */
 export type BucketNumbers = ArrayLike<number>;
 
-/** Adds one histogram to another of the same bounds; makes a copy for the first. */
+/** Adds a histogram to `into`, which has the same bounds, and returns `into`; a copy of `more` if that is undefined. */
 export function addNumbers(into: Float64Array | undefined, more: BucketNumbers): Float64Array {
   if (into === undefined) return Float64Array.from(more);
   for (let i = 0; i < into.length; i += 1) into[i] = (into[i] ?? 0) + (more[i] ?? 0);

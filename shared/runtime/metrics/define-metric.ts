@@ -1,11 +1,11 @@
 /**
- * Definition of a metric, without the source of its numbers: the reference, the pages and the checks of alerts and
- * dashboards derive from it. Labels are closed sets or ids of destinations, never a visitor, an event's name or an
- * address.
+ * Definition of a metric, without the source of its numbers. The reference, the pages and the checks of alerts and
+ * dashboards derive from definitions. Values of labels are closed sets or ids of destinations, never a visitor, an
+ * event's name or an address.
  */
 export type MetricDefinition<Label extends string = string> = {
   readonly kind: 'counter' | 'gauge';
-  /** `sluice_<noun>_<unit>`, for a counter with the suffix `_total`. */
+  /** `sluice_<noun>_<unit>`; the name of a counter ends in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly labels: readonly Label[];

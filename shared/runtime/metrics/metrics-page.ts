@@ -5,14 +5,14 @@ import type { AnyMetric, HistogramDefinition, MetricDefinition } from './define-
 
 const partMs = 5;
 
-/** Adds one series to the page. Repeated labels would make the page unreadable. */
+/** Adds one series to the page. Two series of a metric with equal labels would make the page invalid. */
 export type Add<Label extends string, What = number> = (what: What, ...labels: LabelArguments<Label>) => void;
 
 type LabelArguments<Label extends string> = [Label] extends [never] ? [] : [labels: Labels<Label>];
 
 /**
- * The text of /metrics. Code counts in plain numbers; each definition is shown with a function that reads them at the
- * scrape. So a series exists as long as its subject, and there is no second set of counts.
+ * The text of /metrics. Code counts in plain numbers; each definition is shown with a function that reads these numbers
+ * at the scrape. Thus a series exists only as long as its subject, and there is no second set of counts.
  */
 export class MetricsPage {
   /** Node's own figures, which prom-client collects. They come first on the page. */
@@ -35,7 +35,7 @@ export class MetricsPage {
     });
   }
 
-  /** Written in parts: with a thousand destinations one write of everything would block the event loop. */
+  /** Yields between metrics, because all series of a thousand destinations in one turn would block the event loop. */
   async text(): Promise<string> {
     const parts = [await this.registry.metrics()];
     let begunMs = performance.now();
@@ -63,8 +63,8 @@ export class MetricsPage {
 type Labels<Label extends string = string> = Readonly<Record<Label, string | number>>;
 
 /**
- * Lines of the Prometheus text format (exposition format 0.0.4). A page of a thousand destinations has tens of thousands
- * of them, so a line is made in one go; the general way, by lists of labels, takes several times as long.
+ * The lines that begin a metric in the Prometheus text format (exposition format 0.0.4). A thousand destinations have
+ * tens of thousands of lines, so the code below appends to strings: lists of labels take several times as long.
  */
 export function headText({ name, help, kind }: AnyMetric): string {
   return `# HELP ${name} ${escapeBreaks(help)}\n# TYPE ${name} ${kind}`;

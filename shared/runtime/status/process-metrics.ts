@@ -7,7 +7,7 @@ import type { MetricsPage } from '../metrics/metrics-page.ts';
 import { loopDelayEveryMs } from '../loop-delay.ts';
 import { version } from '../version.ts';
 
-/** Metrics of every service's process, beside Node's own (`nodejs_…`, `process_…`). */
+/** Metrics of every service's process, in addition to Node's own (`nodejs_…`, `process_…`). */
 export const processMetrics = {
   buildInfo: gauge('sluice_build_info', 'Always 1; the labels say what runs', ['component', 'version', 'node_version']),
   configRevision: gauge('sluice_config_revision', 'Revision of the configuration in force'),
@@ -29,7 +29,7 @@ export type ProcessSources = {
 // Gauges whose names end in _total, which the naming rules reserve for counters.
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Shows the metrics of every service; the server of the page adds readiness. */
+/** Adds the metrics of every service to the page; `serveStatus` adds readiness. */
 export function showProcess(page: MetricsPage, { component, clock, configRevision }: ProcessSources): void {
   collectDefaultMetrics({ register: page.registry, eventLoopMonitoringPrecision: loopDelayEveryMs });
   removeMisnamed(page.registry);
@@ -40,7 +40,7 @@ export function showProcess(page: MetricsPage, { component, clock, configRevisio
   page.show(processMetrics.clockLastJump, (add) => add(clock.lastJumpMs / 1_000));
 }
 
-/** Removes those of Node's own metrics whose names break the naming rules. */
+/** Removes Node's own metrics whose names break the naming rules. */
 export function removeMisnamed(registry: Registry): void {
   for (const name of misnamed) registry.removeSingleMetric(name);
 }

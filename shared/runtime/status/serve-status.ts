@@ -10,7 +10,7 @@ import { version } from '../version.ts';
 /** One condition of readiness. `detail` gives the reason of a failure, in words an operator can act on. */
 export type ReadyCheck = { readonly name: string; check(): { readonly ok: boolean; readonly detail?: string } };
 
-/** A setting of each service. */
+/** The setting METRICS_HOST, which every service has. */
 export const metricsHost = fromEnv({
   METRICS_HOST: text('Address that metrics and health listen on', { default: '0.0.0.0' }),
 });
@@ -18,9 +18,9 @@ export const metricsHost = fromEnv({
 export type StatusOptions = {
   readonly port: number;
   readonly host: string;
-  /** The variable of the port, for the error when it is busy. */
+  /** Name of the variable that sets the port, for the message of PortBusyError. */
   readonly portVariable: string;
-  /** Content of /metrics; the checks are added to it. */
+  /** Content of /metrics; serveStatus adds the metric of the checks. */
   readonly page: MetricsPage;
   readonly checks: readonly ReadyCheck[];
 };
@@ -29,7 +29,7 @@ export class PortBusyError extends Error {
   readonly code = 'port_busy';
 }
 
-/** A stop waits this long for a page that is being read, in ms. */
+/** How long `close` waits for answers that are being sent, in ms. */
 const answersMs = 400;
 
 /** Serves /metrics, /livez with the version, and /readyz on a separate port. `close` stops it. */
@@ -55,7 +55,7 @@ export async function serveStatus(options: StatusOptions): Promise<{ readonly po
   };
 }
 
-/** Listens and returns the port in use; a busy port is an error that names its variable. */
+/** Listens and returns the port. Throws PortBusyError, whose message names `portVariable`, if the port is in use. */
 export async function listen(server: Server, port: number, host: string, portVariable: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
