@@ -21,7 +21,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('cpu use: is undefined for an unknown thread', () => {
+test('cpu use: is zero for an unknown thread', () => {
   const nothing = { ranMs: 0, waitedMs: 0 };
   expect([cpuUseOf(undefined), cpuUseOf(-1)]).toEqual([nothing, nothing]);
 });

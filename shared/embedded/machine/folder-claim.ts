@@ -1,4 +1,4 @@
-import { mkdir, readlink, rm, rmdir, stat, symlink } from 'node:fs/promises';
+import { mkdir, readlink, rename, rm, rmdir, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -24,11 +24,9 @@ const guardAgeMaxMs = 1_000;
 export async function claimFolder(folder: string): Promise<FolderClaim> {
   const file = join(folder, claimFile);
   const mine = await describeThisProcess();
-  let isTakenOver = false;
+  const held = (isTakenOver: boolean): FolderClaim => ({ isTakenOver, release: () => removeQuietly(file) });
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    if (await createLink(mine, file, folder)) {
-      return { isTakenOver, release: () => removeQuietly(file) };
-    }
+    if (await createLink(mine, file, folder)) return held(false);
     const owner = await readlink(file).catch(() => undefined);
     if (owner === undefined) {
       continue;
@@ -37,10 +35,8 @@ export async function claimFolder(folder: string): Promise<FolderClaim> {
     if (livingPid !== undefined) {
       throw inUse(folder, livingPid);
     }
-    isTakenOver = (await discardStaleClaim(file, owner)) || isTakenOver;
-    if (!isTakenOver) {
-      await delay(retryMs);
-    }
+    if (await replaceStaleClaim(file, owner, mine)) return held(true);
+    await delay(retryMs);
   }
   throw new EmbeddedServerError('folder_in_use', `could not claim ${folder}: other processes keep claiming it`);
 }
@@ -80,9 +76,10 @@ async function livingOwner(owner: string): Promise<number | undefined> {
   return facts !== undefined && owner === `${pid}@${facts.startedAt}` ? pid : undefined;
 }
 
-// Several processes may find the same stale claim. Only the process that creates the guard folder removes the claim,
-// after reading it again; otherwise a slower process would remove the claim that a faster one has just made.
-async function discardStaleClaim(file: string, stale: string): Promise<boolean> {
+// Several processes may find the same stale claim. Only the process that creates the guard folder replaces the claim,
+// after reading it again; otherwise a slower process would replace the claim that a faster one has just made. The new
+// claim replaces the stale one in one step: without a claim, the next process would not look for an orphaned server.
+async function replaceStaleClaim(file: string, stale: string, mine: string): Promise<boolean> {
   const guard = `${file}.takeover`;
   try {
     await mkdir(guard);
@@ -90,12 +87,13 @@ async function discardStaleClaim(file: string, stale: string): Promise<boolean> 
     await removeOldGuard(guard);
     return false;
   }
+  const next = `${file}.next`;
   try {
-    const isStill = (await readlink(file).catch(() => undefined)) === stale;
-    if (isStill) {
-      await rm(file, { force: true });
-    }
-    return isStill;
+    if ((await readlink(file).catch(() => undefined)) !== stale) return false;
+    await removeQuietly(next);
+    await symlink(mine, next);
+    await rename(next, file);
+    return true;
   } finally {
     await rmdir(guard);
   }
