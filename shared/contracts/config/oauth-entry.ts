@@ -8,8 +8,10 @@ const instant = Type.Number({ minimum: 0 });
 
 const oauthEntry = Type.Object({
   v: Type.Literal(1),
-  /** The platform's last token and the time when it expires. */
-  token: Type.Optional(Type.Object({ accessToken: Type.String(), expiresAtMs: instant })),
+  /** The platform's last token. Earlier versions stored no `renewAtMs`, from which a process requests the next token. */
+  token: Type.Optional(
+    Type.Object({ accessToken: Type.String(), expiresAtMs: instant, renewAtMs: Type.Optional(instant) }),
+  ),
   /** The platform's newest refresh token, if the platform issues a new one with each token. */
   refreshToken: Type.Optional(Type.String()),
   /** A process is requesting a token. Until this time other processes wait for the result. */

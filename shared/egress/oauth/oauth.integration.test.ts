@@ -191,6 +191,22 @@ test('token: is replaced before it expires, and no request waits for that', asyn
   expect(given()).toBe(3);
 });
 
+test('token: one that is valid for two minutes is replaced after one, not at each use', async () => {
+  const given = giveTokens({ expires_in: 120 });
+  const [source, other] = [newSource(), newSource()];
+  const grant = refreshGrant();
+  for (let use = 0; use < 5; use += 1) {
+    for (const one of [source, other]) {
+      expect(await one.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-1` });
+    }
+    nowMs += 11_000;
+  }
+  expect(given()).toBe(1);
+  nowMs += 6_000;
+  await expect.poll(() => source.get(grant, plain)).toEqual({ kind: 'token', accessToken: `token-${nth}-2` });
+  expect(given()).toBe(2);
+});
+
 test('refresh token: one that the platform replaced is used from then on, by every process', async () => {
   giveTokens({ refresh_token: 'second-canary' });
   const grant = refreshGrant();

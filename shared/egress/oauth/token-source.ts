@@ -26,7 +26,10 @@ export type TokenSourceOptions = {
 
 /** Maximum grants in the cache. */
 const grantsMax = 10_000;
-/** A token is replaced this long before it expires, and used until the new one arrives. */
+/**
+ * A token is replaced this long before it expires, or after half of its lifetime if that is later. It is used until the
+ * new one arrives.
+ */
 const renewMs = 5 * 60_000;
 /** A token with less time left may expire during the request. */
 const usableMs = 30_000;
@@ -54,7 +57,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
     for (;;) {
       const { entry, revision } = await store.read(key);
       const nowMs = now();
-      const found = entry === undefined ? undefined : resultOf(entry, nowMs, renewMs, rejected);
+      const found = entry === undefined ? undefined : resultOf(entry, nowMs, renewAtMs, rejected);
       if (entry !== undefined && found !== undefined) {
         known.set(key, entry);
         return found;
@@ -76,7 +79,9 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
       const next = nextEntry(kept(entry), answer, nowMs);
       await store.write(key, next, claimed);
       known.set(key, next);
-      return resultOf(next, now(), 0, undefined) ?? unavailable('the token has ended already');
+      return (
+        resultOf(next, now(), ({ expiresAtMs }) => expiresAtMs, undefined) ?? unavailable('the token has ended already')
+      );
     }
   };
 
@@ -96,24 +101,29 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
       const key = keyOf(grant);
       const entry = known.get(key);
       const nowMs = now();
-      const fresh = entry === undefined ? undefined : resultOf(entry, nowMs, renewMs, rejected);
+      const fresh = entry === undefined ? undefined : resultOf(entry, nowMs, renewAtMs, rejected);
       if (fresh !== undefined) return fresh;
       const obtained = obtainOnce(key, grant, sender, rejected);
-      const usable = entry === undefined ? undefined : resultOf(entry, nowMs, usableMs, rejected);
+      const usable = entry === undefined ? undefined : resultOf(entry, nowMs, usableUntilMs, rejected);
       // No request waits for the next token while the current one is valid.
       return usable ?? obtained;
     },
   };
 }
 
-/** Result from a stored entry; undefined if a token has to be requested. */
+type Token = NonNullable<OAuthEntry['token']>;
+
+const renewAtMs = ({ renewAtMs: at, expiresAtMs }: Token): number => at ?? expiresAtMs - renewMs;
+const usableUntilMs = ({ expiresAtMs }: Token): number => expiresAtMs - usableMs;
+
+/** Result from a stored entry, whose token counts until `until`; undefined if a token has to be requested. */
 function resultOf(
   { token, refusal }: OAuthEntry,
   nowMs: number,
-  leftMs: number,
+  until: (token: Token) => number,
   rejected: string | undefined,
 ): TokenResult | undefined {
-  if (token !== undefined && token.accessToken !== rejected && token.expiresAtMs - nowMs > leftMs) {
+  if (token !== undefined && token.accessToken !== rejected && nowMs < until(token)) {
     return { kind: 'token', accessToken: token.accessToken };
   }
   if (refusal === undefined || refusal.untilMs <= nowMs) return undefined;
@@ -127,7 +137,8 @@ function nextEntry(
 ): OAuthEntry {
   if (answer.kind === 'refused') return { ...before, refusal: { reason: answer.reason, untilMs: nowMs + refusalMs } };
   const { accessToken, lifetimeMs, refreshToken = before.refreshToken } = answer;
-  const token = { accessToken, expiresAtMs: nowMs + lifetimeMs };
+  const renewAfterMs = Math.max(lifetimeMs - renewMs, lifetimeMs / 2);
+  const token = { accessToken, expiresAtMs: nowMs + lifetimeMs, renewAtMs: nowMs + renewAfterMs };
   return { v: 1, token, ...(refreshToken === undefined ? {} : { refreshToken }) };
 }
 
