@@ -5,7 +5,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { SettingError } from './settings.ts';
 import { textOf } from './event.ts';
 
-/** The parts of a service account key that are used. */
+/** The members that are read from the JSON key of a service account. */
 export type ServiceAccountKey = {
   readonly projectId: string | undefined;
   readonly email: string;

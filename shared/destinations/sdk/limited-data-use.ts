@@ -36,8 +36,8 @@ function isYes(value: unknown): boolean {
 
 /**
  * Meta's fields, also used by Snap: `LDU` and the law that applies. 0 lets the platform determine
- * the place from the visitor's IP address. States with a number are sent explicitly, because there
- * may be no address. https://developers.facebook.com/docs/marketing-apis/data-processing-options
+ * the place from the visitor's IP address. States with a number are sent explicitly, because the event
+ * may lack an IP address. https://developers.facebook.com/docs/marketing-apis/data-processing-options
  */
 export function dataProcessingOptions(
   event: SentEvent,

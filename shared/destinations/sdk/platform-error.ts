@@ -44,7 +44,7 @@ export function readPlatformError(answer: Pick<OutboundAnswer, 'status' | 'body'
   return { status, ...(code === undefined ? {} : { code }), ...(message === '' ? {} : { message }) };
 }
 
-/** Where platforms put an error, most specific first. */
+/** The members in which platforms put an error, most specific first. */
 function errorLevels(body: JsonObject): (JsonObject | string)[] {
   const { error, errors, fault, details } = body;
   const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);

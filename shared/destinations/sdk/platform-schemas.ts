@@ -44,8 +44,8 @@ export function partly(properties: TProperties): TSchema {
 export const anyRows = Type.Array(Type.Unknown(), { minItems: 1 });
 
 /**
- * A person in the short names that several advertising platforms share; each value hashed, in
- * lists.
+ * A person under the short names that several advertising platforms share; each name holds a list of
+ * hashes.
  */
 export const hashedPerson = {
   em: sha256List,

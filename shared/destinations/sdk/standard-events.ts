@@ -8,8 +8,8 @@ type StandardEventDeclaration = {
    */
   readonly label: string;
   /**
-   * Other names in common use, without case and separators: of Google Analytics 4 and of ad
-   * platforms.
+   * Other names in common use, such as those of Google Analytics 4 and of ad platforms: in lower case,
+   * without separators.
    */
   readonly aliases: readonly string[];
 };
@@ -71,7 +71,7 @@ export const standardEvents = {
     label: 'Order Completed',
     aliases: ['purchase', 'completepayment', 'completedorder'],
   },
-  // Shops send both events: an order can be placed before it is completed.
+  // Shops send Order Placed besides Order Completed: an order can be placed before it is completed.
   placeOrder: { label: 'Order Placed', aliases: ['placedorder', 'placeanorder', 'placeorder'] },
   refund: { label: 'Order Refunded', aliases: ['refund', 'refundedorder'] },
   cancelOrder: { label: 'Order Cancelled', aliases: ['ordercanceled', 'cancelledorder', 'canceledorder'] },
@@ -134,9 +134,9 @@ export type PlatformVocabulary = {
   readonly others?: readonly string[];
   /** What happens to an event without a platform name, in a few words for the documentation. */
   readonly unnamed: string;
-  /** Body field of each parameter: `data[].custom_data.contents[].item_price`. */
+  /** Path of the body field that carries each parameter: `data[].custom_data.contents[].item_price`. */
   readonly parameters: Readonly<Partial<Record<StandardParameter, string>>>;
-  /** Where the platform documents them. */
+  /** Page on which the platform documents names and parameters. */
   readonly source: string;
 };
 
@@ -154,7 +154,7 @@ export function createEventNames({
   names: ofStandard,
   others = [],
 }: Pick<PlatformVocabulary, 'names' | 'others'>): (event: NamedEvent) => string | undefined {
-  // The platform's own names first: the same word may mean something else at another platform.
+  // The platform's own names take precedence: the same word may mean something else at another platform.
   const own = new Map([...Object.values(ofStandard), ...others].map((name) => [plain(name), name]));
   const common = new Map(
     Object.entries(standardEvents).flatMap(([standard, { label, aliases }]) => {
@@ -175,7 +175,7 @@ const common: ReadonlyMap<string, StandardEvent> = new Map(
   ),
 );
 
-/** The standard event of a common name; undefined for any other name. */
+/** The standard event that has this label or alias; undefined for any other name. */
 export function standardEventOf(name: string): StandardEvent | undefined {
   return name.length > nameCharactersMax ? undefined : common.get(plain(name));
 }
