@@ -8,8 +8,8 @@ import { secretMask } from '../contracts/config/secrets.ts';
 /** Replaces secrets in a request and its response with a mask. */
 export type SecretMasker = {
   /**
-   * Length of the longest secret form that is replaced anywhere. An excerpt is masked together with
-   * this many characters after it, and then cut.
+   * Length of the longest secret form that is replaced anywhere. A text that was cut before it was
+   * masked may end with part of a secret, so this many characters are dropped from its end.
    */
   readonly longest: number;
   text(text: string): string;
