@@ -9,7 +9,7 @@ function open(settings = { usualMs: 5, crowdedMs: 25 }) {
   const use = { ranMs: 1_000, waitedMs: 50_000 };
   const pace = new CrowdPace(settings, () => ({ ...use }));
   const now = (): number => pace.msAt(performance.now());
-  /** Lets time pass in which the thread runs and waits this many ms per second. Reads the interval ten times per second. */
+  /** Lets time pass in which the thread runs and waits this many ms per second. Reads the interval every 100 ms. */
   const goOn = async (seconds: number, ranMs: number, waitedMs: number): Promise<number> => {
     for (let tenths = 0; tenths < 10 * seconds; tenths += 1) {
       use.ranMs += ranMs / 10;

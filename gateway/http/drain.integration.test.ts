@@ -39,7 +39,7 @@ let ids = 0;
 const newId = (): string => `kept-${(ids += 1)}`;
 const storedIds = async (): Promise<Set<string>> => new Set((await log.envelopes()).map(({ id }) => id));
 
-/** A gateway with kept connections that were answered once. `stop` returns once readiness is refused. */
+/** A gateway with this many kept connections, each of which got one answer. */
 async function draining(
   variables: Readonly<Record<string, string>>,
   connections: number,

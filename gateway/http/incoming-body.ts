@@ -32,7 +32,7 @@ export class IncomingBody {
     this.#query = query;
   }
 
-  /** Checks the headers. Sends a refusal at once if the client waits for `100 Continue` or the body is too large to read. */
+  /** Checks the headers. Refuses at once if the client waits for `100 Continue` or the body is too large to be read. */
   begin(): void {
     const { contentLength, expects } = this.#exchange.head;
     const tooLong = contentLength > this.#route.bodyBytesMax;

@@ -21,7 +21,7 @@ export type InflateOrder = {
   readonly compressed: Buffer;
   /** Address whose limit the body counts against. */
   readonly address: string;
-  /** Decides by the beginning of a body whether to decompress the rest. `beginning` is a view of the body, not a copy. */
+  /** Decides by the beginning of a body, a view and no copy, whether to decompress the rest. */
   isWanted?(beginning: Buffer): boolean;
   /** Called asynchronously. */
   done(result: Inflated): void;

@@ -185,7 +185,7 @@ class ServerState implements ExchangeOwner {
     this.#get(exchange, response, request, route, named);
   }
 
-  /** A path that matches a route except for doubled slashes: libraries append paths to addresses that end in a slash. */
+  /** A path that matches a route except for doubled slashes, as from an address that ended in a slash. */
   doubled(response: HttpResponse, request: HttpRequest, route: Route, index: number): void {
     const method = request.getMethod();
     if (method === 'options') this.plain(response, request, index, preflight(request));
@@ -229,7 +229,8 @@ class ServerState implements ExchangeOwner {
 
 /**
  * Answers later and then closes the connection. If more bytes arrive before the answer, the engine closes the
- * connection at once. After an immediate answer the engine would read these bytes as the next request, the smuggled one.
+ * connection at once. After an immediate answer the engine would read these bytes as the next request, the smuggled
+ * one.
  */
 function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply): void {
   response.onAborted(() => exchange.abort());

@@ -14,7 +14,7 @@ const consentNames: ReadonlyMap<string, string> = new Map([
   ['gpp_sid', 'gpp_sid'],
   ['us_privacy', 'us_privacy'],
 ]);
-/** A string with all vendors takes a fifth of it. */
+/** A consent string with all vendors takes a fifth of this limit. */
 const consentCharactersMax = 8_192;
 const valueCharactersMax = 2000;
 const parametersMax = 100;

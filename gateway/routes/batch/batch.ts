@@ -91,7 +91,7 @@ class Batches {
       // The bytes are only valid during this call.
       compressed: Buffer.from(body),
       address: this.#admission.addressOf(exchange),
-      // Nearly all bodies begin with their token: after an unknown one the rest is not read.
+      // Nearly all bodies begin with their token; after an unknown token the rest is not read.
       isWanted: (beginning) => this.#isWanted(beginning),
       done: (result) => {
         switch (result.kind) {

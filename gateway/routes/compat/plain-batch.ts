@@ -59,13 +59,13 @@ export type PlainBatch = {
 
 /** Splits a body into the messages of its `batch`, and parses only messages that need it. */
 export class PlainBatchReader {
-  /** Of the messages of the body read last. */
+  /** Members of the messages of the body read last. */
   readonly index: MemberIndex;
   readonly #limits: JsonLimits & { readonly rowsMax: number };
   /** Facts of the body without its messages; each message has its own. */
   readonly #facts = new JsonFacts();
   readonly #pool: PlainMessage[] = [];
-  /** Of the messages of the body read last. */
+  /** All bits of the message bytes of the body read last, to tell whether they are ASCII. */
   #bits = 0;
   #mended = false;
   /** The context of a server's events is mostly the same. */
@@ -219,7 +219,7 @@ export class PlainBatchReader {
 const tooManyKeys = (keysMax: number): UnreadableMessage =>
   new UnreadableMessage(`a message has more than ${keysMax} keys`);
 
-/** The array and the body. */
+/** JSON levels around a message: the array and the body. */
 const levelsAround = 2;
 
 type Places = { readonly start: number; readonly end: number };

@@ -42,8 +42,8 @@ const key = {
 };
 
 /**
- * How a property is written. `named`: as context under our name; `url`, `host` and `path` are such properties too, and
- * identify the page.
+ * How a property is written. `named`: as context under our name. `url`, `host` and `path`: likewise, but these identify
+ * the page.
  */
 type NamedProperty = { readonly as: 'named' | 'url' | 'host' | 'path'; readonly key: Buffer };
 type Property = NamedProperty | { readonly as: 'ignored' | 'unknown'; readonly key?: undefined };

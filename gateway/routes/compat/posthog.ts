@@ -17,13 +17,13 @@ import { idProblem, messagesIn, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
 /**
- * What PostHog's libraries capture (posthog.com/docs/api/capture), measured with `posthog-node` 5.70 and `posthog-js` 1.20
- * to 1.449: one event, a list of them, or a `batch`, as JSON, gzip, or a form whose field `data` is one of these. Any of the
- * addresses takes any of the forms.
+ * What PostHog's libraries capture (posthog.com/docs/api/capture), measured with `posthog-node` 5.70 and `posthog-js`
+ * 1.20 to 1.449: one event, a list of events, or a `batch`, as JSON, gzip, or a form whose field `data` is one of these.
+ * Every address accepts all of them.
  */
 const document = 'posthog';
 const paths = ['/batch', '/capture', '/e', '/i/v0/e', '/track', '/engage'];
-/** Recordings, logs and metrics, which pages send only if they turn them on themselves. */
+/** Addresses of recordings, logs and metrics, which a page sends only if its own code enables them. */
 const unstoredPaths = ['/s', '/i/v1/logs', '/i/v1/metrics'];
 
 export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {

@@ -95,7 +95,7 @@ const rowTexts: Readonly<Record<string, number>> = { userId: 400, externalId: 40
 const rowObjects = ['eventProperties', 'properties', 'custom_properties', 'defaultProperties'];
 const timeWindow = { oldestMs: -7 * 86_400_000, newestMs: 5 * 60_000 } as const;
 
-/** A row of `/api/v1/batch`, the payload of `/api/v1/track`, or of `/api/v1/identify`. */
+/** Verdict on a row of `/api/v1/batch`, or on the payload of `/api/v1/track` or `/api/v1/identify`. */
 export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify', nowMs: number): Verdict {
   if (!(message instanceof Members)) return 'refused';
   const { depth, keys, texts, isJson } = factsOf(message);
@@ -150,7 +150,7 @@ function isNetwork(value: Tree | undefined): boolean {
   return value instanceof Members && isShort(value.get('ip')) && isShort(value.get('userAgent'));
 }
 
-/** The body of a webhook. Any JSON is stored, since the sender cannot correct it. */
+/** Verdict on the body of a webhook. Any JSON is stored, since the sender cannot correct it. */
 export function webhookVerdict(body: Tree): Verdict {
   const { depth, keys, texts, isJson } = factsOf(body);
   if (!isJson) return 'refused';
