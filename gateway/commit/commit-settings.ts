@@ -75,7 +75,7 @@ export function readCommitSettings(
     ...others,
     partitions,
     frameBytesMax: Math.min(frameBytesMax, messageBytesMax - headerBytesMax),
-    /** A round of this size is sent at once, one of half the size after half the wait. */
+    /** A round of this size is sent at once; a round of half this size waits half as long. */
     roundBytes: round.bytes,
     rounds: { usualMs: roundMs, crowdedMs: roundMs === 0 ? 0 : Math.max(roundMs, crowdedRoundMs) },
   };

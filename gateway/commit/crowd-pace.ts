@@ -22,7 +22,7 @@ const crowdedFrom = 0.45;
 const crowdedAt = 0.6;
 /** Weight of the last measurement, which alone is short and noisy, against earlier ones. */
 const newestShare = 0.3;
-/** If the thread ran for less than this between two measurements, the sample is too small: the fraction counts as 0. */
+/** If the thread ran for less than this between two measurements, the sample is too small, and the fraction is 0. */
 const ranMsMin = 10;
 
 /**

@@ -51,8 +51,8 @@ const frameBytesKept = 2 * 1024 ** 2;
  * at most, which keeps its order; events that arrive meanwhile become the next frame.
  *
  * An idle gateway sends each event at once. A busy one sends in rounds, one frame for each partition that has events,
- * and lets frames grow until the round is acknowledged: the log syncs each message to disk, so the number of messages
- * is its limit. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round in flight. Small
+ * and lets frames grow until the round is acknowledged, because the log syncs each message to disk and is limited by
+ * the number of messages. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round. Small
  * rounds are spaced out, because on a fast disk they would follow each other faster than any client notices.
  *
  * Large: rounds, lingering frames and the stop are one state of each partition.
@@ -213,7 +213,7 @@ export class GroupCommit {
     return true;
   }
 
-  /** How long the next round still waits, in ms. Valid only with nothing in flight: all queued events then wait. */
+  /** How long the next round still waits, in ms. Valid only with nothing in flight, when all queued events wait. */
   #roundWaitMs(nowMs: number): number {
     if (this.#lanes.some(({ sealed }) => sealed.length > 0)) return 0;
     const smallness = Math.max(0, 1 - this.#queuedBytes / this.#settings.roundBytes);

@@ -34,9 +34,9 @@ const usualAnswers: StoredAnswers = { stored: accepted, lost: unavailable };
  */
 export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
-  /** Index of the route it came through, for counting. */
+  /** Index of the request's route, for counting. */
   readonly route: number;
-  /** When its head was read, in ms on the monotonic clock. */
+  /** When the request's head was read, in ms on the monotonic clock. */
   readonly startedAtMs = performance.now();
   #tally: StoredTally | undefined;
   #answers: StoredAnswers = usualAnswers;
@@ -61,7 +61,7 @@ export class Exchange implements FrameWaiter {
     this.route = route;
   }
 
-  /** Whether it still waits for its answer. */
+  /** Whether the request still waits for its answer. */
   get open(): boolean {
     return this.#response !== undefined;
   }

@@ -267,7 +267,7 @@ async function listen(
   return socket;
 }
 
-/** The engine returns undefined for an address without a `?`, although its types do not say so. */
+/** The engine returns undefined for an address without a `?`, although its types declare only a string. */
 function queryOf(request: HttpRequest): string {
   const query: string | undefined = request.getQuery();
   return query ?? '';

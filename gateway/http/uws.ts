@@ -74,7 +74,7 @@ function readPackage(
   packageName: string,
 ): Pick<EnginePackage, 'builds'> & { readonly installed: readonly string[] } {
   try {
-    // Found even if no build of it loads.
+    // The package is found even if none of its builds loads.
     const folder = dirname(require.resolve(packageName));
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -120,9 +120,9 @@ function causeOf(error: unknown): string {
 
 /** One of the packages that bring the HTTP engine, as it is installed. */
 type EnginePackage = {
-  /** The oldest glibc its Linux builds load with; no manifest states it. */
+  /** The oldest glibc with which the package's Linux builds load; no manifest states this version. */
   readonly glibcMin: string;
-  /** Its builds, such as `linux-x64-24`: platform, architecture, major version of Node. */
+  /** The package's builds, such as `linux-x64-24`: platform, architecture, major version of Node. */
   readonly builds: readonly string[];
 };
 

@@ -78,7 +78,7 @@ export class MadeEvents {
     const body = Buffer.from(stringifyExact(payload, ...Object.values(payload)));
     if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);
     scanBody(this.#scan, body);
-    // A service cannot correct what a visitor typed into its form, and no store takes a null character.
+    // A service cannot correct what a visitor typed into its form, and no store accepts a null character.
     return this.#scan.facts.nulls ? replaceNulls(body) : body;
   }
 }

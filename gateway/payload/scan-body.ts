@@ -165,7 +165,7 @@ export function readPlainEvent(event: PlainEvent, facts: JsonFacts, bytes: Uint8
   }
 }
 
-/** Reads the key at `start` and returns where its value begins; -1 when it is not plain. */
+/** Reads the key at `start` and returns the index of its value; -1 if the member is not plain. */
 function memberValue(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number, depth: number): number {
   if (bytes[start] !== quote) return -1;
   const end = plainStringEnd(facts, bytes, start + 1);
@@ -243,10 +243,10 @@ export class RowScan {
 
 /** The fields of a plain row. */
 export class PlainRow {
-  /** Range of its id's text. */
+  /** Range of the text of the row's id. */
   idStart = 0;
   idEnd = 0;
-  /** Range of the text that decides its partition, unless that is the e-mail address. */
+  /** Range of the text that decides the row's partition, unless that text is the e-mail address. */
   ownStart = 0;
   ownEnd = 0;
   email: string | undefined;
@@ -389,7 +389,7 @@ function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): nu
   return scanValue(row.facts, bytes, start);
 }
 
-/** False if the text that decides its partition is a placeholder: the event then has to be parsed. */
+/** False if the text that decides the row's partition is a placeholder, so that the row has to be parsed. */
 function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): boolean {
   const { userId, externalId, email, distinctId } = textField;
   const hasEmail = event.has(email) && !event.has(userId) && !event.has(externalId);

@@ -36,7 +36,7 @@ export function readQueryEvent(query: string): QueryEvent {
   const defaultProperties: Record<string, string> = Object.create(null) as Record<string, string>;
   const own: Record<string, string> = Object.create(null) as Record<string, string>;
   let parameters = 0;
-  // No store takes a null character.
+  // No store accepts a null character.
   for (const [name, value] of new URLSearchParams(query.replaceAll('%00', '%EF%BF%BD'))) {
     parameters += 1;
     if (parameters > parametersMax) break;

@@ -108,7 +108,7 @@ export function readMultipart(body: Buffer, contentType: string): Promise<ReadBo
     try {
       const form = new Busboy({
         headers: { 'content-type': contentType },
-        // No field is truncated: the body's size is already limited.
+        // No field is truncated, because the body's size is already limited.
         limits: { fields: parametersMax, fieldSize: body.length, files: 0, parts: parametersMax },
       });
       const texts = new URLSearchParams();

@@ -34,7 +34,7 @@ export function createSecretMasker(
 ): SecretMasker {
   const whole = new Set(secrets);
   const anywhere = secrets.filter((secret) => secret.length >= foundAnywhereMin);
-  // Longest first: one secret may contain another.
+  // Longest first, because one secret may contain another.
   const forms = [...new Set(anywhere.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
   const quoted = [...whole]
     .filter((secret) => secret.length < foundAnywhereMin)

@@ -51,7 +51,7 @@ const firstNonAscii = 0x80;
 const tokenWithinBytes = 4 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 
-/** `POST /api/v1/batch`: many events, each checked and answered for itself. */
+/** `POST /api/v1/batch`: many events, each checked and answered separately. */
 export function createBatchRoute(admission: Admission, intake: Intake, settings: BatchSettings): PostRoute {
   const batches = new Batches(admission, intake, settings);
   return {

@@ -132,7 +132,7 @@ function readLayout({ bytes, index }: PlainSource, properties: number): boolean 
     }
     isOpen = false;
     if (known.as === 'ignored') continue;
-    // More properties than names: one is a duplicate.
+    // With more properties than names, one property is a duplicate.
     if (known.key === undefined || context.length === contextNames.size) return false;
     context.push(member);
     as.push(known);

@@ -225,7 +225,7 @@ function addObject(source: PlainSource, object: number, out: JsonWriter): boolea
         addMember(source, member, out);
         break;
       case 'traits':
-        // Traits become properties of the visitor with other names and forms: such a message is parsed.
+        // Traits become properties of the visitor with other names and forms, so such a message is parsed.
         if (hasMembers(source, member)) return false;
     }
   }

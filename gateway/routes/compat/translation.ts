@@ -21,7 +21,7 @@ export type Arrival = {
 /** A message of another service's library, translated into our event. */
 export type Translated = {
   readonly kind: EnvelopeKind;
-  /** Undefined: the sender gave it none. */
+  /** Undefined: the sender gave no id. */
   readonly id: string | undefined;
   readonly identity: EventIdentity;
   /** A track or identify payload. */

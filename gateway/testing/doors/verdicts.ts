@@ -4,8 +4,8 @@ import type { Tree } from './json-tree.ts';
 /*
  * The result of one message according to the documentation of its family, written from these pages and not from the
  * code: segment.com/docs/connections/spec and .../http-api, rudderstack.com/docs/event-spec,
- * posthog.com/docs/api/capture, and for our own payloads the contract (docs, "Ingest payloads"). `either`: the pages do
- * not say.
+ * posthog.com/docs/api/capture, and for our own payloads the contract (docs, "Ingest payloads"). `either`: the pages
+ * do not specify it.
  */
 
 export type Verdict = 'stored' | 'refused' | 'either';
@@ -103,7 +103,7 @@ export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify',
   if (texts.some((text) => text.includes('\u0000') || text.includes(badByte))) return 'refused';
   if (depth > depthStored || keys > keysStored || writeTree(message).length > bytesStored) return 'either';
   if (texts.some((text) => ['__proto__', 'constructor', 'prototype'].includes(text))) return 'either';
-  // The contract does not say which of two fields with the same name counts.
+  // The contract does not specify which of two fields with the same name counts.
   if (new Set(message.list.map(([name]) => name)).size < message.list.length) return 'either';
   const field = (name: string): Tree | undefined => message.get(name) ?? undefined;
   if (kind !== 'identify' && !isText(field('event'), eventCharactersMax)) return 'refused';

@@ -96,7 +96,7 @@ export function amountOf(value: unknown): number | undefined {
 }
 
 /**
- * Separators of digit groups and decimals. Three digits after a comma are a group: no common
+ * Separators of digit groups and decimals. Three digits after a comma are a group, because no common
  * currency has three decimals.
  */
 const amountForms: readonly (readonly [form: RegExp, group: string, point: string])[] = [
@@ -136,8 +136,8 @@ const ofOneProduct = ['position', 'index', 'coupon', 'discount', 'affiliation'];
 function itemOf(product: JsonObject): CommerceItem {
   const price = firstAmount(product, itemNames.price);
   const quantity = firstNumber(product, itemNames.quantity);
-  // Platforms accept whole quantities: a fraction such as 2.5 kg becomes one piece at the price of
-  // that fraction.
+  // Platforms accept only whole quantities, so a fraction such as 2.5 kg becomes one piece at the price
+  // of that fraction.
   const isPart = quantity !== undefined && quantity > 0 && !Number.isSafeInteger(quantity);
   return {
     id: firstText(product, itemNames.id),

@@ -101,7 +101,7 @@ export type PreparedDestination = {
 export type DestinationKind = {
   readonly descriptor: DestinationDescriptor;
   /**
-   * Settings with made-up values that `prepare` accepts: for documentation and the contract test.
+   * Settings with made-up values that `prepare` accepts, for documentation and the contract test.
    */
   readonly exampleSettings: JsonObject;
   /**
@@ -183,7 +183,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
       capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
       settings: describeSettings(declarations),
     },
-    // Computed on demand: an example may be a key that is slow to generate.
+    // Computed on demand, because an example may be a key that is slow to generate.
     get exampleSettings() {
       return exampleOf(declarations);
     },

@@ -5,8 +5,8 @@ import { optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
 
 /**
- * The events that a destination sends as its one conversion: for platforms that identify a
- * conversion by id, not by name. Events not listed are skipped; an empty list sends nothing.
+ * A setting for the events that a destination sends as its one conversion, for platforms that identify
+ * a conversion by id, not by name. Events not listed are skipped; an empty list sends nothing.
  */
 export function eventList(): Setting<ReadonlySet<string>> {
   const setting = optionalText(

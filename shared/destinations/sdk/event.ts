@@ -13,7 +13,7 @@ import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
 import { withoutMembers } from './json.ts';
 
-/** The event's head, without parsing the event where possible. */
+/** The event's head, without parsing the event if possible. */
 export function outboundHead(event: OutboundEvent): EventHead {
   return event.head ?? headOf(event.resolved);
 }
@@ -72,7 +72,7 @@ export function isGroup(event: OutboundEvent): boolean {
   return outboundName(event) === groupEvent;
 }
 
-/** Whether an event is an alias: it joins two ids. */
+/** Whether an event is an alias, which joins two ids. */
 export function isAlias(event: OutboundEvent): boolean {
   return outboundName(event) === aliasEvent;
 }
@@ -101,7 +101,7 @@ export type SentEvent = {
   readonly visitor: ResolvedVisitor;
   /**
    * The deduplication id, shared with a browser pixel: the value of the property that the destination
-   * names, or of a property in `deduplicationNames`; else the event id.
+   * names, by default of the first property found in `deduplicationNames`; else the event id.
    */
   readonly deduplicationId: string;
   /** ISO 4217 currency for amounts without one; undefined if the destination has no default. */

@@ -30,7 +30,7 @@ const clockSkewSeconds = 60;
 
 /**
  * Reads the JSON key of a service account. Tokens are self-signed JSON Web Tokens, which Google's
- * APIs accept directly (https://google.aip.dev/auth/4111): no token request is needed. Throws
+ * APIs accept directly (https://google.aip.dev/auth/4111), so no token request is needed. Throws
  * SettingError.
  */
 export function readServiceAccount(text: string, key: string, audience: string): GoogleServiceAccount {

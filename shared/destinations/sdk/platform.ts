@@ -296,7 +296,7 @@ function strangerIn(
 
 type Check = (value: unknown) => PlatformProblem | undefined;
 
-/** Compiled on first use: a process uses few of its platforms. */
+/** A check whose schema is compiled on first use, because a process uses few of its platforms. */
 function checkOf(schema: TSchema | undefined): Check {
   if (schema === undefined) return () => undefined;
   let compiled: ReturnType<typeof Compile> | undefined;

@@ -90,7 +90,7 @@ export function readSettings<Declarations extends SettingDeclarations>(
   return Object.fromEntries(values) as SettingsOf<Declarations>;
 }
 
-/** The request targets by setting key: one for each setting declared as an address. */
+/** The request targets by setting key, one for each setting declared as an address. */
 export function readAddresses(declarations: SettingDeclarations, given: JsonObject): Readonly<Record<string, string>> {
   const addresses = Object.entries(declarations).map(
     ([key, setting]) => [key, setting.addressOf?.(given[key])] as const,

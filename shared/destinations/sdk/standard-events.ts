@@ -71,7 +71,7 @@ export const standardEvents = {
     label: 'Order Completed',
     aliases: ['purchase', 'completepayment', 'completedorder'],
   },
-  // Shops send Order Placed besides Order Completed: an order can be placed before it is completed.
+  // Shops send Order Placed besides Order Completed, because an order can be placed before it is completed.
   placeOrder: { label: 'Order Placed', aliases: ['placedorder', 'placeanorder', 'placeorder'] },
   refund: { label: 'Order Refunded', aliases: ['refund', 'refundedorder'] },
   cancelOrder: { label: 'Order Cancelled', aliases: ['ordercanceled', 'cancelledorder', 'canceledorder'] },
@@ -128,8 +128,8 @@ export type PlatformVocabulary = {
   /** The platform's name for each event that has one. */
   readonly names: Readonly<Partial<Record<StandardEvent, string>>>;
   /**
-   * Further platform names without a standard event: an event with that name, in any spelling,
-   * keeps it.
+   * Further platform names, which correspond to no standard event. An event with such a name, in any
+   * spelling, keeps the name.
    */
   readonly others?: readonly string[];
   /** What happens to an event without a platform name, in a few words for the documentation. */
@@ -141,20 +141,20 @@ export type PlatformVocabulary = {
 };
 
 /**
- * The inputs for the platform's event name: a mapped name is used only if it is a platform name.
+ * The inputs for the platform's event name. A mapped name is used only if it is a platform name.
  */
 export type NamedEvent = Pick<SentEvent, 'name' | 'isRenamed'>;
 
 /**
  * The platform's name for an event: one of the platform's names in any spelling, or the platform's
  * name for a common name (`Order Completed` is a purchase). Undefined if there is none. A mapped
- * name is not translated: it is the name the platform receives.
+ * name is not translated, because it is meant to be the name that the platform receives.
  */
 export function createEventNames({
   names: ofStandard,
   others = [],
 }: Pick<PlatformVocabulary, 'names' | 'others'>): (event: NamedEvent) => string | undefined {
-  // The platform's own names take precedence: the same word may mean something else at another platform.
+  // The platform's own names take precedence, because a word may mean something else at another platform.
   const own = new Map([...Object.values(ofStandard), ...others].map((name) => [plain(name), name]));
   const common = new Map(
     Object.entries(standardEvents).flatMap(([standard, { label, aliases }]) => {
