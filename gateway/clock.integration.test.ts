@@ -29,7 +29,7 @@ test('clock: a gateway whose wall clock was set back by an hour comes back to a 
   onTestFinished(() => again.stop());
   await until('tracks are taken', async () => (await track('after')) === 200, 15_000);
   await until('the gateway is ready', async () => (await gateway.readiness()).status === 200, 15_000);
-  // A request made before our own connection is back would wait in vain.
+  // A request made before the test's own connection is back would never be answered.
   await until('we are connected as well', () => log.connection.connected);
   expect((await log.envelopes()).map(({ id }) => id)).toContain('after');
 });

@@ -4,7 +4,7 @@ import type { Scope } from '../shared/runtime/scope.ts';
 /** Timeout of one step of closing, in ms. */
 export const stepMs = 400;
 
-/** Ends the gateway, which its supervisor restarts: without a connection to the log it can accept no event. */
+/** Ends the gateway, because it can accept no event without a connection to the log. Its supervisor restarts it. */
 export async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
   logger.fatal({ err: error }, 'the connection to the log is closed for good');

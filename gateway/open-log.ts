@@ -17,7 +17,7 @@ import { afterReconnect } from '../shared/nats/connection/after-reconnect.ts';
 import type { LogConnection } from '../shared/nats/connection/connection.ts';
 import type { TopologySettings } from '../shared/nats/streams/topology-settings.ts';
 
-/** Other streams may be missing if gateways are upgraded first: a service that is upgraded later creates them. */
+/** Other streams may be missing if gateways are upgraded first: the services that create them are upgraded later. */
 const streamsNeeded = [streams.ingest, streams.canary];
 
 export type OpenedLog = {

@@ -38,7 +38,7 @@ export type ServedIngest = Pick<MetricsSources, 'routes' | 'requests' | 'compatC
   readonly uws: LoadedUws;
 };
 
-/** Serves the routes. Its name in `scope` is `http`. */
+/** Serves the routes. The server's name in `scope` is `http`. */
 export async function serveIngest(
   env: GatewayEnv,
   { uws, log, opened, sources, logger }: IngestParts,

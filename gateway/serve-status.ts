@@ -24,7 +24,7 @@ export type StatusParts = {
   readonly logger: Logger;
 };
 
-/** Serves metrics and health. Its name in `scope` is `status server`. */
+/** Serves metrics and health. The server's name in `scope` is `status server`. */
 export async function serveGatewayStatus(
   env: GatewayEnv,
   { log, opened, followed, served, logger }: StatusParts,

@@ -6,7 +6,7 @@ import { startGatewayHere } from './testing/gateway-here.ts';
 import { openTestLog } from './testing/test-log.ts';
 import { allTestSources, testSources } from './testing/test-sources.ts';
 
-/** What a gateway cannot do without. Everything else may be newer than the services that make it. */
+/** The streams that a gateway requires. All others may be missing until the services that create them are upgraded. */
 const needed: readonly string[] = [
   streams.ingest,
   streams.canary,

@@ -10,10 +10,10 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const deadlineMs = 2_000;
-/** What is left of it for the answer's way to the client. */
+/** The part of the deadline that is kept free for sending the answer, in ms. */
 const leftMs = deadlineMs * 0.1;
 
-/** What the log says to one try of a publish, and after how long; without an answer the try takes its whole time. */
+/** The log's answer to one try of a publish, and its delay. A try without an answer lasts until its timeout. */
 type LogAnswer = { readonly afterMs: number; readonly says: 'stored' | PublishFailure };
 
 const logAnswer: fc.Arbitrary<LogAnswer> = fc.record({
@@ -22,7 +22,7 @@ const logAnswer: fc.Arbitrary<LogAnswer> = fc.record({
 });
 const arrival = fc.record({ afterMs: fc.nat(400), partition: fc.nat(3), bytes: fc.nat(600) });
 
-/** Publishes as the log does whose disk stands still now and then. */
+/** A log whose disk stalls now and then: the tries get `answers` in turn. */
 function createLog(answers: readonly LogAnswer[]) {
   let tries = 0;
   return {
@@ -54,7 +54,7 @@ test('answered in time: whatever the log does, an event is decided while its ans
         let appended = 0;
         for (const { afterMs, partition, bytes } of arrivals) {
           await vi.advanceTimersByTimeAsync(afterMs);
-          // As the canary does once the log answers again.
+          // The canary does this once the log answers again.
           gate.noteAlive();
           const atMs = performance.now();
           const body = Buffer.from(JSON.stringify({ filler: 'x'.repeat(bytes) }));

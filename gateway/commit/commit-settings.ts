@@ -7,9 +7,9 @@ const mebibyte = 1024 ** 2;
 
 /** nats-server counts the headers of a message (its id and its predecessor) as part of its size. */
 const headerBytesMax = 512;
-/** A larger single event has a frame to itself. */
+/** A single event larger than this gets a frame of its own. */
 const frameBytesMax = 512 * kibibyte;
-/** In a replicated log each message costs a vote and a sync on every server: fewer, fuller messages are cheaper. */
+/** In a replicated log each message costs a vote and a sync on every server, so fewer, fuller messages are cheaper. */
 const rounds = {
   single: { ms: 10, bytes: 24 * kibibyte },
   replicated: { ms: 15, bytes: 128 * kibibyte },
@@ -17,7 +17,7 @@ const rounds = {
 
 /**
  * Minimum time between two small rounds of frames while this process waits for a processor for more than half of its
- * runnable time: a frame that is sent sooner would only wait elsewhere.
+ * runnable time, because a frame that is sent sooner would only wait elsewhere.
  */
 const crowdedRoundMs = 25;
 
@@ -30,7 +30,7 @@ export const requestDeadline = {
 };
 
 const settings = defineSettings({
-  /** How long a frame may grow while another one is in flight; then it is sent too. */
+  /** Time after which a growing frame is sent although another frame is in flight. */
   frameLingerMs: 5,
   roundMs: fromEnv({
     FRAME_ROUND_MS: derivedCount(
@@ -75,7 +75,7 @@ export function readCommitSettings(
     ...others,
     partitions,
     frameBytesMax: Math.min(frameBytesMax, messageBytesMax - headerBytesMax),
-    /** A round of this size is sent at once, one of half the size after half the wait. */
+    /** A round of this size is sent at once; a round of half this size waits half as long. */
     roundBytes: round.bytes,
     rounds: { usualMs: roundMs, crowdedMs: roundMs === 0 ? 0 : Math.max(roundMs, crowdedRoundMs) },
   };

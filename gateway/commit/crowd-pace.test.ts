@@ -4,12 +4,12 @@ import { CrowdPace } from './crowd-pace.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A thread of which the test says what it does in the seconds that follow. */
+/** The pace of a thread whose use of processors is set by the test. */
 function open(settings = { usualMs: 5, crowdedMs: 25 }) {
   const use = { ranMs: 1_000, waitedMs: 50_000 };
   const pace = new CrowdPace(settings, () => ({ ...use }));
   const now = (): number => pace.msAt(performance.now());
-  /** It is asked many times a second. */
+  /** Lets time pass in which the thread runs and waits this many ms per second. Reads the interval every 100 ms. */
   const goOn = async (seconds: number, ranMs: number, waitedMs: number): Promise<number> => {
     for (let tenths = 0; tenths < 10 * seconds; tenths += 1) {
       use.ranMs += ranMs / 10;

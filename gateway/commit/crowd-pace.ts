@@ -22,14 +22,14 @@ const crowdedFrom = 0.45;
 const crowdedAt = 0.6;
 /** Weight of the last measurement, which alone is short and noisy, against earlier ones. */
 const newestShare = 0.3;
-/** If the thread ran for less than this between two measurements, the sample is too small: the fraction counts as 0. */
+/** If the thread ran for less than this between two measurements, the sample is too small, and the fraction is 0. */
 const ranMsMin = 10;
 
 /**
  * Interval between tasks that cost a wake-up, a sync or a query however few events they handle. When all processors are
  * busy, an earlier start only moves the wait elsewhere and delays all other work. So the interval depends on the
- * fraction of time in which this thread was ready but had no processor. It is measured when it is read, so that an idle
- * process is not woken.
+ * fraction of time in which this thread was ready but had no processor. The fraction is measured when the interval is
+ * read, so that an idle process is not woken.
  */
 export class CrowdPace implements Pace {
   readonly #settings: CrowdPaceSettings;

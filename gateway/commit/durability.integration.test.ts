@@ -60,7 +60,7 @@ function startLoad(gateway: () => GatewayUnderTest, clients = 8) {
         if (status === 200) accepted.push(id);
         else refused.push(status);
       } catch {
-        // The gateway is away; whether it stored this one is unknown.
+        // The gateway cannot be reached; whether it stored this event is unknown.
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }
@@ -184,7 +184,7 @@ test('durability: a log that is full is 503, readiness says so, and room brings 
     const body = JSON.stringify({ token, event: 'Large', filler });
     return (await fetch(`${gateway.url}/api/v1/track`, { method: 'POST', body })).status;
   };
-  // Filled by another writer: this gateway's own account would be answered 429 for its quota before the log is full.
+  // Another writer fills the log, because the quota of this gateway's account would cause a 429 before the log is full.
   const fill = (): Promise<unknown> => log.connection[client].js.publish('ingest.0', filler);
   await until('the log is full', () =>
     fill().then(
@@ -207,7 +207,7 @@ test('configuration: a log that comes back empty is set up again, and what is pu
   const empty = await startTestNats({ port: nats.port });
   cleanUps.push(() => empty.stop());
   await makeTestLog(empty, readTopologySettings(defaultsOf(topologyEnv)));
-  // What was in force stays in force.
+  // The gateway keeps the configuration that was in force.
   await until('tracks are taken', async () => (await track(gateway, 'again').catch(() => undefined))?.status === 200);
   const log = await openTestLog(empty.url);
   cleanUps.push(() => log.close());
@@ -221,7 +221,7 @@ test('limits: a source beyond its rate is 429 with the time to wait', async () =
   const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_EVENTS_PER_S: '2' });
   cleanUps.push(() => gateway.stop());
   const answers: Answer[] = [];
-  // On a slow machine a token or two come back meanwhile.
+  // On a slow machine the bucket regains a token or two meanwhile.
   for (let i = 0; answers.at(-1)?.status !== 429 && i < 100; i += 1) answers.push(await track(gateway, `limited-${i}`));
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(4);
   expect(answers.at(-1)).toMatchObject({ status: 429, retryAfter: '1' });
@@ -232,7 +232,7 @@ test('limits: a source beyond its rate is 429 with the time to wait', async () =
     events: Array.from({ length: 4 }, (_, i) => ({ event: 'a', distinctId: `x${i}` })),
   });
   const sendBatch = () => fetch(`${gateway.url}/api/v1/batch`, { method: 'POST', body: batch });
-  // The first one is accepted where two seconds have passed meanwhile.
+  // The first batch is accepted if two seconds have passed meanwhile.
   let refused = await sendBatch();
   for (let i = 0; refused.status === 200 && i < 100; i += 1) refused = await sendBatch();
   expect(refused.status).toBe(429);
@@ -250,7 +250,7 @@ test('limits: a source that sends too many bytes is 429, and what is packed coun
     });
   const send = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
     fetch(`${gateway.url}/api/v1/batch`, { method: 'POST', body, headers });
-  // More than the bucket ever holds passes once, as a debt.
+  // A batch larger than the bucket's capacity is accepted once, as a debt.
   const packed = gzipSync(rows('x'.repeat(1_000)));
   expect(packed.length).toBeLessThan(3_000);
   expect((await send(packed, { 'content-encoding': 'gzip' })).status).toBe(200);

@@ -11,7 +11,7 @@ export class Frame {
   /** The account of each run of consecutive events, and the bytes of the run. */
   readonly #accounts: string[] = [];
   readonly #accountBytes: number[] = [];
-  /** When the first event arrived, on the monotonic clock. */
+  /** When the first event arrived, in ms on the monotonic clock. */
   openedAtMs = 0;
 
   add(head: string | Uint8Array, slice: EventSlice, waiter: FrameWaiter, tag: number): void {

@@ -6,7 +6,7 @@ import type { LogGate } from './log-gate.ts';
 export type GroupCommitSettings = {
   readonly partitions: number;
   readonly frameBytesMax: number;
-  /** How long a frame may grow while another one is in flight; then it is sent too. */
+  /** Time after which a growing frame is sent although another frame is in flight. */
   readonly frameLingerMs: number;
   /** A round of this size is sent at once; a round of half this size waits half as long. */
   readonly roundBytes: number;
@@ -14,7 +14,7 @@ export type GroupCommitSettings = {
   readonly queueEventsMax: number;
   readonly queueBytesMax: number;
   /**
-   * From an event's arrival to the answer at its client. The outcome is decided after nine tenths of it at the latest.
+   * Time from an event's arrival until its client has the answer. The outcome is decided within nine tenths of it.
    */
   readonly deadlineMs: number;
 };
@@ -29,7 +29,7 @@ export type FrameStats = {
   frames: number;
   frameBytes: number;
   events: number;
-  /** Why frames were closed: they were full, nothing was in flight, or they had waited for the longest time allowed. */
+  /** Frames closed because they were full, because nothing was in flight, or because they had waited long enough. */
   closedBySize: number;
   closedByRound: number;
   closedByLinger: number;
@@ -51,9 +51,9 @@ const frameBytesKept = 2 * 1024 ** 2;
  * at most, which keeps its order; events that arrive meanwhile become the next frame.
  *
  * An idle gateway sends each event at once. A busy one sends in rounds, one frame for each partition that has events,
- * and lets frames grow until the round is acknowledged: the log syncs each message to disk, so the number of messages
- * is its limit. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round in flight. Small
- * rounds are spaced out: on a fast disk they would follow each other faster than any client notices.
+ * and lets frames grow until the round is acknowledged, because the log syncs each message to disk and is limited by
+ * the number of messages. Only a frame that is full or has waited for `frameLingerMs` is sent beside a round. Small
+ * rounds are spaced out, because on a fast disk they would follow each other faster than any client notices.
  *
  * Large: rounds, lingering frames and the stop are one state of each partition.
  */
@@ -166,7 +166,7 @@ export class GroupCommit {
   #planFlushSoon(): void {
     if (this.#flushSoon) return;
     this.#flushSoon = true;
-    // Immediates run after the sockets that were readable have been read: all of their events share a frame.
+    // Immediates run after the sockets that were readable have been read, so all of their events share a frame.
     setImmediate(() => {
       this.#flushSoon = false;
       this.#flush();
@@ -183,7 +183,7 @@ export class GroupCommit {
   }
 
   #flush(): void {
-    // With nothing in flight all partitions are sent together: the log syncs them one after the other without a pause.
+    // With nothing in flight all partitions are sent together, so the log syncs their frames without a pause.
     const isRound = this.#inFlight === 0;
     if (isRound && this.#isTooSoon()) return;
     while (this.#inFlight < this.#settings.framesInFlightMax) {
@@ -213,7 +213,7 @@ export class GroupCommit {
     return true;
   }
 
-  /** How long the next round still waits, in ms. Valid only with nothing in flight: all queued events then wait. */
+  /** How long the next round still waits, in ms. Valid only with nothing in flight, when all queued events wait. */
   #roundWaitMs(nowMs: number): number {
     if (this.#lanes.some(({ sealed }) => sealed.length > 0)) return 0;
     const smallness = Math.max(0, 1 - this.#queuedBytes / this.#settings.roundBytes);

@@ -5,8 +5,8 @@ import type { FrameOutcome } from './frame.ts';
 const refusalRememberedMs = 5_000;
 
 /**
- * Whether the log accepts frames. The gate closes when a publish was not answered or decided in time, since the waiting frames
- * would only time out one after the other. It opens again when the log answers any request.
+ * Whether the log accepts frames. The gate closes when a publish was not answered or decided in time, since the waiting
+ * frames would only time out one after the other. The gate opens again when the log answers any request.
  */
 export class LogGate {
   readonly #isConnected: () => boolean;

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const step of cleanUps.splice(0).toReversed()) await step();
 });
 
-/** Three nodes, by their names. */
+/** Starts three nodes. Returns them by name. */
 async function startNodes() {
   const { url, nodes, stop } = await startTestNodes();
   cleanUps.push(stop);
@@ -32,7 +32,7 @@ async function startNodes() {
   };
 }
 
-/** Clients that send one track after the other, and what became of each. */
+/** Starts clients that send one track after the other, and records the outcome of each track. */
 function startLoad(gateway: GatewayUnderTest, clients = 8) {
   const accepted: { readonly id: string; readonly sentAtMs: number }[] = [];
   const refused = new Map<number, number>();
@@ -49,7 +49,7 @@ function startLoad(gateway: GatewayUnderTest, clients = 8) {
       await answer.arrayBuffer();
       if (answer.status === 200) accepted.push({ id, sentAtMs });
       else refused.set(answer.status, (refused.get(answer.status) ?? 0) + 1);
-      // Refusals come at once: without a pause they would be all that this machine does.
+      // Refusals come at once, so without a pause they would take all processor time.
       if (answer.status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };

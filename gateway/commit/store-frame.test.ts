@@ -3,14 +3,14 @@ import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts
 import { createStoreFrame } from './store-frame.ts';
 
 beforeEach(() => {
-  // The clock too: what is measured is the time of the timers, whatever the machine's.
+  // The clock is faked too, so that the measured times are those of the timers on any machine.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A log that answers at once with what `answer` says of the n-th try; silence takes the whole timeout. */
+/** A log that answers the n-th try at once with `answer(n)`; a `timeout` takes the whole timeout. */
 function createRig(answer: (nth: number) => PublishFailure | undefined) {
   const tries: { readonly msgId: string; readonly timeoutMs: number }[] = [];
   const publisher = {
@@ -29,7 +29,7 @@ function createRig(answer: (nth: number) => PublishFailure | undefined) {
       outcome,
       tookMs: performance.now() - startedMs,
     }));
-    // By time, not until no timer is left: others in the process may have some that never end.
+    // Advances by a time, not until no timer is left, because other code in the process may have timers that never end.
     await vi.advanceTimersByTimeAsync(10_000);
     return storing;
   };

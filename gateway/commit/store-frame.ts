@@ -9,14 +9,14 @@ import type { StoreFrame } from './group-commit.ts';
 export type StoreFrameSettings = {
   /** Identifies the frames of this run of this process. */
   readonly writerId: string;
-  /** One try of a publish. */
+  /** Timeout of one try of a publish, in ms. */
   readonly timeoutMs: number;
 };
 
 const unansweredMax = 2;
-/** With less time than this a publish is not tried. */
+/** With less time than this left, in ms, a publish is not tried. */
 const tryMsMin = 20;
-/** Time kept free before the deadline for all work except the publish; also the pause before another try. */
+/** Time kept free before the deadline for all work except the publish, the pause before another try included. */
 const reservedMs = 200;
 const pauses: Backoff = { firstMs: 100, longestMs: 100 };
 /** Time kept free before the deadline for the answer after the last try. */

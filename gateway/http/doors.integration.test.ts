@@ -12,10 +12,10 @@ import type { TestLog } from '../testing/test-log.ts';
 import { allTestSources } from '../testing/test-sources.ts';
 
 const mebibyte = 1024 ** 2;
-/** Growth of the resident set that is allowed after the first third of the cases: heap and buffers vary. */
+/** Maximum growth of the resident set after the first third of the cases, since heap and buffers vary. */
 const growthBytesMax = 64 * mebibyte;
 
-/** Cases that have failed once, by number, with what was wrong. */
+/** A case that failed in an earlier run: its number, and the fault. */
 type KeptCase = { readonly case: number; readonly found: string };
 const kept = JSON.parse(
   readFileSync(new URL('../testing/doors/kept-cases.json', import.meta.url), 'utf8'),

@@ -39,7 +39,7 @@ let ids = 0;
 const newId = (): string => `kept-${(ids += 1)}`;
 const storedIds = async (): Promise<Set<string>> => new Set((await log.envelopes()).map(({ id }) => id));
 
-/** A gateway that was asked to stop, and its end. */
+/** A gateway with this many kept connections, each of which got one answer. */
 async function draining(
   variables: Readonly<Record<string, string>>,
   connections: number,
@@ -74,7 +74,7 @@ test('drain: a kept connection gets one more answer, with connection: close, and
   expect(await preflights?.ended).toBe('ended');
   expect(await wrong?.ask(rawPost('/nothing', ['Content-Length: 0'], ''))).toMatchObject({ status: 404, closes: true });
   expect(await wrong?.ended).toBe('ended');
-  // No client is left, so it does not wait for the rest of the time.
+  // No client is left, so the gateway does not wait for the rest of the time.
   await stopped;
   expect(await storedIds()).toContain(id);
 });
@@ -84,7 +84,7 @@ test('drain: idle connections are closed after SHUTDOWN_IDLE_MS, not before, and
   const { kept, gateway } = await draining({ SHUTDOWN_IDLE_MS: String(idleMs) }, 2);
   const startedMs = performance.now();
   await gateway.stop();
-  // Later is fine: that is a slow machine.
+  // No upper bound, because the machine may be slow.
   expect(performance.now() - startedMs).toBeGreaterThanOrEqual(idleMs - 50);
   for (const each of kept) expect(await each.ended).toBe('ended');
 });
@@ -132,14 +132,14 @@ test('drain: requests sent one after the other end with their connection, which 
   const { gateway, kept } = await draining({ SHUTDOWN_IDLE_MS: '20000' }, 2);
   const stopped = gateway.stop();
   await until('readiness says no', async () => (await gateway.readiness()).status === 503);
-  // Answered while they are read: all that came together are.
+  // These requests are answered while they are read, so all that arrived together are answered.
   const empty = rawPost('/api/v1/nothing', ['Content-Length: 0'], '');
   kept[0]?.send(empty + empty + empty);
   expect(await kept[0]?.ended).toBe('ended');
   const answers = (kept[0]?.received ?? '').split('HTTP/1.1 404').slice(1);
   expect(answers.length).toBeGreaterThan(0);
   for (const answer of answers) expect(answer).toMatch(/^connection: close\r$/im);
-  // The engine takes no request while the one before it waits for the log: it ends the connection, at any time.
+  // While a request waits for the log, the engine reads no further one and may end the connection at any time.
   kept[1]?.send([newId(), newId(), newId()].map(track).join(''));
   expect(await kept[1]?.ended).toBe('ended');
   await stopped;
@@ -154,7 +154,7 @@ type Traffic = {
   stop(): Promise<void>;
 };
 
-/** Clients that keep their connections and send one request after the other, on a new connection once the old one has ended. */
+/** Clients that send one request after the other on a kept connection, and reconnect once the connection has ended. */
 function rawClients(port: number, count: number): Traffic {
   const traffic = { answered: 0, reconnects: 0, problems: [] as string[], unaccepted: [] as string[] };
   const state = { over: false };
@@ -191,15 +191,15 @@ function rawClients(port: number, count: number): Traffic {
 }
 
 /**
- * With several sockets on a port the kernel assigns each its own connections. When a socket closes, the kernel resets the
- * connections that wait there to be accepted. Its client sees that while it connects, or with its first request, which no
- * gateway has read: its event must not be stored.
+ * With several sockets on a port the kernel assigns each its own connections. When a socket closes, the kernel resets
+ * the connections that wait to be accepted from it. A client sees the reset while it connects, or at its first request,
+ * which no gateway has read, so the request's event must not be stored.
  */
 function isWhileConnecting(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
-/** The same through a pool of connections as servers have it. */
+/** Like `rawClients`, through a connection pool such as servers use. */
 function pooledClients(port: number, count: number): Traffic {
   const traffic = { answered: 0, reconnects: 0, problems: [] as string[], unaccepted: [] as string[] };
   const silent = new WeakSet<Error>();
@@ -208,7 +208,7 @@ function pooledClients(port: number, count: number): Traffic {
     connections: count,
     connect: (options, callback) =>
       connect(options, (...[error, socket]) => {
-        // A request that fails with the error is then known to have had no answer on its connection.
+        // Errors of connections without any answer; a request that fails with one of these errors was not accepted.
         socket?.prependListener('error', (problem) => {
           if (socket.bytesRead === 0) silent.add(problem);
         });
@@ -270,6 +270,6 @@ test('rolling restart: of two gateways on one port, under load, no request fails
   expect(traffic.flatMap(({ problems }) => problems).join('\n')).toBe('');
   const stored = await storedIds();
   expect(traffic.flatMap(({ unaccepted }) => unaccepted).filter((id) => stored.has(id))).toEqual([]);
-  // The restarts had an effect: connections have moved.
+  // The restarts had an effect, because connections have moved.
   for (const { reconnects } of traffic) expect(reconnects).toBeGreaterThan(8);
 }, 120_000);

@@ -30,13 +30,13 @@ const usualAnswers: StoredAnswers = { stored: accepted, lost: unavailable };
 
 /**
  * One request and its answer. After the answer or an abort it no longer touches the engine's response.
- * Large: one object a request: each part of it would be another allocation on the hot path.
+ * Large: one object per request, because each part of it would be another allocation on the hot path.
  */
 export class Exchange implements FrameWaiter {
   readonly head: RequestHead;
-  /** Index of the route it came through, for counting. */
+  /** Index of the request's route, for counting. */
   readonly route: number;
-  /** When its head was read, on the monotonic clock. */
+  /** When the request's head was read, in ms on the monotonic clock. */
   readonly startedAtMs = performance.now();
   #tally: StoredTally | undefined;
   #answers: StoredAnswers = usualAnswers;
@@ -45,7 +45,7 @@ export class Exchange implements FrameWaiter {
   readonly #owner: ExchangeOwner;
   #response: HttpResponse | undefined;
 
-  /** Whether it is a HEAD request: the answer has no body. */
+  /** Whether it is a HEAD request, whose answer has no body. */
   headOnly = false;
   /** The client's address, cached on first use: reading it from the engine is a system call. */
   clientAddress: string | undefined;
@@ -61,12 +61,12 @@ export class Exchange implements FrameWaiter {
     this.route = route;
   }
 
-  /** Whether it still waits for its answer. */
+  /** Whether the request still waits for its answer. */
   get open(): boolean {
     return this.#response !== undefined;
   }
 
-  /** The address of the other end of the connection, 4 or 16 bytes; none once the client is gone. */
+  /** The address of the other end of the connection, 4 or 16 bytes; empty once the client is gone. */
   remoteAddress(): ArrayBuffer {
     return this.#response === undefined ? noAddress : this.#response.getRemoteAddress();
   }
@@ -160,8 +160,8 @@ const writeAnswer = (): void => {
 const plainOrigin = /^[!-~]{1,512}$/;
 
 /**
- * Lets every page read the answer, whatever the key: no answer of the gateway depends on a cookie. A request that carries
- * cookies, as all beacons do, is allowed only by an answer that names the page's origin; a wildcard does not count.
+ * Lets every page read the answer, whatever the key, because no answer of the gateway depends on a cookie. A browser
+ * gives the answer to a request with cookies, which all beacons carry, only to a page whose origin the answer names.
  */
 function allowPages(response: HttpResponse, reply: Reply, origin: string): void {
   if (reply.isForAll || origin === '' || !plainOrigin.test(origin)) {
@@ -173,7 +173,7 @@ function allowPages(response: HttpResponse, reply: Reply, origin: string): void 
   if (reply.code === 429 || reply.code === 503) response.writeHeader('access-control-expose-headers', 'retry-after');
 }
 
-/** The answer to a body that is compressed or not JSON by its headers. */
+/** The refusal of a body that is compressed or not JSON by its headers; undefined for any other body. */
 export function refuseNonJson(exchange: Exchange): Reply | undefined {
   const { contentType, contentEncoding } = exchange.head;
   if (!isJsonType(contentType)) return unsupportedType;

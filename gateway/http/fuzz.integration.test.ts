@@ -10,7 +10,7 @@ import type { TestLog } from '../testing/test-log.ts';
 import { allTestSources, testSources } from '../testing/test-sources.ts';
 
 const mebibyte = 1024 ** 2;
-/** Growth of the resident set that is allowed after the first third of the cases: heap and buffers vary. */
+/** Maximum growth of the resident set after the first third of the cases, since heap and buffers vary. */
 const growthBytesMax = 48 * mebibyte;
 const allowed: ReadonlySet<number | 'none'> = new Set(['none', 200, 207, 302, 400, 401, 404, 405, 413, 431, 503, 505]);
 

@@ -98,7 +98,7 @@ test('framing: chunks without end are refused and memory is released', async () 
   const filler = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
   const head = rawPost(track, [json, 'Transfer-Encoding: chunked'], '');
   const answer = await sendRaw(gateway.port, [head, ...Array.from({ length: 20 }, () => filler)]);
-  // Chunks that arrive after the end make the system reset the connection, which may overtake the answer.
+  // Chunks that arrive after the end cause a reset of the connection, which may overtake the answer.
   expect(answer.statuses.join() || (answer.closed && 'reset')).toMatch(/^(413|reset)$/);
   await expect.poll(() => metric('sluice_gateway_body_bytes')).toBe(0);
 });
@@ -157,7 +157,7 @@ test("clients: bodies that never end may fill their address's share of memory an
   }
   await until('the bodies have arrived', async () => (await metric('sluice_gateway_body_bytes')) >= 1_000_000);
   expect(await metric('sluice_gateway_body_bytes')).toBeLessThanOrEqual(4 * 1024 ** 2);
-  // In pieces, so that it needs room of its own.
+  // A body that arrives in pieces takes from the memory for bodies.
   const beside = post(track, event('beside'), from('198.51.100.2'));
   const pieces = [beside.slice(0, -20), { waitMs: 30 }, beside.slice(-20)];
   expect((await sendRaw(gateway.port, pieces)).statuses).toEqual([200]);

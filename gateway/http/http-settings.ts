@@ -62,7 +62,7 @@ class TlsFilesError extends Error {
   readonly code = 'tls_files';
 }
 
-/** Throws TlsFilesError unless the files can be read and belong together: the engine would not name the problem. */
+/** Throws TlsFilesError unless the files can be read and match, because the engine would not name the problem. */
 export function checkTlsFiles({ certFile, keyFile, passphrase }: TlsFiles): void {
   const cert = read('GATEWAY_TLS_CERT_FILE', certFile);
   const key = read('GATEWAY_TLS_KEY_FILE', keyFile);

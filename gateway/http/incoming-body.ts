@@ -4,13 +4,13 @@ import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 import { busy, tooLarge } from './reply.ts';
 
-/** A refused body of up to this size is still read to its end: many clients see the answer only then. */
+/** A refused body of up to this size is still read to its end, because many clients see the answer only then. */
 const drainBytesMax = 16 * 1024 ** 2;
 const firstBufferBytes = 16 * 1024;
 
 /**
- * The body of an incoming request, passed to its route once it is complete. A body in one piece, the usual case, is passed
- * without a copy. A refused body is read and dropped before the refusal is sent.
+ * The body of an incoming request, passed to its route once the body is complete. A body in one piece, the usual case,
+ * is passed without a copy. A refused body is read and dropped before the refusal is sent.
  */
 export class IncomingBody {
   readonly #exchange: Exchange;
@@ -32,7 +32,7 @@ export class IncomingBody {
     this.#query = query;
   }
 
-  /** Checks the headers. Refuses at once a client that waits for `100 Continue`, or whose body is too large to read. */
+  /** Checks the headers. Refuses at once if the client waits for `100 Continue` or the body is too large to be read. */
   begin(): void {
     const { contentLength, expects } = this.#exchange.head;
     const tooLong = contentLength > this.#route.bodyBytesMax;
@@ -86,7 +86,7 @@ export class IncomingBody {
 
   #finish(): void {
     const whole = this.#buffer?.subarray(0, this.#received) ?? Buffer.alloc(0);
-    // By now the route has used or copied the bytes.
+    // The route uses or copies the bytes during the call that follows, so they no longer count.
     this.drop();
     this.#hand(whole);
   }
@@ -109,7 +109,7 @@ export class IncomingBody {
 
 export type BodyBudgetOptions = {
   readonly bytesMax: number;
-  /** Limit of the bodies from one address. */
+  /** Maximum bytes of the bodies from one address. */
   readonly bytesOfAddressMax: number;
   addressOf(exchange: Exchange): string;
 };

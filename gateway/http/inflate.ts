@@ -3,25 +3,25 @@ import type { ConcurrencyLimit } from '../../shared/limits/index.ts';
 
 export type InflateSettings = {
   readonly bytesMax: number;
-  /** How many times larger than its compressed form a body may be. */
+  /** Maximum ratio of a body's size to its compressed size. */
   readonly ratioMax: number;
-  /** Bodies decompressed at a time, one unit each; all routes share it. */
+  /** Limit of the bodies decompressed at a time, one unit each; shared by all routes. */
   readonly inFlight: ConcurrencyLimit;
 };
 
 export type Inflated =
   | { readonly kind: 'body'; readonly body: Buffer }
   | { readonly kind: 'too_large' }
-  /** `isWanted` rejected its beginning. */
+  /** `isWanted` rejected the body's beginning. */
   | { readonly kind: 'unwanted' }
   | { readonly kind: 'malformed' };
 
 export type InflateOrder = {
-  /** Must not change until it is decompressed. */
+  /** The bytes must not change until `done` is called. */
   readonly compressed: Buffer;
-  /** Address whose limit it counts against. */
+  /** Address whose limit the body counts against. */
   readonly address: string;
-  /** Decides by the beginning of a body whether to decompress the rest. The bytes are a view of the body, not a copy. */
+  /** Decides by the beginning of a body, a view and no copy, whether to decompress the rest. */
   isWanted?(beginning: Buffer): boolean;
   /** Called asynchronously. */
   done(result: Inflated): void;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LateCode } from './late-code.ts';
 
-/** A request that records what becomes of it. */
+/** A request that records its outcome. */
 function request() {
   const ended: string[] = [];
   return {

@@ -8,7 +8,8 @@ const waitingMax = 32;
 type Waiting = Pick<Exchange, 'send' | 'attempt' | 'fail'>;
 
 /**
- * Code that many gateways never need, loaded by the first request that does: the others start sooner and stay smaller.
+ * Code that many gateways never need, loaded by the first request that needs it. Gateways without such requests start
+ * sooner and use less memory.
  *
  * ```ts
  * const compiler = new LateCode(loadCompiler);

@@ -7,7 +7,7 @@ export type Reply = {
   readonly body: Uint8Array;
   /** Closes the connection after the answer. */
   readonly close: boolean;
-  /** The same for every page, so caches may keep one copy. */
+  /** Whether the answer is the same for every page, so that caches may keep one copy. */
   readonly isForAll: boolean;
 };
 

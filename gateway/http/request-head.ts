@@ -2,11 +2,11 @@ import type { HttpRequest } from 'uWebSockets.js';
 
 /**
  * A request's headers for its route, copied before uWebSockets.js invalidates the request.
- * Large: one object a request: each part of it would be another allocation on the hot path.
+ * Large: one object per request, because each part of it would be another allocation on the hot path.
  */
 export class RequestHead {
   contentType = '';
-  /** -1 when the request names none. */
+  /** -1 if the request has no such header. */
   contentLength = -1;
   contentEncoding = '';
   userAgent = '';
@@ -17,7 +17,7 @@ export class RequestHead {
   cookie = '';
   /** Global Privacy Control. With several headers one `1` is enough; other values are ignored. */
   hasGpc = false;
-  /** All headers and the address of the request, for routes that read them. */
+  /** All headers and the target of the request; set for routes that read them. */
   more: WholeHead | undefined = undefined;
   authorization = '';
   host = '';
@@ -88,7 +88,7 @@ export class RequestHead {
     }
   }
 
-  /** Call after the last header: repeated framing headers make request smuggling possible. */
+  /** Call after the last header. Repeated framing headers are hostile, because they make request smuggling possible. */
   finish(): void {
     if (this.#lengths + this.#encodings > 1 || Number.isNaN(this.contentLength)) this.hostile = true;
   }

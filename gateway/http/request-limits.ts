@@ -2,12 +2,12 @@ import { ConcurrencyLimit } from '../../shared/limits/index.ts';
 import type { Exchange } from './exchange.ts';
 
 export type RequestLimitsOptions = {
-  /** Requests of one address in flight; 0: no limit. */
+  /** Maximum requests in flight from one address; 0 means no limit. */
   readonly ofAddressMax: number;
   addressOf(exchange: Exchange): string;
 };
 
-/** Limits the requests in flight from one client address: their bodies arrive, or they wait for the log. */
+/** Limits the requests in flight from one client address: requests whose bodies arrive or that wait for the log. */
 export class RequestLimits {
   readonly #inFlight: ConcurrencyLimit | undefined;
   readonly #options: RequestLimitsOptions;
@@ -18,7 +18,7 @@ export class RequestLimits {
       options.ofAddressMax === 0 ? undefined : new ConcurrencyLimit({ ofOwnerMax: options.ofAddressMax });
   }
 
-  /** Refused since the start. */
+  /** Requests refused since the start. */
   get refused(): number {
     return this.#inFlight?.refused ?? 0;
   }

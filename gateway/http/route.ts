@@ -15,7 +15,7 @@ type RouteBase = {
   readonly name: string;
   /** uWebSockets.js patterns; `:name` is one segment. A trailing slash is accepted as well. */
   readonly paths: readonly string[];
-  /** Its part of the OpenAPI description of the ingest interface. */
+  /** The route's part of its OpenAPI document. */
   readonly openapi: OpenApiPart;
   /** The OpenAPI document that describes the route. Default: the document of the service's own interface. */
   readonly document?: string;

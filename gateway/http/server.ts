@@ -145,7 +145,7 @@ class ServerState implements ExchangeOwner {
     this.#options = options;
   }
 
-  /** The engine names the address of an opened connection but not of a closed one: only their total is limited. */
+  /** The engine names the address of an opened connection but not of a closed one, so only the total is limited. */
   connectionChanged(response: HttpResponse, change: number): void {
     this.connections += change;
     if (change < 0 || this.connections <= this.#options.connectionsMax) return;
@@ -185,7 +185,7 @@ class ServerState implements ExchangeOwner {
     this.#get(exchange, response, request, route, named);
   }
 
-  /** A request whose path matches a route except for doubled slashes: libraries append paths to addresses that end in one. */
+  /** A path that matches a route except for doubled slashes, as from an address that ended in a slash. */
   doubled(response: HttpResponse, request: HttpRequest, route: Route, index: number): void {
     const method = request.getMethod();
     if (method === 'options') this.plain(response, request, index, preflight(request));
@@ -211,7 +211,7 @@ class ServerState implements ExchangeOwner {
     else refuseUnread(response, exchange, refusal);
   }
 
-  /** Answers a request without reading more of it. */
+  /** The refusal of a request by its headers and address; undefined if it may be served. */
   #refusalOf(exchange: Exchange): Reply | undefined {
     if (exchange.head.hostile) return hostileFraming;
     return this.#options.requestLimits.admit(exchange) ? undefined : addressBusy;
@@ -228,8 +228,9 @@ class ServerState implements ExchangeOwner {
 }
 
 /**
- * Answers later and then closes the connection. If more bytes arrive before the answer, the engine closes it at once.
- * After an immediate answer the engine would read these bytes as the next request: the smuggled one.
+ * Answers later and then closes the connection. If more bytes arrive before the answer, the engine closes the
+ * connection at once. After an immediate answer the engine would read these bytes as the next request, the smuggled
+ * one.
  */
 function refuseUnread(response: HttpResponse, exchange: Exchange, refusal: Reply): void {
   response.onAborted(() => exchange.abort());
@@ -256,7 +257,7 @@ async function listen(
   options: ServerOptions,
 ): Promise<us_listen_socket> {
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
-    // By default the engine shares a port with other listeners: an old process would keep receiving half of the traffic.
+    // By default the engine shares a port with other listeners, so an old process would still receive half the traffic.
     if (options.sharePort) app.listen(options.host, options.port, resolve);
     else app.listen(options.host, options.port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
   });
@@ -266,7 +267,7 @@ async function listen(
   return socket;
 }
 
-/** The engine returns undefined for an address without a `?`, although its types do not say so. */
+/** The engine returns undefined for an address without a `?`, although its types declare only a string. */
 function queryOf(request: HttpRequest): string {
   const query: string | undefined = request.getQuery();
   return query ?? '';

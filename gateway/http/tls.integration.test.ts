@@ -36,7 +36,7 @@ async function certificateFiles(name: string): Promise<Record<string, string>> {
 
 type Answered = { readonly status: number; readonly connection: string | undefined; readonly localPort: number };
 
-/** Posts an event without a key and answers with the status. */
+/** Posts an event without a key and returns the status. */
 async function post(port: number, ca: string): Promise<number> {
   return (await postOver(port, ca, false)).status;
 }

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Copies the packages without the builds that belong to them. */
+/** Copies the engine packages without their builds. */
 async function installPackages(): Promise<void> {
   for (const { packageName } of enginePackages) {
     const from = dirname(require.resolve(packageName));
@@ -79,7 +79,7 @@ test.runIf(platform === 'linux')('engine: the oldest glibc of each package is th
     for (const around of [join(own, 'node_modules'), dirname(own)]) {
       const build = join(around, '@uwsjs', `${platform}-${arch}-${major}`);
       const found = await readFile(join(build, 'package.json'), 'utf8').catch(() => undefined);
-      // npm puts the builds of one package below it where both have one for this Node.
+      // npm installs the builds of one package inside it if both packages have a build for this Node.
       if (found === undefined || (JSON.parse(found) as { version: string }).version !== manifest.version) continue;
       const symbols = (await readFile(join(build, 'uws.node'))).toString('latin1').matchAll(/GLIBC_2\.(\d+)/g);
       asked.push(packageName);

@@ -25,7 +25,7 @@ export class UwsUnavailableError extends CannotStartError {
   }
 }
 
-/** Newest first: the newer one needs a newer C library and Node than the older one. */
+/** Newest first. The newer package needs a newer C library and Node than the older one. */
 export const enginePackages = [
   { packageName: 'uWebSockets.js', glibcMin: '2.38' },
   { packageName: 'uWebSockets.js-compat', glibcMin: '2.27' },
@@ -42,7 +42,7 @@ const buildScope = '@uwsjs';
  * decides which node_modules are searched.
  */
 export function loadUws(require: NodeJS.Require = createRequire(import.meta.url)): LoadedUws {
-  // The engine reads it once, while its native part loads. Its default is 4 KiB.
+  // The engine reads this variable once, while its native part loads. The default is 4 KiB.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headBytesMax);
   const causes: string[] = [];
   for (const { packageName } of enginePackages) {
@@ -74,7 +74,7 @@ function readPackage(
   packageName: string,
 ): Pick<EnginePackage, 'builds'> & { readonly installed: readonly string[] } {
   try {
-    // Found even if no build of it loads.
+    // The package is found even if none of its builds loads.
     const folder = dirname(require.resolve(packageName));
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -120,9 +120,9 @@ function causeOf(error: unknown): string {
 
 /** One of the packages that bring the HTTP engine, as it is installed. */
 type EnginePackage = {
-  /** The oldest glibc its Linux builds load with; no manifest states it. */
+  /** The oldest glibc with which the package's Linux builds load; no manifest states this version. */
   readonly glibcMin: string;
-  /** Its builds, such as `linux-x64-24`: platform, architecture, major version of Node. */
+  /** The package's builds, such as `linux-x64-24`: platform, architecture, major version of Node. */
   readonly builds: readonly string[];
 };
 
@@ -144,7 +144,7 @@ type NoEngine = { readonly problem: string; readonly advice: string };
  */
 const recommendedMajors = [24, 22];
 
-/** Explains why no build of the HTTP engine runs here. `installed`: builds in node_modules; `causes`: their load errors. */
+/** Explains why no build of the HTTP engine runs. `installed`: builds in node_modules; `causes`: their load errors. */
 export function explainNoEngine(
   machine: Machine,
   packages: readonly EnginePackage[],

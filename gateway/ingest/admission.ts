@@ -44,8 +44,8 @@ export class Admission {
   }
 
   /**
-   * Admits a request of `events` events, or returns the refusal. A source with a signing provider accepts signed requests
-   * only.
+   * Admits a request of `events` events, or returns the refusal. A source with a signing provider accepts only signed
+   * requests.
    */
   admit(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
     const admitted = this.admitSigned(exchange, source, events);
@@ -56,7 +56,7 @@ export class Admission {
 
   /** As `admit`, for a route that checks the signature itself. */
   admitSigned(exchange: Exchange, source: PublishedSource, events: number): Admitted | Refusal {
-    // Once a request, since reading a clock takes time.
+    // Read once per request, since reading a clock takes time.
     const nowMs = Date.now();
     source.activity.lastTriggeredAtMs = nowMs;
     if (!this.#isAllowed(exchange, source)) {

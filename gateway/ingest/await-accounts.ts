@@ -2,7 +2,7 @@ import type { Logger } from '../../shared/runtime/logger.ts';
 import type { SourceFeed } from './follow-sources.ts';
 
 const pollMs = 100;
-/** Time in which a control plane publishes the configuration that gateways lack, in ms. */
+/** Time within which a control plane publishes the configuration that gateways lack, in ms. */
 const publishedWithinMs = 30_000;
 
 /**
@@ -14,9 +14,10 @@ export class NothingForGatewaysError extends Error {
 }
 
 /**
- * Resolves once gateways have the configuration of every account that has published. While an upgrade rolls, the
- * control plane that publishes it may not have started, and without it every key is refused with 401. After a while it
- * no longer waits for single accounts, but throws NothingForGatewaysError if all are missing.
+ * Resolves once gateways have the configuration of every account that has published. During a rolling upgrade the
+ * control plane that publishes this configuration might not have started yet, and a gateway without it would refuse
+ * every key with 401. After `withinMs` single missing accounts are tolerated, but NothingForGatewaysError is thrown if
+ * all are missing.
  */
 export async function awaitAccounts(
   feed: Pick<SourceFeed, 'missing' | 'trusted'>,

@@ -52,7 +52,7 @@ const tell = (report: Omit<Parameters<typeof encodeBackpressure>[0], 'v'>) =>
   buckets.leases.put(backpressureKey('pipeline-1'), encodeBackpressure({ v: 1, ...report }));
 const forget = () => buckets.leases.delete(backpressureKey('pipeline-1'));
 
-/** As pipelines do, until the test is over. */
+/** Repeats a report as pipelines do, until the test is over. */
 async function keepTelling(report: Parameters<typeof tell>[0]): Promise<void> {
   await tell(report);
   const timer = setInterval(() => void tell(report), 1_000);

@@ -44,7 +44,7 @@ export type BackpressureOptions = {
   readonly logger: Pick<Logger, 'warn'>;
 };
 
-/** Follows these reports, and sets the answer for the sources of each refused account. */
+/** Follows the reports and INGEST, and sets the answer for the sources of each refused account. */
 export async function followBackpressure(options: BackpressureOptions): Promise<Backpressure> {
   const { bucket, connection, intakes, waiting, ingestBytesMax, quotas, logger } = options;
   /** Use of INGEST at the last check. */
@@ -143,8 +143,7 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
 /**
  * The accounts to hold back, each with the wait of its oldest event, in ms. Pipelines name the accounts with a late
  * destination. If the resolver is late, the events of all accounts wait: the accounts with the most bytes in INGEST are
- * held back until all others together have at most half of these bytes. The later the resolver is, the smaller is that
- * part. Pure.
+ * held back until all others together have at most half of these bytes, and less the later the resolver is. Pure.
  */
 export function heldBack(
   reports: readonly BackpressureReport[],

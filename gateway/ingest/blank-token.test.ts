@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { blankRepeats } from './blank-token.ts';
 
-// The names of all escapes of JSON are among the first letters of these.
+// The first letters of these tokens include the letter of every JSON escape.
 const tokens = [
   'src_live_0123456789',
   'n_live_0123456789ab',

@@ -1,13 +1,13 @@
 const star = 0x2a;
 const backslash = 0x5c;
-/** Shorter than any issued key: a shorter text could occur anywhere by chance. */
+/** Keys are longer than this; a shorter text could occur anywhere by chance. */
 const charactersMin = 16;
 const beginsWithLetter = /^[A-Za-z]/;
 const ascii = /^[ -~]*$/;
 
 /**
- * Overwrites a source key with stars, in the token and wherever else the body repeats it, so that no key is stored in the
- * log. The bytes stay JSON of the same length.
+ * Overwrites a source key with stars, in the token and wherever else the body repeats the key, so that no key is stored
+ * in the log. The bytes stay JSON of the same length.
  */
 export function blankToken(body: Buffer, start: number, end: number, token: string): void {
   if (start >= 0) body.fill(star, start, end);

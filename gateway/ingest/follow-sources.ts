@@ -38,8 +38,8 @@ export type PublishedFrom = {
 
 /**
  * Keeps `sources` up to date with the published configuration, and reports each revision in force. A gateway reads
- * GATEWAY_CONFIG. If its NATS user may read CONFIG, it reads CONFIG instead: the server then has the users of an
- * earlier version, so the control plane that publishes may be of that version too.
+ * GATEWAY_CONFIG. If its NATS user may read CONFIG, it reads CONFIG instead, because the server then has the users of
+ * an earlier version, and the control plane that publishes may be of that version too.
  */
 export async function followSources(
   { connection, replicas, trust }: PublishedFrom,

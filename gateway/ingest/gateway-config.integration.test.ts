@@ -87,7 +87,7 @@ test("gateway configuration: nothing of a destination's settings is to be had wi
   }
   const everything = heard.join('\n');
   expect(refused).toBeGreaterThan(names.length);
-  // It does read its own.
+  // The gateway's user may read GATEWAY_CONFIG.
   expect(everything).toContain(testSources.server.entity.id);
   expect(everything).not.toContain(secret);
   expect(logUsers.gateway.rights?.publish.filter((right) => right.includes('KV_CONFIG'))).toEqual([]);
@@ -108,7 +108,7 @@ test('upgrade: a gateway whose control plane is of an earlier version accepts no
   await expect.poll(async () => (await leases.keys('gateway.*')).length, { timeout: 20_000 }).toBeGreaterThan(0);
   await expect(track(port)).rejects.toThrow(/fetch failed/);
   expect(isStarted).toBe(false);
-  // A control plane of this version compares the buckets.
+  // A control plane of this version publishes what GATEWAY_CONFIG lacks.
   await log.publishSources(allTestSources);
   const gateway = await starting;
   onTestFinished(() => gateway.stop());
@@ -142,10 +142,10 @@ test('upgrade: a gateway whose log has the users of an earlier version reads wha
   const logBuckets = await openBuckets(earlierLog.connection, 1);
   expect(await logBuckets.gatewayConfig.keys()).toEqual([]);
 
-  // Before the reload: while it goes on, a server may refuse who connects.
+  // Connects before the reload, because a server may refuse connections while it reloads.
   const asGateway = await connectLog({ url: asLogUser(url, 'gateway'), name: 'reloaded' });
   onTestFinished(() => asGateway.close());
-  // The servers get the users of this version: a gateway that runs goes on, and on what is published then.
+  // The server gets the users of this version. A running gateway continues, and follows what is published after it.
   const file = join(earlier.storeDir, 'nats-server.conf');
   await writeFile(file, (await readFile(file, 'utf8')).replace(earlierUsers(), testUsersConfig()));
   process.kill(Number(await readFile(join(earlier.storeDir, 'nats-server.pid'), 'utf8')), 'SIGHUP');

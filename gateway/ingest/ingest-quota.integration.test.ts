@@ -46,7 +46,7 @@ async function openGateway(): Promise<GatewayUnderTest> {
   return gateway;
 }
 
-/** As resolvers and retention do. */
+/** Empties INGEST, as resolvers and retention do. */
 const resolveAll = () => purgeSubject(log.connection, streams.ingest, 'ingest.*');
 const ingestBytes = async (): Promise<number> => (await readStreamState(log.connection, streams.ingest)).bytes;
 
@@ -57,7 +57,7 @@ const post = (gateway: GatewayUnderTest, path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** A batch of about 100 KB. */
+/** Sends a batch of about 100 KB. */
 const flood = (gateway: GatewayUnderTest, token = loud) => {
   const eventProperties = { text: 'x'.repeat(10_000) };
   const events = Array.from({ length: 10 }, () => ({ event: 'a', distinctId: randomUUID(), eventProperties }));

@@ -9,7 +9,7 @@ export type IngestUse = {
   readonly byAccount: ReadonlyMap<string, number>;
 };
 
-/** An account that uses less than this part of INGEST is never refused. */
+/** An account that uses less than this fraction of INGEST is never refused. */
 const smallShare = 0.01;
 
 /**

@@ -13,7 +13,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { createEventIds } from './event-ids.ts';
 import type { EventIds } from './event-ids.ts';
 
-/** An event for an envelope. `bot`: its score, if its source asks for one. */
+/** An event for an envelope. `bot`: the event's bot score, if its source asks for one. */
 export type AcceptedEvent = EnvelopeEnd & { readonly identity: EventIdentity };
 
 const userAgentCharactersMax = 1000;

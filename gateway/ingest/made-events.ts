@@ -16,7 +16,7 @@ import type { Intake } from './intake.ts';
 import { countInvalid } from './published-sources.ts';
 import type { EventTally } from './published-sources.ts';
 
-/** An event that did not come as a body of its own; its token is blank. */
+/** An event that the gateway made from part of a request; its token is blank. */
 export type MadeEvent =
   | { readonly kind: 'track'; readonly payload: TrackPayload }
   | { readonly kind: 'identify'; readonly payload: IdentifyPayload & Pick<TrackPayload, 'distinctId'> };
@@ -24,8 +24,8 @@ export type MadeEvent =
 export type MadeLimits = { readonly timeWindow: TimeWindow; readonly bytesMax: number };
 
 /**
- * Accepts the events made from one request. The request is answered once all are stored; if one is not, the sender
- * repeats the request, and deduplication drops the stored events by their ids.
+ * Accepts the events made from one request. The request is answered once all are stored. If an event is not stored, the
+ * sender repeats the request, and deduplication drops the stored events by their ids.
  */
 export class MadeEvents {
   readonly #intake: Intake;
@@ -78,7 +78,7 @@ export class MadeEvents {
     const body = Buffer.from(stringifyExact(payload, ...Object.values(payload)));
     if (body.length > this.#limits.bytesMax) return tooLarge(this.#limits.bytesMax);
     scanBody(this.#scan, body);
-    // A service cannot correct what a visitor typed into its form, and no store takes a null character.
+    // A service cannot correct what a visitor typed into its form, and no store accepts a null character.
     return this.#scan.facts.nulls ? replaceNulls(body) : body;
   }
 }

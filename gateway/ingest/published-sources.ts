@@ -28,8 +28,8 @@ const tokenCharactersMax = 250;
 const unknownTokensMax = 10_000;
 
 /**
- * The sources that accept events now, by key: the enabled ones of each account's published version. Keys are published
- * as hashes. Valid keys are cached in clear, so that a request costs one look-up.
+ * The sources that accept events now, by key: the enabled sources of each account's published version. Keys are
+ * published as hashes. Valid keys are cached in clear, so that a request costs one look-up.
  */
 export class PublishedSources {
   readonly #limits: KeyLimits;
@@ -55,19 +55,19 @@ export class PublishedSources {
     return this.#byHash.size;
   }
 
-  /** Outcomes of events so far, by type of source, sources that are no longer published included. */
+  /** Outcomes of events so far, by type of source, including sources that are no longer published. */
   get tallies(): ReadonlyMap<string, EventTally> {
     const byType = new Map([...this.#forgotten].map(([type, tally]) => [type, { ...tally }]));
     for (const activity of this.#activities.values()) addTallies(byType, activity);
     return byType;
   }
 
-  /** Sources with their last activity, also those no longer published. */
+  /** Activities of all sources, including sources that are no longer published. */
   get activities(): Iterable<SourceActivity> {
     return this.#activities.values();
   }
 
-  /** Forgets sources that are no longer published and were reported; their events stay in the tallies. Returns their ids. */
+  /** Forgets unpublished sources whose activity was reported; their events stay in the tallies. Returns their ids. */
   forgetUnpublished(isReported: (activity: SourceActivity) => boolean): readonly string[] {
     const published = new Set([...this.#byHash.values()].map(({ sourceId }) => sourceId));
     const gone = [...this.#activities.values()].filter((one) => !published.has(one.sourceId) && isReported(one));
@@ -95,7 +95,7 @@ export class PublishedSources {
 
   /** Applies an account's new configuration, from the next request on. */
   apply(change: Omit<ConfigChange<LiveConfig<GatewayCollection>>, 'bytes' | 'upTo'>): void {
-    // Compiled before anything changes: a document that cannot be read leaves the current configuration in force.
+    // Compiled before anything changes, so a document that cannot be read leaves the current configuration in force.
     const compiled = change.config === undefined ? [] : this.#compile(change.config);
     for (const hash of this.#hashesOfAccount.get(change.accountId) ?? []) this.#remove(hash);
     for (const [hash, source] of compiled) this.#add(hash, source);
@@ -121,7 +121,7 @@ export class PublishedSources {
     const { accountId } = config;
     const intake = remember(this.#intakes, accountId, () => ({ accountId, refusal: undefined }));
     return config.sourceKeys.flatMap((key) => {
-      // An unreadable source is left out: the unreadable part may be a restriction.
+      // An unreadable source is left out, because the unreadable part may be a restriction.
       const settings = published.get(key.sourceId);
       if (settings?.status !== 'Enabled') return [];
       const activity = this.#activityOf(settings.id, settings.type);
@@ -200,7 +200,7 @@ export type SourceActivity = {
   /** Time of the last request, in ms since the epoch; 0 before the first. */
   lastTriggeredAtMs: number;
   readonly tally: EventTally;
-  /** Events of its test key. */
+  /** Events of the source's test key. */
   readonly testTally: EventTally;
 };
 
@@ -281,28 +281,28 @@ export type PublishedSource = {
   /** Default name of the events of a redirect or a webhook. */
   readonly name: string;
   readonly test: boolean;
-  /** The fixed beginning of its envelopes. */
+  /** The fixed beginning of the source's envelopes. */
   readonly envelopePrefix: string;
   readonly partitionSeed: number;
   /** Undefined: requests from every page are accepted. */
   readonly domains: AllowedDomains | undefined;
   readonly addresses: AddressRanges | undefined;
-  /** Neither address nor User-Agent of its requests is kept. */
+  /** Neither the address nor the User-Agent of requests is kept. */
   readonly excludesContext: boolean;
-  /** Whether its events carry a bot score. */
+  /** Whether events get a bot score. */
   readonly scoresBots: boolean;
-  /** Whether its clients are the visitors themselves. */
+  /** Whether clients are the visitors themselves. */
   readonly isFromVisitors: boolean;
   readonly redirectUrl: string | undefined;
   /** How a sender is authenticated in addition to the key. */
   readonly signing: Signing;
   /** The purposes for which pages ask their visitors' consent. */
   readonly consent: readonly ConsentPurpose[];
-  /** Undefined: its sessions are not recorded. */
+  /** Undefined: sessions are not recorded. */
   readonly recording: Recording | undefined;
-  /** The tags of its pages; undefined if none are published. */
+  /** The tags of the source's pages; undefined if none are published. */
   readonly tags: PublishedTags | undefined;
-  /** The owner of its rate limits. */
+  /** The key by which rate limits are counted. */
   readonly keyHash: string;
   readonly limits: KeyLimits;
   readonly intake: AccountIntake;
@@ -328,7 +328,7 @@ function compileSource(
   state: SourceState,
   openSecret: OpenSecret,
 ): PublishedSource {
-  // Every field by name: with a spread at the start the object took 80 us and twice the memory.
+  // Every field is listed, because an object that starts with a spread took 80 us and twice the memory.
   return {
     keyHash: key.keyHash,
     limits: state.limits,

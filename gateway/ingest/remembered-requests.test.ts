@@ -33,7 +33,7 @@ test('remembered requests: of two equal ones the retry is of the one that is not
   const [first, second] = [send('a', '0'), send('a', '0')];
   if (second !== undefined) second.stored = true;
   expect(send('a', '1')).toBe(first);
-  // Both have been tried again, or are stored: the other one's answer was lost.
+  // Both requests are stored now; the answer to the second must have been lost, since the first was retried already.
   if (first !== undefined) first.stored = true;
   expect(send('a', '1')).toBe(second);
 });

@@ -12,15 +12,15 @@ export type RememberedRequest = {
   readonly atMs: number;
   /** The retry count that the client sent with its latest request. */
   tries: number;
-  /** Whether the log has it. */
+  /** Whether the log has stored the event. */
   stored: boolean;
 };
 
 /**
  * Assigns ids to events of requests without one. Libraries generated from an OpenAPI document send how often they have
  * already tried a request. A request with the body of an earlier request and a higher retry count is the same event: it
- * gets the same id, so that deduplication finds it. Only this process remembers requests, for a limited time: a retry
- * that reaches another process or arrives later is an event of its own.
+ * gets the same id, so that deduplication drops the repeat. Only this process remembers requests, for a limited time.
+ * So a retry that reaches another process or arrives later is an event of its own.
  */
 export class RememberedRequests {
   readonly #settings: RememberedRequestsSettings;

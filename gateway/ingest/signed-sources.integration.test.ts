@@ -52,7 +52,7 @@ test('signed configuration: a gateway that is upgraded first accepts no event un
   const gateway = await starting;
   try {
     expect(await track()).toBe(200);
-    // As a control plane of an older version or a stranger writes it: the signed configuration stays in force.
+    // Unsigned, as from an older control plane or a stranger, so the signed configuration stays in force.
     await log.publishSources([]);
     const revision = 1_000;
     const next = gatewayConfigOf(testAccountConfig({}, { accountId: 'account-2' }), revision);

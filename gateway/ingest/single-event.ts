@@ -47,7 +47,7 @@ export class SingleEvent {
     this.#limits = limits;
   }
 
-  /** A body that is a track payload. */
+  /** Accepts a body that is a track payload. */
   track(exchange: Exchange, body: Buffer): void {
     const plain = readPlainTrack(this.#plain, this.#scan.facts, body, this.#limits);
     if (plain === undefined) return this.#parseTrack(exchange, body);
@@ -58,7 +58,7 @@ export class SingleEvent {
     this.#storeTrack(exchange, admitted, plain, body);
   }
 
-  /** A body that is an identify payload. */
+  /** Accepts a body that is an identify payload. */
   identify(exchange: Exchange, body: Buffer): void {
     const payload = this.#read(exchange, body);
     if (payload === undefined) return;
@@ -89,7 +89,7 @@ export class SingleEvent {
     this.#storeTrack(exchange, admitted, payload, body, answers);
   }
 
-  /** A track that is not plain has to be parsed, and may be invalid. */
+  /** Accepts or refuses a track that is not plain: it has to be parsed, and may be invalid. */
   #parseTrack(exchange: Exchange, body: Buffer): void {
     const payload = this.#read(exchange, body);
     if (payload === undefined) return;

@@ -7,7 +7,7 @@ import { createSecretOpener } from './source-secrets.ts';
 const box = createSecretBox(randomBytes(32).toString('base64'));
 const sealed = box.seal('signing-canary', signingSecretContext('a', 's'));
 
-/** What is opened with a box, and each line of the log. */
+/** An opener with this box, and the lines that it logs. */
 function rig(own: typeof box | undefined) {
   const lines: string[] = [];
   const open = createSecretOpener(own, pino({}, { write: (line: string) => void lines.push(line) }));

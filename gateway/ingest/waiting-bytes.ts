@@ -5,9 +5,7 @@ type IngestState = Pick<StreamState, 'bytes' | 'messages' | 'firstSeq' | 'lastSe
 /** The position of the resolver of a partition. */
 export type ResolverProgress = Pick<ConsumerProgress, 'ackedSeq' | 'waiting' | 'unacknowledged'>;
 
-/**
- * The result of a check of INGEST. A partition whose resolver could not be read, or never ran, is not among `resolvers`.
- */
+/** The result of a check of INGEST. `resolvers` lacks a partition whose resolver could not be read or never ran. */
 export type IngestLook<State extends IngestState> = {
   readonly state: State;
   readonly resolvers: ReadonlyMap<number, ResolverProgress>;
@@ -15,16 +13,16 @@ export type IngestLook<State extends IngestState> = {
 
 type BytesByAccount = Map<string, number>;
 
-/** The bytes stored in a partition between two checks: at most up to a sequence. */
+/** The bytes stored in a partition between two checks, in frames up to the sequence `toSeq`. */
 type Stored = { toSeq: number; readonly byAccount: BytesByAccount };
 
 /** Maximum number of entries of a partition. Beyond it the oldest are joined. */
 const storedMax = 256;
 
 /**
- * The bytes of each account that this gateway stored and that wait for the resolver of their partition. The log does not
- * count by account, but the resolver of a partition acknowledges its frames in order, up to a sequence. Two parts are not
- * counted: frames that an earlier process stored, and events that the resolver moved to the queue of an account, which the
+ * The bytes of each account that this gateway stored and that wait for the resolver of their partition. The log does
+ * not count by account, but the resolver of a partition acknowledges its frames in order, up to a sequence. Not counted
+ * are frames that an earlier process stored, and events that the resolver moved to the queue of an account, which
  * pipelines report.
  */
 export class WaitingBytes {
@@ -108,8 +106,8 @@ export class WaitingBytes {
   #resolvedSeq({ firstSeq }: IngestState, resolver: ResolverProgress | undefined): number {
     const removedSeq = firstSeq - 1;
     if (resolver === undefined) return removedSeq;
-    // In a cluster a consumer may not know the newest frames yet; an idle one has finished all frames that were seen
-    // earlier.
+    // In a cluster a consumer might not know the newest frames yet; an idle consumer has finished all frames that were
+    // seen earlier.
     const isIdle = resolver.waiting + resolver.unacknowledged === 0;
     return Math.max(removedSeq, resolver.ackedSeq, isIdle ? this.#seenSeq : 0);
   }

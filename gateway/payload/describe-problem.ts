@@ -5,8 +5,8 @@ import type { TLocalizedValidationError } from 'typebox/error';
 export type PayloadCheck = { Errors(value: unknown): TLocalizedValidationError[]; Type(): TSchema };
 
 /**
- * Describes in one sentence why a payload failed its check: the path of the field and its rule. Of the payload it repeats
- * only names of fields that the schema knows. `what` names the payload.
+ * Describes in one sentence why a payload failed its check: the path of the field and its rule. The sentence repeats
+ * nothing of the payload except names of fields that the schema knows. `what` names the payload.
  */
 export function describeProblem(check: PayloadCheck, payload: unknown, what = 'the body'): string {
   const error = check.Errors(payload)[0];

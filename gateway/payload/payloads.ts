@@ -43,7 +43,7 @@ function valueSchema({ rule, charactersMax = 0 }: PayloadField): { readonly sche
 const orNull = (schema: TSchema, rule: string): TSchema =>
   Type.Union([schema, Type.Null()], { description: `${rule} or null` });
 
-/** May be empty: an empty visitor property is ignored, not refused. */
+/** A text that may be empty, because an empty visitor property is ignored, not refused. */
 const visitorText = (): TSchema =>
   orNull(
     Type.String({ maxLength: visitorTextCharactersMax }),

@@ -15,7 +15,7 @@ function read(text: string) {
   return { isPlain, bytes, fields: isPlain ? event.fields(bytes, facts) : undefined };
 }
 
-/** Every field of an event: a new one is drawn as soon as it is in the table. */
+/** The names of all fields of an event, from the table, so that new fields are tested as well. */
 const names = payloadFieldRows.filter(({ track, row }) => (track ?? row) !== undefined).map(({ name }) => name);
 const moreNames = ['__proto__', 'other'];
 const text = fc.oneof(
@@ -34,7 +34,7 @@ const value = fc.oneof(
 );
 const space = fc.constantFrom('', '', ' ', '\n', '\r\n\t');
 
-/** An event as JSON: mostly with fields that are known, some of them twice, some of the wrong kind. */
+/** An event as JSON: mostly with known fields, some of them duplicated, some with a value of the wrong type. */
 const written = fc
   .record({
     name: fc.oneof({ weight: 4, arbitrary: fc.constant('"event":"x"') }, { weight: 1, arbitrary: fc.constant('') }),
@@ -47,7 +47,7 @@ const written = fc
     return `{${[name, ...others].filter((member) => member !== '').join(',')}}`;
   });
 
-/** The same with a few characters changed: nearly JSON. */
+/** `written` with a few characters changed: nearly JSON. */
 const damaged = fc
   .record({
     json: written,
@@ -108,7 +108,7 @@ test('plain event: what is called plain is JSON that passes the checks, and its 
       for (const name of ['token', 'userId', 'externalId', 'email', 'distinctId', 'time'] as const) {
         expect(fields?.[name]).toBe(parsed[name] ?? undefined);
       }
-      // Of a key that comes twice JSON.parse keeps the last value.
+      // If a key is duplicated, JSON.parse keeps the last value.
       expect(facts.depth).toBeGreaterThanOrEqual(depthOf(parsed));
       expect(facts.bits < 0x80).toBe(bytes.subarray(0, event.end).every((byte) => byte < 0x80));
       expect(bytes.subarray(0, event.end).includes('\n')).toBe(false);

@@ -33,7 +33,7 @@ export function readJson(scan: BodyScan, body: Buffer, limits: JsonLimits): Read
   return { value };
 }
 
-/** The object in a body whose top was scanned; undefined when it is not JSON. */
+/** The object in a scanned body; undefined if the body is no JSON object. */
 export function parse(body: Buffer, facts: JsonFacts): JsonObject | undefined {
   // Plain ASCII, the usual case, needs no decoding.
   const text = facts.bits < firstNonAscii ? body.toString('latin1') : body.toString('utf8');
@@ -45,7 +45,7 @@ export function parse(body: Buffer, facts: JsonFacts): JsonObject | undefined {
   }
 }
 
-/** Whether anything in it would reach a prototype when copied property by property. */
+/** Whether a key in the value, at any depth, would reach a prototype when the value is copied key by key. */
 export function hasForbiddenKey(value: object): boolean {
   try {
     sjson.scan(value, { protoAction: 'error', constructorAction: 'error' });

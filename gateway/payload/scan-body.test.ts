@@ -32,7 +32,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
 
 const space = fc.array(fc.constantFrom(' ', '\n', '\r', '\t'), { maxLength: 3 }).map((parts) => parts.join(''));
 
-/** The same JSON with white space wherever it may stand, and with some strings spelled in escapes. */
+/** The same JSON with white space wherever JSON allows it, and with some strings written in escapes. */
 const spelled = (json: unknown) =>
   fc.infiniteStream(fc.record({ space, escape: fc.boolean() })).map((choices) => {
     const next = () => choices.next().value as { space: string; escape: boolean };

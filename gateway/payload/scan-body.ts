@@ -106,7 +106,7 @@ export type PlainFields = { readonly [Name in Exclude<TextFieldName, 'event'>]: 
 };
 
 const firstNonAscii = 0x80;
-/** One bit a level has to fit into a whole number. */
+/** One bit per level has to fit into a 32-bit number. */
 const depthMax = 30;
 const timeDigitsMax = 15;
 const firstOfNull = 0x6e;
@@ -116,10 +116,10 @@ const firstOfFalse = 0x66;
 /**
  * Reads the event whose JSON begins at `start` in one pass, and builds nothing: half the cost of parsing it.
  *
- * True for a plain event, as nearly all are: valid JSON that names an event, passes the check of a track payload and of a
- * batch row except for missing fields, and has no unusual key or escape. The caller checks required fields, limits, and
- * that the text is UTF-8 where `facts.bits` shows it is not ASCII. After false the event may still be valid: it has to be
- * scanned, parsed and checked.
+ * True for a plain event, as nearly all are: valid JSON that names an event, passes the check of a track payload and of
+ * a batch row except for missing fields, and has no unusual key or escape. The caller checks required fields, limits,
+ * and that the text is UTF-8 if `facts.bits` shows that it is not ASCII. After false the event may still be valid, so
+ * it has to be scanned, parsed and checked.
  */
 export function readPlainEvent(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number): boolean {
   facts.reset();
@@ -127,7 +127,7 @@ export function readPlainEvent(event: PlainEvent, facts: JsonFacts, bytes: Uint8
   if (bytes[start] !== openBrace) return false;
   let at = start;
   let depth = 0;
-  // One bit a level, the innermost lowest: set for an object.
+  // One bit per level, the innermost lowest; set if the level is an object.
   let objects = 0;
   for (;;) {
     const byte = bytes[at];
@@ -165,7 +165,7 @@ export function readPlainEvent(event: PlainEvent, facts: JsonFacts, bytes: Uint8
   }
 }
 
-/** Reads the key at `start` and returns where its value begins; -1 when it is not plain. */
+/** Reads the key at `start` and returns the index of its value; -1 if the member is not plain. */
 function memberValue(event: PlainEvent, facts: JsonFacts, bytes: Uint8Array, start: number, depth: number): number {
   if (bytes[start] !== quote) return -1;
   const end = plainStringEnd(facts, bytes, start + 1);
@@ -236,17 +236,17 @@ export class RowScan {
   start = 0;
   end = 0;
   readonly facts = new JsonFacts();
-  /** Whether it is known as valid without parsing and check; `plain` then has all its fields. */
+  /** Whether the row is known to be valid without parsing and check; `plain` then has all its fields. */
   isPlain = false;
   readonly plain = new PlainRow();
 }
 
 /** The fields of a plain row. */
 export class PlainRow {
-  /** Range of its id's text. */
+  /** Range of the text of the row's id. */
   idStart = 0;
   idEnd = 0;
-  /** Range of the text that decides its partition, unless that is the e-mail address. */
+  /** Range of the text that decides the row's partition, unless that text is the e-mail address. */
   ownStart = 0;
   ownEnd = 0;
   email: string | undefined;
@@ -277,8 +277,8 @@ export class BodyScan {
 }
 
 /**
- * - `malformed`: no JSON, seen without parsing it.
- * - `not_object`: no JSON object.
+ * - `malformed`: the body is not JSON, as the scan shows without parsing.
+ * - `not_object`: the body is not a JSON object.
  * - `duplicate_key`: the top level has `token` or `events` twice, so readers could differ on which one counts.
  * - `unknown_token`: the token is unknown; the rest of the body was not scanned.
  */
@@ -287,9 +287,9 @@ export type ScanProblem = 'malformed' | 'not_object' | 'duplicate_key' | 'unknow
 /**
  * Scans a body in one pass: how deep it nests, how many keys it has, where its token and, if `rowsMax` > 0, its rows
  * are. JSON.parse checks the rest of the grammar. Raw line breaks become spaces, so that the body fits on one line of a
- * frame. `isKnown` is called with the token as soon as it was read, unless its text contains an escape: after an
- * unknown token the scan ends. So `bytes` may be only the beginning of a body. Large: reads every request once: a call
- * a character would cost more than the scan.
+ * frame. `isKnown` is called with the token as soon as it was read, unless its text contains an escape; after an
+ * unknown token the scan ends. So `bytes` may be only the beginning of a body. Large: reads every request once, and a
+ * call per character would cost more than the scan.
  */
 export function scanBody(
   scan: BodyScan,
@@ -389,7 +389,7 @@ function scanRow(scan: BodyScan, row: RowScan, bytes: Buffer, start: number): nu
   return scanValue(row.facts, bytes, start);
 }
 
-/** False if the text that decides its partition is a placeholder: the event then has to be parsed. */
+/** False if the text that decides the row's partition is a placeholder, so that the row has to be parsed. */
 function keepPlain(plain: PlainRow, event: PlainEvent, bytes: Buffer): boolean {
   const { userId, externalId, email, distinctId } = textField;
   const hasEmail = event.has(email) && !event.has(userId) && !event.has(externalId);

@@ -14,7 +14,7 @@ const consentNames: ReadonlyMap<string, string> = new Map([
   ['gpp_sid', 'gpp_sid'],
   ['us_privacy', 'us_privacy'],
 ]);
-/** A string with all vendors takes a fifth of it. */
+/** A consent string with all vendors takes a fifth of this limit. */
 const consentCharactersMax = 8_192;
 const valueCharactersMax = 2000;
 const parametersMax = 100;
@@ -36,7 +36,7 @@ export function readQueryEvent(query: string): QueryEvent {
   const defaultProperties: Record<string, string> = Object.create(null) as Record<string, string>;
   const own: Record<string, string> = Object.create(null) as Record<string, string>;
   let parameters = 0;
-  // No store takes a null character.
+  // No store accepts a null character.
   for (const [name, value] of new URLSearchParams(query.replaceAll('%00', '%EF%BF%BD'))) {
     parameters += 1;
     if (parameters > parametersMax) break;

@@ -46,7 +46,7 @@ export class Webhooks {
   accept(exchange: Exchange, body: Buffer, token: string, query: string): void {
     if (!isGzipCoding(exchange.head.contentEncoding)) return this.#admit(exchange, body, token, query);
     const { admission } = this.#parts;
-    // Before any work on the body.
+    // Checked before any work on the body.
     if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
     const started = this.#inflater.inflate({
       // Copied: the engine reuses the bytes of `body` after this call.
@@ -67,7 +67,7 @@ export class Webhooks {
     if (source === undefined) return exchange.send(unauthorized);
     const admitted = admission.admitSigned(exchange, source, 1);
     if (!(admitted instanceof Admitted)) return exchange.send(admitted);
-    // Before the body is read: reading may change signed bytes.
+    // Checked before the body is read, because reading may change signed bytes.
     const time = { nowMs: admitted.atMs, ageMsMax: settings.signatureAgeMsMax };
     const unsigned = refuseUnsigned(source, exchange, body, time);
     if (unsigned !== undefined) return refuse(exchange, source, unsigned);
@@ -137,7 +137,7 @@ export class Webhooks {
 const unreadable = 'a member of the body could not be read';
 const malformedGzip = invalid('the body is not valid gzip');
 
-/** A member of an array from a source without a known kind: nothing of a visitor can be read from it. */
+/** The event of an array member from a source without a known kind, which shows nothing about its visitor. */
 const anyEvent = (member: unknown): ProviderEvent => ({
   kind: 'track',
   name: undefined,

@@ -34,7 +34,7 @@ export function createRedirectRoute({ admission, sources, intake, events, isSecu
       const code = decodeSegment(segment);
       const source = sources.bySourceId(code) ?? sources.byToken(code);
       if (source?.redirectUrl === undefined) return exchange.send(notFound);
-      // Link checkers and scanners of mail ask for the head alone.
+      // Link checkers and mail scanners send HEAD requests, which are not events.
       const admitted = admission.admit(exchange, source, exchange.headOnly ? 0 : 1);
       if (!(admitted instanceof Admitted) && admitted.code !== tooManyCode) return exchange.send(admitted);
       const visitorId = visitorOf(exchange.head.cookie, () => intake.newEventId(Date.now()));

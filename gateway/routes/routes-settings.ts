@@ -59,7 +59,7 @@ const { variables, read } = defineSettings({
     rowsMax: compatRowsMax,
     // Each message of a batch is two levels deep in the body.
     limits: { depthMax: depthMax + 2, keysMax: batchKeysMax },
-    // Not limited: these libraries' bodies may be compressed to a four-hundredth. Only the size is.
+    // Only the size is limited, since bodies of these libraries may be compressed to a four-hundredth.
     inflate: { bytesMax: fromEnv(batchBody), ratioMax: Number.POSITIVE_INFINITY },
   },
 });

@@ -32,7 +32,7 @@ const key = testSources.web.token;
 const capture = { event: 'Try', distinct_id: 'u' };
 const tried = { type: 'track', event: 'Try', userId: 'u' };
 
-/** Every way in for events, with an event that it takes. */
+/** Every route for events, with an event that the route accepts. */
 const waysIn: readonly { readonly name: string; readonly path: string; readonly body?: object }[] = [
   { name: 'track', path: '/api/v1/track', body: track({}) },
   { name: 'identify', path: '/api/v1/identify', body: identify({ userId: 'u' }) },

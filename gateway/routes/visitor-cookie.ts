@@ -19,8 +19,8 @@ function readVisitorCookie(cookieHeader: string): string | undefined {
 }
 
 /**
- * The Set-Cookie header for a visitor id: for a year, for this host only, and only over https if the request came over
- * https.
+ * The Set-Cookie header for a visitor id. The cookie is valid for a year and for this host only; if the request came
+ * over https, only over https.
  */
 export function visitorCookie(visitorId: string, secure: boolean): readonly [string, string] {
   const attributes = `Path=/; Max-Age=${yearS}; SameSite=Lax; HttpOnly${secure ? '; Secure' : ''}`;

@@ -26,7 +26,7 @@ const signed = new Map(
       : [[type, providerSource(type, box.seal(secret, signingSecretContext(testAccountId, `${type}-signed`)))]],
   ),
 );
-/** Its secret was sealed with another key. */
+/** A source whose secret was sealed with another key. */
 const unopened = {
   ...providerSource('TypeformWebhooks', createSecretBox(randomBytes(32).toString('base64')).seal(secret, 'x')),
   token: 'src_live_unopened_0123456789',
@@ -69,12 +69,12 @@ async function post(
   return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
 }
 
-/** What a source stored so far, newest last within a partition. */
+/** The stored events of a source, newest last within a partition. */
 async function storedBy(type: string, suffix = ''): Promise<Envelope[]> {
   return (await log.envelopes()).filter(({ source }) => source === `${type}${suffix}`);
 }
 
-/** Some providers say when an event happened, which has to be of late. */
+/** Some providers send the time of an event, which has to be recent. */
 const examples = () => providerExamples(Date.now());
 
 test.each(providerExamples(0).map(({ type, name }, index) => ({ type, name, index })))(
@@ -132,7 +132,7 @@ test.each([...signed.keys()])(
     const typed: Record<string, string> =
       example?.contentType === undefined ? {} : { 'content-type': example.contentType };
     const address = addressOf(tokenOf(signed, type));
-    // What the provider calls: https, though TLS ends in front of this gateway.
+    // The address that the provider calls: https, although TLS ends in front of this gateway.
     const url = address.replace('http:', 'https:');
     const headers = signers[type]?.({ secret, body, url, nowMs: Date.now() }) ?? {};
     expect((await post(address, body, { ...typed, ...headers })).status).toBe(200);
@@ -141,7 +141,7 @@ test.each([...signed.keys()])(
     const forged = signers[type]?.({ secret: 'guessed', body, url, nowMs: Date.now() }) ?? {};
     const wrong = await post(address, body, { ...typed, ...forged });
     expect([wrong.status, wrong.body['error']]).toEqual([401, expect.stringContaining('signature is wrong')]);
-    // Space that JSON does not mind is part of what is signed.
+    // White space that JSON ignores is part of the signed text.
     expect((await post(address, `${body}\n`, { ...typed, ...headers })).status).toBe(401);
     expect(await storedBy(type, '-signed')).toHaveLength(example?.events.length ?? 0);
   },

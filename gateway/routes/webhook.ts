@@ -37,7 +37,7 @@ export function createWebhookRoutes(parts: WebhookParts): readonly [PostRoute, G
     refuse: refuseHead,
     accept(exchange, body, segment, query) {
       const token = decodeSegment(segment);
-      // Before any work on the body.
+      // Checked before any work on the body.
       if (admission.sourceOf(token) === undefined) return exchange.send(unauthorized);
       // Copied unless used at once: the engine reuses the body's bytes after this call.
       const kept = receiver.isLoaded ? body : Buffer.from(body);

@@ -21,8 +21,8 @@ export type Canary = {
 const freshForPeriods = 2.5;
 
 /**
- * Publishes to the log at intervals: only a stored message proves that the log stores. A broker whose disk is full, or that
- * hangs, still reports itself healthy.
+ * Publishes to the log at intervals, because only a stored message proves that the log stores. A broker that hangs or
+ * whose disk is full still reports itself healthy.
  */
 export function startCanary(connection: LogConnection, settings: CanarySettings, onAlive: () => void): Canary {
   const freshForMs = settings.everyMs * freshForPeriods + settings.timeoutMs;
@@ -52,7 +52,7 @@ export function startCanary(connection: LogConnection, settings: CanarySettings,
   };
 }
 
-/** The server's text of a refusal; undefined for other failures. */
+/** The server's text of a refusal; for any other failure its reason, such as `timeout`. */
 function failureOf(error: unknown): string {
   if (!(error instanceof PublishError)) return 'refused';
   const isRefusal = error.reason === 'full' || error.reason === 'refused';

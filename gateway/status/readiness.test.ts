@@ -11,7 +11,7 @@ const full: LogServer = {
   areRoutesEncrypted: undefined,
 };
 
-/** What the check of the log says. */
+/** The result of the readiness check `log`. */
 function logCheck(of: { connection?: string; canary?: string; servers?: readonly LogServer[] }): object | undefined {
   const checks = readinessChecks({
     connection: { problem: of.connection },

@@ -26,8 +26,8 @@ export type ActivityReport = {
 };
 
 /**
- * Reports to the HEALTH bucket when each source was last used, and the outcomes of its events. A process that is killed has
- * not reported the last two seconds; `stop` writes the rest.
+ * Reports to the HEALTH bucket when each source was last used, and the outcomes of its events. `stop` writes what is
+ * not reported yet; a process that is killed loses the last two seconds.
  */
 export function reportActivity({ bucket, instanceId, sources, hoursKept, onError }: ActivityReport): {
   stop(): Promise<void>;

@@ -34,18 +34,18 @@ export class SourceWindow {
     return writeSteps(this.#minutes);
   }
 
-  /** The hours from this one on, in hours since the epoch. */
+  /** The hours from `first` on, in hours since the epoch. */
   hoursFrom(first: number): SourceStep[] {
     return writeSteps(this.#hours).filter(([hour]) => hour >= first);
   }
 
-  /** The hours before this one. */
+  /** The hours before `end`, in hours since the epoch. */
   hoursBefore(end: number): SourceStep[] {
     return writeSteps(this.#hours).filter(([hour]) => hour < end);
   }
 }
 
-/** The hour since the epoch a time is in. */
+/** The hour that contains a time, in hours since the epoch. */
 export function hourOf(atMs: number): number {
   return Math.floor(atMs / minuteMs / hourMinutes);
 }

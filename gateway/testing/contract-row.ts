@@ -27,7 +27,7 @@ export const text = (characters: number): string => 'x'.repeat(characters);
 /** JSON of nested arrays. */
 export const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-/** JSON of objects and arrays that alternate, with so many levels; the outermost is an object. */
+/** JSON of objects and arrays that alternate, `levels` deep; the outermost is an object. */
 export const nestedMixed = (levels: number): string =>
   Array.from({ length: levels }, (_, level) => (level % 2 === 0 ? '{"a":' : '[')).join('') +
   '1' +

@@ -15,8 +15,7 @@ export type IngestRoute = {
 
 /**
  * Every route of the ingest interface: its pattern; the address to request, with KEY in place of the key; the body; the
- * status for a key that is not valid, and that for a valid one. `+`: stores an event. Written by hand from the
- * contract.
+ * status for an invalid key, and the status for a valid key. `+`: stores an event. Written by hand from the contract.
  */
 const written = `
 POST /api/v1/track      | /api/v1/track    | {"token":"KEY","event":"E","distinctId":"ID"} | 401 200 +
@@ -62,7 +61,7 @@ POST /flags     | /flags?v=2  | {"token":"KEY","distinct_id":"u"} | 401 200
 POST /decide    | /decide?v=3 | {"token":"KEY","distinct_id":"u"} | 401 200
 `;
 
-/** Routes that take no source key: public ones, and those for which the control plane answers and checks the key. */
+/** Routes without a check of the source key: public routes, and routes whose key the control plane checks. */
 export const openRoutes: readonly string[] = [
   'POST /api/v1/experiments/assignments/:key',
   'POST /api/v1/experiments/personalization',
@@ -81,7 +80,7 @@ export const openRoutes: readonly string[] = [
   'GET /api/feature_flag/local_evaluation',
 ];
 
-/** The sort of source whose key a route takes. */
+/** The kind of source whose key a route accepts. */
 export type SortOfSource = 'server' | 'link' | 'hook';
 
 function readLine(line: string): IngestRoute & { readonly sort: SortOfSource } {

@@ -14,7 +14,7 @@ export type RawPart = string | Uint8Array | { readonly waitMs: number };
 /** What ends the wait: a number of answers, the server's end of the connection, or a time without bytes. */
 export type RawEnd = { readonly answers: number } | 'closed' | { readonly quietMs: number };
 
-// Deadline of a request that hangs.
+// Time after which a request counts as hanging.
 const deadlineMs = 45_000;
 
 /** Sends bytes unchanged and collects the answers until `end`, or until the server closes the connection. */

@@ -58,7 +58,7 @@ export function readProviderJson(body: Buffer, limits: ProviderJsonLimits): Read
   return readValue(body) ?? { refusal: malformedJson };
 }
 
-/** The members of an array, one by one. Unreadable ones are left out, unless all are unreadable. */
+/** Reads the members of an array one by one. Unreadable members are left out, unless all are unreadable. */
 function readMembers(body: Buffer, start: number, limits: ProviderJsonLimits): ReadBody {
   const values: unknown[] = [];
   let leftOut = 0;
@@ -96,7 +96,7 @@ function problemOf({ depthMax, keysMax }: JsonLimits, depthAllowed = depthMax): 
 const readValue = (bytes: Buffer) =>
   readLenientValue(bytes, { bits: facts.bits, suspicious: facts.suspicious, nulls: false });
 
-/** A form's fields by name; one that comes several times is an array. */
+/** A form's fields by name; a repeated field is an array. */
 export function readForm(body: Buffer): JsonObject {
   return fieldsOf(new URLSearchParams(body.toString('utf8')));
 }
@@ -108,7 +108,7 @@ export function readMultipart(body: Buffer, contentType: string): Promise<ReadBo
     try {
       const form = new Busboy({
         headers: { 'content-type': contentType },
-        // No field is truncated: the body's size is already limited.
+        // No field is truncated, because the body's size is already limited.
         limits: { fields: parametersMax, fieldSize: body.length, files: 0, parts: parametersMax },
       });
       const texts = new URLSearchParams();

@@ -7,7 +7,7 @@ import { sampleShopper } from './testing/sample-shopper.ts';
 const nowMs = 1_700_000_060_000;
 const textBytes = 20_000;
 
-/** What each platform takes in one request, in bytes, where that is less than its most events may weigh. */
+/** Maximum bytes per request of the platforms whose full batch can be larger. */
 const limits = {
   Amplitude: 1_000_000,
   Customerio: 500_000,
@@ -36,7 +36,7 @@ test.each(Object.entries(limits))(
   },
 );
 
-/** An event that is heavy wherever a platform takes it from: its properties, its goods, its search. */
+/** An event that is large in each part that platforms send: properties, products and search text. */
 function heavy(id: string): OutboundEvent {
   const text = 'x'.repeat(textBytes);
   const products = Array.from({ length: 20 }, (_, i) => ({ product_id: `${i}${text.slice(0, 1_000)}`, price: 1 }));

@@ -25,7 +25,7 @@ export const orderSetting = choice<DeliveryOrder>({
   fallback: 'visitor',
 });
 
-/** How many of a destination's purposes a visitor must allow. */
+/** Whether a visitor must allow all of a destination's purposes, or any one. */
 export const consentRuleSetting = choice<'all' | 'any'>({
   label: 'Consent',
   options: [

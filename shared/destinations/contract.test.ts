@@ -15,7 +15,7 @@ import { sampleVisit } from './testing/sample-visit.ts';
 
 const nowMs = 1_700_000_001_000;
 
-/** Secrets the platform takes nowhere but in the URL. */
+/** Secrets that the platform accepts only in the URL. */
 const secretsInUrl: ReadonlySet<string> = new Set([
   'Admitad.postbackKey',
   'FloodlightSGTM.apiSecret',
@@ -24,9 +24,9 @@ const secretsInUrl: ReadonlySet<string> = new Set([
   'GoogleAdsServerContainer.apiSecret',
   'SnapchatAdsCapi.accessToken',
 ]);
-// The same cases in every run: what they are drawn from is wide, and a new one is better found on purpose.
+// A fixed seed: every run tests the same cases, so that no unrelated change fails on a newly drawn case.
 const cases = { seed: 20_260_131, numRuns: 40 };
-/** Kinds that send the event as the log has it, its `sender` marked as such. */
+/** Kinds that send the event as stored in the log, including the `sender` member of its context. */
 const canonical: ReadonlySet<string> = new Set([
   'AWSKinesis',
   'AWSLambda',
@@ -39,7 +39,7 @@ const canonical: ReadonlySet<string> = new Set([
   'Kafka',
   'RedisStreams',
 ]);
-/** Platforms that take no time: an event counts when it arrives. */
+/** Platforms that accept no event time and use the time of arrival. */
 const timeless: ReadonlySet<string> = new Set([
   'ActiveCampaignApi',
   'Admitad',
@@ -104,7 +104,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(`${url} ${JSON.stringify(headers)} ${body}`).toContain(version.name);
     if (version.ends === undefined) return;
     expect(version.ends).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
-    // By the calendar on purpose: a failure leaves two months to move the kind to a later version.
+    // Uses the real date on purpose: a failure leaves two months to move the kind to a later version.
     expect(Date.parse(version.ends) - Date.now()).toBeGreaterThan(60 * 86_400_000);
   });
 
@@ -142,7 +142,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
       return setting.type === 'Switch' ? [[setting.key, true]] : [];
     });
     for (const [key, value] of choices) {
-      // A choice that goes with another setting is refused without it.
+      // Undefined if the choice requires another setting, which the example lacks.
       const chosen = attempt(() => kind.prepare({ ...kind.exampleSettings, [key]: value }), SettingError);
       for (const event of ['Order Completed', '$identify']) {
         const outbound = { resolved: sampleEvent({ event, time: nowMs - 1_000 }) };
@@ -231,7 +231,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
 
   it('addresses: whatever setting makes requests go elsewhere, or those for tokens, is declared to', () => {
     const places = ['https://elsewhere.example.net', 'http://elsewhere.example.net:81', 'elsewhere.example.net'];
-    /** Of an event that is not sent there is none. */
+    /** The servers of requests and token requests; undefined for an event that is not sent. */
     const originsOf = (settings: JsonObject): readonly (string | undefined)[] => {
       const made = attempt(() => kind.prepare(settings), SettingError);
       return [sampleEvent(), sampleEvent({ event: '$identify' })].flatMap((resolved) => {
@@ -319,13 +319,13 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
-/** Protocol, host and port, also of a protocol whose URLs have no origin. */
+/** Protocol, host and port; unlike `origin` also for protocols other than HTTP. */
 function serverOf(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
 }
 
-/** What is wrong with a request as such, and with those that follow it. */
+/** The defects of a request and its follow-up requests that no platform would accept. */
 function flawsOf({ method, url, headers, body, next }: OutboundRequest): readonly string[] {
   const flaws: string[] = [];
   const must = (holds: boolean, flaw: string): void => void (holds || flaws.push(flaw));
@@ -354,7 +354,7 @@ function isJson(body: string): boolean {
   }
 }
 
-/** The result, or nothing where it was refused as it may be. */
+/** The result; undefined if `make` threw `refusal`. Any other error fails the test. */
 function attempt<Result>(
   make: () => Result,
   refusal: typeof UnfitEventError | typeof SettingError,

@@ -19,7 +19,7 @@ const order: ErasureOrder = {
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** One exchange as the platform's reference has it: what it must receive, and what it answers. */
+/** One exchange as the platform documents it: the request it must receive, and its response. */
 type Exchange = {
   /** Method and URL. */
   readonly is: string;
@@ -35,7 +35,7 @@ type Case = {
   readonly order?: Partial<ErasureOrder>;
   readonly exchanges: readonly Exchange[];
   readonly end: ErasureEnd;
-  /** Of the reference, with what follows. */
+  /** The poll by the reference, with its exchanges and result. */
   readonly poll?: { readonly reference: string; readonly exchanges: readonly Exchange[]; readonly end: ErasureEnd };
 };
 
@@ -343,7 +343,7 @@ function prepared(type: string, settings: JsonObject): PreparedErasure {
   return kind.prepareErasure({ ...kind.exampleSettings, ...settings });
 }
 
-/** Plays the platform: each request must be the next one it documents. */
+/** Plays the platform: each request must be the next documented exchange. Returns the result. */
 function play(first: ErasureStep, exchanges: readonly Exchange[]): ErasureEnd {
   let step = first;
   for (const { is, headers = {}, body, status = 200, answer } of exchanges) {

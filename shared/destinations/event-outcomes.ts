@@ -99,8 +99,8 @@ function readable(content: unknown): unknown {
 const vocabularies: Readonly<Record<string, PlatformVocabulary | undefined>> = platformEvents;
 
 /**
- * The platform's own event name, else the event's name, where a member of the requests holds it in
- * any spelling.
+ * The platform's own event name, else the event's name, as a member of the requests spells it.
+ * Undefined if no member holds either.
  */
 export function sentName(
   kind: Pick<EventKind, 'descriptor'>,
@@ -122,7 +122,7 @@ const contentsOf = (requests: readonly ShownRequest[]): readonly unknown[] => re
 
 const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** The text and number members of a payload, by path without array indexes: `data[].id`. */
+/** The texts and numbers in a payload, each with its path without array indexes: `data[].id`. */
 export function* leavesOf(value: unknown, path = ''): Generator<readonly [path: string, leaf: string | number]> {
   if (Array.isArray(value)) for (const each of value) yield* leavesOf(each, `${path}[]`);
   else if (isJsonObject(value)) {

@@ -26,7 +26,7 @@ function sent(prepared: PreparedDestination, event: OutboundEvent): string {
     const { url, headers, body, bodyBytes } = prepared.buildRequest([event], nowMs);
     return `${url} ${JSON.stringify(headers)} ${body ?? ''}${bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString()}`;
   } catch (error) {
-    // It lacks what the platform must have now, and is not sent.
+    // Without its properties the event lacks a field that the platform requires, so it is not sent.
     if (error instanceof UnfitEventError) return '';
     throw error;
   }

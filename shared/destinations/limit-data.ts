@@ -3,7 +3,7 @@ import { changeEvents } from './change-events.ts';
 import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 
 /**
- * Removes properties that must not leave before the destination reads the event. Applies to the
+ * Removes the properties that may not be sent, before the destination reads the event. Applies to the
  * default payload, to mapped payloads and to templates in settings.
  */
 export function withLimitedData<Prepared extends PreparedDestination>(prepared: Prepared, limit: LimitData): Prepared {
@@ -19,8 +19,8 @@ function limitEvent(
   return {
     resolved: { ...resolved, event: own },
     ...(head && { head }),
-    // Renaming the event here does not change its identity. `remake` is dropped: it would rebuild
-    // the properties without the limit.
+    // The limit depends on the event's own name, also if a mapping renames it. `remake` is dropped,
+    // because it would rebuild the properties without the limit.
     mapped: mapped && { eventName: mapped.eventName, properties: limit(event.event, mapped.properties) },
     isLimited,
     consentMode,

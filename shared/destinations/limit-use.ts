@@ -6,7 +6,7 @@ import { limitedDataUse } from './sdk/limited-data-use.ts';
 
 /**
  * Adds the platform's limited-use fields to events of visitors who opted out, whatever a mapping or
- * the event's own `consent` says. For kinds that declare such fields in `facts`.
+ * the event's own `consent` contains. For kinds that declare such fields in `facts`.
  */
 export function withLimitedUse<Prepared extends PreparedDestination>(prepared: Prepared): Prepared {
   return changeEvents(prepared, (event) => (event.isLimited === true ? limitUse(event) : event));

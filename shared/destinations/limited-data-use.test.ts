@@ -7,7 +7,7 @@ import { sampleVisit } from './testing/sample-visit.ts';
 
 const nowMs = 1_700_000_060_000;
 
-/** How a limit is sent to a platform that has terms for one, as it stands in the body or the URL. */
+/** The text in the body or URL by which each platform recognizes limited use. */
 const sentAs: Readonly<Record<string, string>> = {
   NextdoorAds: '"delivery_optimization":false',
   OpenAIAds: '"opt_out":true',
@@ -16,7 +16,7 @@ const sentAs: Readonly<Record<string, string>> = {
   TheTradeDesk: '"data_processing_option":{"policies":["LDU"],"region":"US-CA"}',
 };
 
-/** Platforms without such words, which are not sent the event. */
+/** Platforms without a field for limited use; the event is not sent to them. */
 const passedOver = [
   'AppLovin',
   'IHeartMediaMagellan',
@@ -30,7 +30,7 @@ const passedOver = [
   'YelpCAPI',
 ];
 
-/** Platforms that know the conversion by its click, and receive nothing else of the person. */
+/** Platforms that attribute by click id, with the fields about the person that a limited event leaves out. */
 const withoutPerson: Readonly<Record<string, readonly string[]>> = {
   Admitad: ['client_id'],
   Impact: ['CustomerId', 'CustomerEmail', 'IpAddress', 'UserAgent'],
@@ -69,7 +69,7 @@ test('limited data use: The Trade Desk asks for a state of the law, and is not s
 
 const ofDataManager = ['"adUserData":"CONSENT_DENIED"', '"adPersonalization":"CONSENT_DENIED"'];
 
-/** What the references of these platforms say that an event for limited use carries. */
+/** The texts that an event for limited use contains according to each platform's documentation. */
 const words: Readonly<Record<string, readonly string[]>> = {
   AmazonDSP: ['"amznAdStorage":"DENIED"', '"amznUserData":"DENIED"'],
   BingAds: ['"adStorageConsent":"D"'],
@@ -87,7 +87,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(Object.entries(sentAs).map(([id, one]) => [id, [one]])),
 };
 
-/** Of a visitor who opted out, while the event itself says the opposite. */
+/** Consent in an event that grants what its visitor opted out of. */
 const consent = { ad_storage: 'GRANTED', ad_user_data: 'GRANTED', ad_personalization: 'GRANTED' };
 const grants = {
   [limitedDataUse]: false,
@@ -149,7 +149,7 @@ test('consent mode: an event for limited use is denied, whatever purposes say', 
   expect(wordAfter('"ad_user_data":', body)).toBe('DENIED');
 });
 
-/** The text that a member of a request has. */
+/** The upper-case text of a member in a request; undefined if the request lacks the member. */
 const wordAfter = (member: string, request: string): string | undefined =>
   new RegExp(`${member}"([A-Z_]+)"`).exec(request)?.[1];
 
@@ -191,7 +191,7 @@ function preparedKind(id: string, settings: Readonly<Record<string, unknown>> = 
 const unlimited = (): OutboundEvent => visit({});
 const limited = (): OutboundEvent => visit({ [limitedDataUse]: true });
 
-/** Of a visitor in California. */
+/** The sample event with these properties, of a visitor in California unless `place` overrides it. */
 function visit(properties: Readonly<Record<string, unknown>>, place: Readonly<Record<string, unknown>> = {}) {
   const { resolved } = sampleVisit(nowMs);
   const { event, visitor } = resolved;

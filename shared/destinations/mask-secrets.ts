@@ -8,8 +8,8 @@ import { secretMask } from '../contracts/config/secrets.ts';
 /** Replaces secrets in a request and its response with a mask. */
 export type SecretMasker = {
   /**
-   * Length of the longest text that it replaces. An excerpt is masked with this many extra
-   * characters before it is cut.
+   * Length of the longest secret form that is replaced anywhere. A text that was cut before it was
+   * masked may end with part of a secret, so this many characters are dropped from its end.
    */
   readonly longest: number;
   text(text: string): string;
@@ -18,7 +18,7 @@ export type SecretMasker = {
 };
 
 /**
- * Shorter secrets would match unrelated text: they are masked only where they are the whole value.
+ * A shorter secret would match unrelated text, so it is masked only as a whole value or JSON string.
  */
 const foundAnywhereMin = 3;
 /** A shorter piece of base64 could match any text. */
@@ -34,7 +34,7 @@ export function createSecretMasker(
 ): SecretMasker {
   const whole = new Set(secrets);
   const anywhere = secrets.filter((secret) => secret.length >= foundAnywhereMin);
-  // Longest first: one secret may contain another.
+  // Longest first, because one secret may contain another.
   const forms = [...new Set(anywhere.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
   const quoted = [...whole]
     .filter((secret) => secret.length < foundAnywhereMin)
@@ -91,7 +91,7 @@ export function createRequestMasker(
     return { headers, names, secrets, masker: createSecretMasker([...secrets], names) };
   };
   return (request) => {
-    // Built at the first request and cached: building it is the expensive step.
+    // Built at the first request and cached, because building a masker is expensive.
     usual ??= ofSettings();
     const { headers, names, secrets, masker } = usual;
     const made = secretsInRequest(request, headers).filter((secret) => !secrets.has(secret));
@@ -186,8 +186,8 @@ function pathsOf(text: string): string[] {
 }
 
 /**
- * The headers that come from a secret setting, by lower-case name, with whether their template
- * contains literal text.
+ * The headers that come from a secret setting, by lower-case name. The value is whether the header's
+ * template contains literal text.
  */
 export function secretHeaders(
   kind: Pick<DestinationKind, 'descriptor'>,
@@ -261,8 +261,7 @@ function membersOf(value: unknown): string[] {
 }
 
 function parse(text: string): unknown {
-  // No kind reads a part of the nested value, and the function that lists the parts recurses once a
-  // level.
+  // No kind reads a member at such a depth, and `membersOf` recurses once per level.
   if (textNestsDeeper(text, jsonDepthCeiling)) return undefined;
   try {
     const value: unknown = JSON.parse(text);

@@ -10,7 +10,7 @@ const json = (status: number, body: unknown, headers = {}): OutboundAnswer => ({
 });
 const snsError = '<ErrorResponse><Error><Type>Sender</Type><Code>NotFound</Code></Error></ErrorResponse>';
 
-// The answer that each service documents for a stream, topic, queue, bus or function that does not exist.
+// The response that each service documents for a stream, topic, queue, bus or function that does not exist.
 test.each([
   ['AWSKinesis', json(400, { __type: 'com.amazonaws.kinesis.v20131202#ResourceNotFoundException' })],
   ['AWSKinesis', json(400, { __type: 'KMSNotFoundException' })],

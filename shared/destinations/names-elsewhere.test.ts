@@ -8,9 +8,9 @@ type Names = {
     Record<
       string,
       {
-        /** By the id of a destination of Segment's catalogue: its name, then earlier ones. */
+        /** By the id of a destination in Segment's catalogue: the current name, then earlier names. */
         readonly segment?: Readonly<Record<string, readonly string[]>>;
-        /** By the name of a definition of RudderStack's: the name that is shown. */
+        /** By the name of a RudderStack definition: the displayed name. */
         readonly rudderstack?: Readonly<Record<string, string>>;
       }
     >

@@ -5,9 +5,9 @@ import { changeEvents } from './change-events.ts';
 import type { OutboundEvent, PreparedDestination } from './sdk/destination.ts';
 
 /**
- * Sets Google's consent types in an event's `consent` property from the account's purposes. A type
- * that the event or a mapping already sets is kept where it is a denial, or where no purpose covers
- * the type.
+ * Sets Google's consent types in an event's `consent` property from the account's purposes. A value
+ * that the event or a mapping already set is kept if it is a denial, or if no purpose covers the
+ * type.
  */
 export function withConsentMode<Prepared extends PreparedDestination>(prepared: Prepared): Prepared {
   return changeEvents(prepared, (event) => {

@@ -9,7 +9,7 @@ import { sampleShopper } from './testing/sample-shopper.ts';
 
 const nowMs = 1_700_000_060_000;
 
-/** An event that says all there is to say, as a shop sends it. */
+/** A value for each parameter, which a test must find in the platform's request. */
 const said: Readonly<Record<StandardParameter, unknown>> = {
   value: 42.5,
   currency: 'EUR',
@@ -49,7 +49,7 @@ function requestOf(id: string, event: string) {
   if (kind === undefined) throw new Error(`there is no kind ${id}`);
   const visit = sampleShopper({ event, properties: { ...kind.exampleProperties, ...properties } });
   const { body, url, headers } = kind.prepare(kind.exampleSettings).buildRequest([visit], nowMs);
-  // A GET says all in its address.
+  // A GET carries its payload in the query.
   if (body === undefined) return { url, body: Object.fromEntries(new URL(url).searchParams) };
   const isForm = headers['content-type']?.includes('form') === true;
   return { url, body: isForm ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as unknown) };
@@ -78,14 +78,14 @@ test('vocabularies: each is of a kind that is offered', () => {
   for (const [kind] of vocabularies) expect([kind, findDestinationKind(kind)?.descriptor.id]).toEqual([kind, kind]);
 });
 
-/** Every text of a JSON value. */
+/** Every text in a JSON value. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsOf);
   return isJsonObject(value) ? Object.values(value).flatMap(textsOf) : [];
 }
 
-/** The values at a path such as `data[].custom_data.contents[].id`; of a list the items. */
+/** The values at a path such as `data[].custom_data.contents[].id`; for a list its items. */
 function valuesAt(value: unknown, path: string): unknown[] {
   const found = path.split('.').reduce<unknown[]>(
     (values, segment) =>

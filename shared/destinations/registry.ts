@@ -75,7 +75,7 @@ import type { DestinationKind } from './sdk/destination.ts';
 import { withCommonSettings } from './common-settings.ts';
 import type { OfferedKind } from './common-settings.ts';
 
-/** Every kind in this build, one line a kind. */
+/** Every kind in this build. */
 const defined: readonly DestinationKind[] = [
   activeCampaignApi,
   admitad,
@@ -155,7 +155,7 @@ export const destinationKinds: readonly OfferedKind[] = defined.map(withCommonSe
 
 const byId: ReadonlyMap<string, OfferedKind> = new Map(destinationKinds.map((kind) => [kind.descriptor.id, kind]));
 
-/** The kind of a destination's `type`; undefined when this build does not offer it. */
+/** The kind of a destination's `type`; undefined if this build does not offer it. */
 export function findDestinationKind(id: string): OfferedKind | undefined {
   return byId.get(id);
 }

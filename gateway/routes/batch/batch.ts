@@ -51,7 +51,7 @@ const firstNonAscii = 0x80;
 const tokenWithinBytes = 4 * 1024;
 const malformedGzip = invalid('the body is not valid gzip');
 
-/** `POST /api/v1/batch`: many events, each checked and answered for itself. */
+/** `POST /api/v1/batch`: many events, each checked and answered separately. */
 export function createBatchRoute(admission: Admission, intake: Intake, settings: BatchSettings): PostRoute {
   const batches = new Batches(admission, intake, settings);
   return {
@@ -91,7 +91,7 @@ class Batches {
       // The bytes are only valid during this call.
       compressed: Buffer.from(body),
       address: this.#admission.addressOf(exchange),
-      // Nearly all bodies begin with their token: after an unknown one the rest is not read.
+      // Nearly all bodies begin with their token; after an unknown token the rest is not read.
       isWanted: (beginning) => this.#isWanted(beginning),
       done: (result) => {
         switch (result.kind) {

@@ -21,7 +21,7 @@ const eventNames: Readonly<Record<string, string>> = {
   alias: '$alias',
 };
 
-// A path of the user's own making, or below a prefix, is not this gateway's.
+// The gateway does not serve paths that a user chose, or paths below a prefix.
 const knownPath = /^\/{1,2}v1\//;
 const requests = capturedRequests(testSources.server.token);
 const known = requests.filter(({ path }) => knownPath.test(path));
@@ -68,7 +68,7 @@ function expectTranslated(
     expect(body['userId']).toBe(text(message['anonymousId']));
     expect(body['externalId']).toBe(text(message['userId']));
   }
-  // The clock of the sender ran as many seconds behind as the capture is old.
+  // To the gateway the sender's clock appears to be behind by the age of the capture.
   const happenedMs = Date.parse(String(message['timestamp']));
   const { sentAt = batch.sentAt } = message as { readonly sentAt?: string };
   const correctedMs = happenedMs + at - Date.parse(sentAt);
@@ -110,7 +110,7 @@ function expectContext(defaults: Message, identity: Message | undefined, context
   expect(identity?.['userAgent']).toBe(context['userAgent']);
 }
 
-/** Null characters are taken out of texts: no store downstream would take them. */
+/** Null characters are removed from texts, because no store downstream would accept them. */
 const withoutNulls = (value: Message): Message =>
   JSON.parse(JSON.stringify(value).replaceAll(String.raw`\u0000`, '')) as Message;
 

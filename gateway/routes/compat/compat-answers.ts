@@ -54,7 +54,7 @@ export class CompatAnswer implements FrameWaiter {
     this.#problem ??= problem;
   }
 
-  /** None of its events could be passed to the log. */
+  /** Answers that none of the request's events could be passed to the log. */
   unavailable(events: number): void {
     this.#tally.lost += events;
     this.#exchange.send(unavailable);

@@ -19,7 +19,7 @@ const token = 'src_live_0123456789abcdef';
 const atMs = Date.parse('2026-11-22T12:00:00Z');
 const timeWindow = { pastMsMax: 604_800_000, aheadMsMax: 300_000 };
 
-/** What the log is given of a request, and what its sender is answered. */
+/** Accepts a request. Returns the envelopes for the log, the statuses of the answers, and the source's tally. */
 function accept(dialect: Dialect, body: object, scoresBots = false) {
   const prefix = envelopePrefix({ account: 'account', source: 'source', test: false });
   const state = { partitionSeed: 1, excludesContext: false, scoresBots, isFromVisitors: false, tally: noEvents() };
@@ -64,7 +64,7 @@ const track = (id: string, more: object = {}) => ({
 });
 
 test('compat intake: what is written from bytes and what is parsed first reach the log in their order, under heads alike', () => {
-  // A key with an escape is left to be parsed.
+  // A message with an escape in a key has to be parsed.
   const batch = [
     track('m-1'),
     track('m-2'),

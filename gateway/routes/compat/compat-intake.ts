@@ -115,7 +115,7 @@ export class CompatIntake {
     );
   }
 
-  /** A request without events. Libraries compress it as they compress events. */
+  /** Answers a request without events. Libraries compress such requests as they compress events. */
   ask(exchange: Exchange, body: Buffer, query: string, question: Question): void {
     this.#unpack(exchange, body, true, (unpacked) => {
       const read = readLenientJson(unpacked, this.#settings.limits);

@@ -119,7 +119,7 @@ test('compat: events without identifiers, or sent twice, are accepted as they ar
   const batch = [{ type: 'track', event: 'Anonymous', messageId: 'anonymous-1' }];
   for (const _ of [1, 2]) expect((await post('/v1/batch', { batch }, { authorization: basic(key) })).status).toBe(200);
   const found = (await rig.log.envelopes()).filter(({ id }) => id === 'anonymous-1');
-  // The resolver knows the second one by its id.
+  // The resolver will drop the second event by its id.
   expect(found).toHaveLength(2);
 });
 

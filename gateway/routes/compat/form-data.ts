@@ -3,7 +3,7 @@ const openBracket = 0x5b;
 const space = 0x20;
 
 /**
- * The `data` field of a form body: JSON, or the bytes of base64, which may be gzip. Undefined when the body is not a form
+ * The `data` field of a form body: JSON, or the bytes of base64, which may be gzip. Undefined if the body is not a form
  * with such a field.
  */
 export function readFormData(body: Buffer): Buffer | undefined {

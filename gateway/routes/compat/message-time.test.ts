@@ -30,7 +30,7 @@ test.each([
   ['Sun Aug 16 2020 09:03:11 GMT+0200 (Central European Summer Time)', '2020-08-16T07:03:11.000Z'],
   ['Aug 16 2020 09:03:11 EST', '2020-08-16T14:03:11.000Z'],
 ])('message time: %s is the same wherever the gateway is', (text, expected) => {
-  // Else this would say nothing.
+  // In the time zone UTC the comparison below would prove nothing.
   expect(new Date(2026, 0, 1).getTimezoneOffset()).toBe(300);
   expect(new Date(readTime(text) ?? 0).toISOString()).toBe(expected);
 });

@@ -3,7 +3,7 @@ import type { Arrival } from './translation.ts';
 /** The original time of an event that was moved into the accepted window, in ms since the epoch. */
 const clampedFromKey = 'time_clamped_from';
 
-/** The key in an event's context of the text of a time that could not be read. */
+/** The key in an event's context for the text of a time that could not be read. */
 const originalTimeKey = 'original_time';
 const originalTimeCharactersMax = 100;
 
@@ -78,5 +78,5 @@ function parseTime(given: string): number {
   return Number.isNaN(timeMs) ? Date.parse(`${text} UTC`) : timeMs;
 }
 
-/** The last text, cached: each message of a request asks for the time at which the request was sent. */
+/** The last text, cached because each message of a request needs the time at which the request was sent. */
 let last: { readonly text: string; readonly timeMs: number | undefined } = { text: '', timeMs: undefined };

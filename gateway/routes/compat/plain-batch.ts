@@ -24,21 +24,21 @@ const batchKey = Buffer.from('batch');
  * A message that is known to be JSON without parsing, with its position. Reused: read it before the next body is read.
  */
 export class PlainMessage {
-  /** Range of its bytes in the body. */
+  /** Range of the message's bytes in the body. */
   start = 0;
   end = 0;
-  /** Index of its first member; equal to the end if it has none. */
+  /** Index of the message's first member, and the index after its last member. Equal if it has none. */
   first = 0;
   last = 0;
-  /** Index of the first member of the previous message, if that has the same names in the same order; else -1. */
+  /** Index of the previous message's first member, if both messages have the same names in the same order; else -1. */
   alike = -1;
-  /** Start of its event in the written bytes, after the event's head. */
+  /** Start of the message's event in the written bytes, after the event's head. */
   eventStart = 0;
-  /** Fields that decide the event's partition; set once it is written. */
+  /** Fields that decide the event's partition; set once the event is written. */
   readonly row = new PlainRow();
 }
 
-/** A message that cannot be read, although others of its batch can. */
+/** A message that cannot be read, although other messages of its batch can. */
 export class UnreadableMessage {
   readonly problem: string;
 
@@ -51,7 +51,7 @@ export class UnreadableMessage {
 export type PlainBatch = {
   /** The body with an empty array for its messages; empty if the body is an array itself. */
   readonly top: JsonObject;
-  /** Whether any of it had to be repaired. */
+  /** Whether any part of the body had to be repaired. */
   readonly mended: boolean;
   /** One item for each message: a plain or unreadable message as such, any other as its value. */
   readonly messages: readonly unknown[];
@@ -59,13 +59,13 @@ export type PlainBatch = {
 
 /** Splits a body into the messages of its `batch`, and parses only messages that need it. */
 export class PlainBatchReader {
-  /** Of the messages of the body read last. */
+  /** Members of the messages of the body read last. */
   readonly index: MemberIndex;
   readonly #limits: JsonLimits & { readonly rowsMax: number };
   /** Facts of the body without its messages; each message has its own. */
   readonly #facts = new JsonFacts();
   readonly #pool: PlainMessage[] = [];
-  /** Of the messages of the body read last. */
+  /** All bits of the message bytes of the body read last, to tell whether they are ASCII. */
   #bits = 0;
   #mended = false;
   /** The context of a server's events is mostly the same. */
@@ -219,7 +219,7 @@ export class PlainBatchReader {
 const tooManyKeys = (keysMax: number): UnreadableMessage =>
   new UnreadableMessage(`a message has more than ${keysMax} keys`);
 
-/** The array and the body. */
+/** JSON levels around a message: the array and the body. */
 const levelsAround = 2;
 
 type Places = { readonly start: number; readonly end: number };

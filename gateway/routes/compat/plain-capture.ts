@@ -42,8 +42,8 @@ const key = {
 };
 
 /**
- * How a property is written. `named`: as context under our name; `url`, `host` and `path` are such properties too, and
- * identify the page.
+ * How a property is written. `named`: as context under our name. `url`, `host` and `path`: likewise, but these identify
+ * the page.
  */
 type NamedProperty = { readonly as: 'named' | 'url' | 'host' | 'path'; readonly key: Buffer };
 type Property = NamedProperty | { readonly as: 'ignored' | 'unknown'; readonly key?: undefined };
@@ -132,7 +132,7 @@ function readLayout({ bytes, index }: PlainSource, properties: number): boolean 
     }
     isOpen = false;
     if (known.as === 'ignored') continue;
-    // More properties than names: one is a duplicate.
+    // With more properties than names, one property is a duplicate.
     if (known.key === undefined || context.length === contextNames.size) return false;
     context.push(member);
     as.push(known);

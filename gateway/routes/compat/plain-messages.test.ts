@@ -22,7 +22,7 @@ const noHead = { start: 0, end: 0, behindId: new Uint8Array() };
 
 type Event = { readonly id: string; readonly own: string; readonly body: unknown };
 
-/** What is written of the messages of a body without parsing them; undefined for those that need it. */
+/** The events written from a body's messages without parsing; undefined for messages that have to be parsed. */
 function writePlain(dialect: Dialect, given: Buffer): readonly (Event | undefined)[] | undefined {
   const body = out.begin(given);
   const read = reader.read(body, false);
@@ -48,7 +48,7 @@ function writePlain(dialect: Dialect, given: Buffer): readonly (Event | undefine
   });
 }
 
-/** The same by way of parsing. */
+/** The event from a parsed message, for comparison with `writePlain`. */
 function translate(dialect: Dialect, message: JsonObject, body: JsonObject): Event | undefined {
   const translation = dialect.translate(message, body, arrival);
   if ('problem' in translation) return undefined;
@@ -150,7 +150,7 @@ const leaf = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1 }) },
 );
 
-/** A value of its kind nineteen times in twenty, else any: most messages have at most one thing about them. */
+/** One of the values nineteen times in twenty, else any, so that most messages have at most one odd member. */
 const mostly = (...values: readonly unknown[]): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 19, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: leaf });
 const some = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<JsonObject> =>
@@ -218,7 +218,7 @@ const capture = fc.record({
 const withoutNulls = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
-/** Every member twice, as an encoder would that does not look. */
+/** The JSON with a duplicate of the first `event` member, as from an encoder that does not check names. */
 const twice = (json: string): string => json.replace('"event":"E"', '"event":"E","event":"F"');
 
 test.each<readonly [string, Dialect, fc.Arbitrary<JsonObject>, fc.Arbitrary<object>]>([
@@ -242,7 +242,7 @@ test.each<readonly [string, Dialect, fc.Arbitrary<JsonObject>, fc.Arbitrary<obje
     }),
     { numRuns: 1_000 },
   );
-  // Enough of them to tell.
+  // Enough plain messages for the comparison to count.
   expect(plain).toBeGreaterThan(400);
 });
 

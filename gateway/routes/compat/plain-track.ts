@@ -108,7 +108,7 @@ function isTrack({ bytes, index }: PlainSource, member: number): boolean {
   return start >= 0 && index.valueEnd(member) - start === track.length && standsAt(bytes, start, track);
 }
 
-/** A text of no more bytes has no more characters either; escapes stay as they are. */
+/** Whether a member is a text short enough for an event name: it has at most as many characters as bytes. */
 function isEventName({ bytes, index }: PlainSource, member: number): boolean {
   const length = index.valueEnd(member) - index.valueStart(member) - 2;
   return bytes[index.valueStart(member)] === quote && length > 0 && length <= textCharactersMax.event;
@@ -119,7 +119,7 @@ type ContextMember =
   | { readonly kind: 'prefixed'; readonly names: PrefixedKeys }
   | { readonly kind: 'page' | 'ip' | 'userAgent' | 'session' | 'own' | 'traits' };
 
-/** Keys for the members of one object of a context, cached: there are few. */
+/** Keys for the members of one object of a context, cached because their names are few. */
 class PrefixedKeys {
   readonly #prefix: string;
   readonly #known = new NameTable<Buffer>();
@@ -225,7 +225,7 @@ function addObject(source: PlainSource, object: number, out: JsonWriter): boolea
         addMember(source, member, out);
         break;
       case 'traits':
-        // Traits become properties of the visitor with other names and forms: such a message is parsed.
+        // Traits become properties of the visitor with other names and forms, so such a message is parsed.
         if (hasMembers(source, member)) return false;
     }
   }

@@ -87,7 +87,7 @@ export const isObjectAt = ({ bytes, index }: PlainSource, member: number): boole
   member !== none && bytes[index.valueStart(member)] === openBrace;
 
 /**
- * Whether a member is text, not empty, without escapes, and of at most so many bytes, and so of at most as many
+ * Whether a member is text, not empty, without escapes, and of at most `bytesMax` bytes, so of at most as many
  * characters.
  */
 export function isPlainText({ bytes, index }: PlainSource, member: number, bytesMax: number): boolean {

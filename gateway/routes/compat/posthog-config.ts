@@ -40,8 +40,8 @@ export function createPostHogConfigRoutes(
 }
 
 /**
- * Events and autocapture are on, everything else is off. `surveys` is absent on purpose: with any value, `false` too, the
- * library loads a script for surveys from this address.
+ * Events and autocapture are on, everything else is off. `surveys` is absent on purpose, because with any value, even
+ * `false`, the library loads a script for surveys from this address.
  */
 const configOf = (key: string): object => ({ token: key, ...features });
 
@@ -145,7 +145,7 @@ function keysAsked(body: unknown): readonly string[] | undefined {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string').slice(0, flagKeysMax) : undefined;
 }
 
-/** The control plane's limit of a request. */
+/** The control plane's limit of flag keys in one request. */
 const flagKeysMax = 1_000;
 
 const versionOf = (query: URLSearchParams): number => Number.parseInt(query.get('v') ?? '1', 10) || 1;

@@ -47,7 +47,7 @@ test.each(
   const before = (await rig.log.envelopes()).length;
   const answer = await send(request.path, request.payload, request.headers);
   expect(answer.status).toBe(200);
-  // A page that sends cookies along reads an answer only if it names the page.
+  // A page that sends cookies can read an answer only if the answer names the page's origin.
   expect(answer.headers.get('access-control-allow-origin')).toBe(page);
   expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
   const stored = (await rig.log.envelopes()).slice(before);
@@ -126,7 +126,7 @@ test('posthog: the configuration says what is served, as JSON and as a script of
   const config = await ask(`/array/${key}/config`);
   const said = await config.json();
   expect(said).toMatchObject({ token: key, supportedCompression: ['gzip', 'gzip-js'] });
-  // Whatever the account sets for them, the library loads a script for them.
+  // With any value of `surveys` the library loads a script for surveys.
   expect(said).not.toHaveProperty('surveys');
   const script = await ask(`/array/${key}/config.js`);
   expect(script.headers.get('content-type')).toContain('text/javascript');

@@ -17,13 +17,13 @@ import { idProblem, messagesIn, readId } from './translation.ts';
 import type { Arrival, Dialect, Translated, Translation } from './translation.ts';
 
 /**
- * What PostHog's libraries capture (posthog.com/docs/api/capture), measured with `posthog-node` 5.70 and `posthog-js` 1.20
- * to 1.449: one event, a list of them, or a `batch`, as JSON, gzip, or a form whose field `data` is one of these. Any of the
- * addresses takes any of the forms.
+ * What PostHog's libraries capture (posthog.com/docs/api/capture), measured with `posthog-node` 5.70 and `posthog-js`
+ * 1.20 to 1.449: one event, a list of events, or a `batch`, as JSON, gzip, or a form whose field `data` is JSON or
+ * gzip. Every address accepts all of these forms.
  */
 const document = 'posthog';
 const paths = ['/batch', '/capture', '/e', '/i/v0/e', '/track', '/engage'];
-/** Recordings, logs and metrics, which pages send only if they turn them on themselves. */
+/** Addresses of recordings, logs and metrics, which a page sends only if its own code enables them. */
 const unstoredPaths = ['/s', '/i/v1/logs', '/i/v1/metrics'];
 
 export function createPostHogRoutes(compat: CompatIntake): readonly Route[] {
@@ -100,7 +100,7 @@ export const posthogCapture: Dialect = {
 
 /**
  * Translates a PostHog event. Its distinct_id becomes our externalId, unless it equals the device's id, as browsers
- * send it for anonymous visitors: then it becomes our userId. `$identify` and `$create_alias` join two ids.
+ * send it for anonymous visitors; the id then becomes our userId. `$identify` and `$create_alias` join two ids.
  */
 function translateCapture(message: JsonObject, body: JsonObject, arrival: Arrival): Translation {
   const properties = isJsonObject(message['properties']) ? message['properties'] : {};
@@ -159,8 +159,8 @@ function translateCapture(message: JsonObject, body: JsonObject, arrival: Arriva
 }
 
 /**
- * The time of an event: by its sender's clock, or as an offset in ms before it was sent, which is about when it
- * arrived.
+ * The time of an event: by its sender's clock, or as an offset in ms before the event was sent, which is about when the
+ * event arrived.
  */
 function timeOf(message: JsonObject, sentAt: unknown, arrival: Arrival): MessageTime {
   const { timestamp, offset } = message;

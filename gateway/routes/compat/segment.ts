@@ -13,10 +13,10 @@ import type { Dialect } from './translation.ts';
 
 /**
  * What Segment's libraries send (segment.com/docs/connections/sources/catalog/libraries/server/http-api), measured with
- * `@segment/analytics-node` 3.1.0, `@segment/analytics-next` 1.84.3 and those for Python, Java and Rust: a call a path,
- * by its name or, in browsers, its first letter; `batch` and, of mobile and Java libraries, `import` with many.
- * RudderStack's libraries use the same paths under `/v1`. A browser library first requests its settings. It sends
- * metrics about itself to `m`, unless the settings disable them.
+ * `@segment/analytics-node` 3.1.0, `@segment/analytics-next` 1.84.3 and the libraries for Python, Java and Rust. Each
+ * call has a path, its name or, in browsers, its first letter. `batch` and, from mobile and Java libraries, `import`
+ * carry many calls. RudderStack's libraries use the same paths under `/v1`. A browser library first requests its
+ * settings. It sends metrics about itself to `m`, unless the settings disable them.
  */
 const document = 'segment';
 
@@ -54,7 +54,7 @@ function postRoute(
 /** Bytes of a report of a library about itself. */
 const reportBytesMax = 64 * 1024;
 
-/** Metrics of the browser library about itself: they are not kept, but without an answer it would retry. */
+/** Metrics of the browser library about itself. They are not kept, but without an answer the library would retry. */
 function metricsRoute(): PostRoute {
   const summary = 'Metrics of the browser library about itself: accepted and discarded';
   return {
@@ -101,7 +101,7 @@ function settingsRoute(admission: Admission, isSecure: boolean): GetRoute {
 }
 
 /**
- * The settings `analytics-next` asks for before it sends: without `Segment.io` among the integrations it does not
+ * The settings that `analytics-next` requests before it sends. Without `Segment.io` among the integrations it does not
  * send, and without `apiHost` it sends to Segment.
  */
 function settingsOf(

@@ -9,7 +9,7 @@ export function basicUser(authorization: string): string {
 
 const keyParameters = ['writeKey', 'api_key', 'token'] as const;
 
-/** The source key of a request: of its Authorization header, else of its body, else of its query. */
+/** The source key of a request, from its Authorization header, else from its body, else from its query. */
 export function requestKey(authorization: string, inBody: unknown, query: string): string | undefined {
   const user = authorization === '' ? '' : basicUser(authorization);
   if (user !== '') return user;

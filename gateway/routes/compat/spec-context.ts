@@ -138,11 +138,11 @@ const idsOf = (ids: unknown, agreed: boolean): [string, boolean][] =>
 const isShort = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= contextTextCharactersMax;
 
-/** Names come from libraries, so there are few names; building one again costs more than finding it here. */
+/** Cached names: libraries use few, and building a name again costs more than finding it here. */
 const prefixedNames = new Map<string, Map<string, string>>();
 const rememberedMax = 1_000;
 
-/** `device` and `advertisingId` are `device_advertising_id`. */
+/** The name of an object's member: `device` and `advertisingId` give `device_advertising_id`. */
 export function prefixed(prefix: string, name: string): string {
   let names = prefixedNames.get(prefix);
   if (names === undefined) {

@@ -23,7 +23,7 @@ export const specEventNames = {
   alias: aliasEvent,
 } as const;
 
-/** A request with one message; the path names the call. */
+/** The dialect of a request with one message; the path names the call. */
 export function specCall(call: SpecCall): Dialect {
   return {
     keyOf: ({ writeKey }) => writeKey,
@@ -32,7 +32,7 @@ export function specCall(call: SpecCall): Dialect {
   };
 }
 
-/** A request with many messages; its other members are defaults for the messages. */
+/** The dialect of a request with many messages; its other members are defaults for the messages. */
 export const specBatch: Dialect = {
   keyOf: ({ writeKey }) => writeKey,
   messagesOf: ({ batch }) => messagesIn(batch),
@@ -166,8 +166,8 @@ function group(message: JsonObject, made: (own: OwnFields) => Translated, person
 }
 
 /**
- * Two ids of one visitor. The previous one may be an anonymousId or a userId: the event has it as both, so that the
- * visitors of both ids are merged.
+ * Two ids of one visitor. The previous id may be an anonymousId or a userId, so the event has it as both, and the
+ * visitors with either are merged.
  */
 function alias(message: JsonObject, id: string | undefined, made: (own: OwnFields) => Translated): Translation {
   const previousId = readId(message, 'previousId');

@@ -6,9 +6,9 @@ const textCharactersMax = 2_000;
 
 /**
  * Traits that have a name of their own here, in lower case and without underscores: libraries write `firstName`,
- * `first_name` and `firstname` for one trait. From the reserved traits of Segment's and RudderStack's Identify calls
- * (segment.com/docs/connections/spec/identify, rudderstack.com/docs/event-spec/standard-events/identify) and further
- * names that their destinations read.
+ * `first_name` and `firstname` for one trait. They are the reserved traits of Segment's and RudderStack's Identify
+ * calls (segment.com/docs/connections/spec/identify, rudderstack.com/docs/event-spec/standard-events/identify), and
+ * further names that their destinations read.
  */
 const ownNames: ReadonlyMap<string, string> = new Map(
   Object.entries({

@@ -16,7 +16,7 @@ function translated(translation: Translation): Translated {
   return translation;
 }
 
-/** A message of a batch, which says these things beside it. */
+/** Translates a message of a batch with these other members. */
 const ofBatch = (message: JsonObject, batch: JsonObject = {}): Translated =>
   translated(specBatch.translate({ messageId: 'm', ...message }, batch, arrival));
 
@@ -56,7 +56,7 @@ test('spec: a line of an archive keeps its timestamp, and a message that was not
   };
   expect(bodyOf({ ...line, receivedAt: at(dayAgo) })['time']).toBe(dayAgo);
   expect(bodyOf({ ...line, receivedAt: at(dayAgo) }, { sentAt: at(atMs) })['time']).toBe(dayAgo);
-  // Live, the clock of the sender counts.
+  // Without a valid `receivedAt` the message is live, so its sender's clock is corrected.
   expect(bodyOf(line)['time']).toBe(atMs - 200_000);
   expect(bodyOf({ ...line, receivedAt: 'no time' })['time']).toBe(atMs - 200_000);
 });
@@ -105,7 +105,7 @@ test.each([
   const expected = { email: 'a@b.test', phone_number: '15551234567', zip: '2110' };
   expect(bodyOf(message)['userProperties']).toMatchObject({ ...expected, custom_properties: { name: 'Ada Byron' } });
   expect(ofBatch(message).identity.userProperties).toMatchObject(expected);
-  // The same where a batch says it for all of its messages.
+  // The result is the same if the batch gives the context for all of its messages.
   const { context: _context, ...bare } = message;
   expect(bodyOf(bare, { context })['userProperties']).toMatchObject(expected);
 });
@@ -327,7 +327,7 @@ const memberNames = `
   .trim()
   .split(/\s+/);
 
-// Names that mean something, with any values: what comes of them is what the payloads of this gateway may be.
+// Known names with any values: every translation must be a valid payload.
 const names = fc.constantFrom(...messageNames);
 const inner = fc.dictionary(
   fc.constantFrom(...memberNames),
@@ -383,7 +383,7 @@ test('posthog: a time is corrected by when the request was sent, which old versi
     const sentAtMs = posthogCapture.sentAtOf?.(query);
     return translated(posthogCapture.translate({ event: 'e', timestamp }, body, { ...arrival, sentAtMs })).body['time'];
   };
-  // Its clock is an hour ahead.
+  // The sender's clock is an hour ahead.
   expect(at(`ip=1&_=${atMs + 3_600_000}&ver=1.130.0`)).toBe(atMs - 60_000 - 3_600_000);
   expect(at(`_=${atMs + 3_600_000}`, { sent_at: new Date(atMs).toISOString() })).toBe(atMs - 60_000);
   for (const query of ['', '_=', '_=1', '_=now', 'a_=1795749997092']) expect(at(query)).toBe(atMs - 60_000);

@@ -11,7 +11,7 @@ import type { PlainMessage } from './plain-batch.ts';
 
 /** When a request arrived, and the rules for its events. */
 export type Arrival = {
-  /** Since the epoch. */
+  /** Ms since the epoch. */
   readonly atMs: number;
   readonly timeWindow: TimeWindow;
   /** The sender's clock when it sent the request, from the query, in ms since the epoch; undefined if it has none. */
@@ -21,7 +21,7 @@ export type Arrival = {
 /** A message of another service's library, translated into our event. */
 export type Translated = {
   readonly kind: EnvelopeKind;
-  /** Undefined: the sender gave it none. */
+  /** Undefined: the sender gave no id. */
   readonly id: string | undefined;
   readonly identity: EventIdentity;
   /** A track or identify payload. */
@@ -58,7 +58,7 @@ export type PlainSource = {
   /** The request without its messages. */
   readonly body: JsonObject;
   readonly arrival: Arrival;
-  /** The head of its event: the range of written bytes before the id, and the bytes after it. */
+  /** The head of each event: the range of written bytes before the event's id, and the bytes after the id. */
   readonly head: { readonly start: number; readonly end: number; readonly behindId: Uint8Array };
   /** The last written context, which messages with the same context reuse. */
   readonly context: WrittenContext;

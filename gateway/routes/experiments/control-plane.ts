@@ -63,8 +63,8 @@ export function connectControlPlane({ url, requestsMax, deadlineMs }: ControlPla
 const busy: ForwardResult = { kind: 'failed', reason: 'busy' };
 
 /**
- * One request and its whole, small answer. Without a stream for the body, and with a plain timer, it costs a fraction
- * of the client's own `request`.
+ * One request and its whole, small answer. Without a stream for the body, and with a plain timer, the exchange costs a
+ * fraction of the client's own `request`.
  */
 class UpstreamExchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
@@ -85,7 +85,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It got its connection after the request had ended.
+    // The connection became free after the request had ended.
     if (this.#settle === undefined) controller.abort(late);
   }
 

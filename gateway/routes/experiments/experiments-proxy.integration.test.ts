@@ -194,7 +194,7 @@ test('experiments: requests that reach their deadline, with or without a connect
     REQUEST_DEADLINE_MS: '500',
   });
   try {
-    // More than it has connections.
+    // More requests than the gateway has connections to the control plane.
     const late = await Promise.all(Array.from({ length: 80 }, () => post(assignment, {}, impatient)));
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
     isHeld = false;

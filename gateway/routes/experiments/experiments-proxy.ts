@@ -15,7 +15,7 @@ export type ExperimentsProxyOptions = {
   readonly clientAddress: ClientAddress;
 };
 
-/** The control plane's limit of a body. */
+/** The control plane's limit of a body, in bytes. */
 const bodyBytesMax = 64 * 1024;
 
 /**

@@ -43,7 +43,7 @@ function createScriptRoute({ name, path, summary }: ServedScript, { script, hash
       isForAll: true,
     });
   const forGood = reply(`public, max-age=${yearS}, immutable`);
-  // Also for a request of another build's script: the page gets this build's, and asks again after a while.
+  // Also the answer to a request for another build's script: the page gets this build's, and asks again after an hour.
   const forNow = reply(`public, max-age=${hourS}`);
   return {
     name,
@@ -57,8 +57,8 @@ function createScriptRoute({ name, path, summary }: ServedScript, { script, hash
 }
 
 /**
- * `GET /sluice/settings/{key}`: the purposes for which a page asks its visitors, and their defaults for visitors who have
- * not decided.
+ * `GET /sluice/settings/{key}`: the purposes for which a page asks its visitors' consent, and their defaults for
+ * visitors who have not decided.
  */
 export function createSnippetSettingsRoute(admission: Admission): GetRoute {
   return {

@@ -15,7 +15,7 @@ let rig: RouteRig;
 let site: Server;
 let browser: Browser;
 let shop: string;
-/** The policy and the body of pages to come. */
+/** The content security policy of the pages that are served next, by the gateway's address. */
 let policy: (gateway: string) => string;
 
 const key = testSources.web.token;
@@ -120,9 +120,9 @@ const collections = {
       ],
     }),
     ...['seen', 'sent', 'moved'].map((on) => tag(`on-${on}`, 'ImagePixel', `https://pixel.test/${on}`, on)),
-    // A browser merges requests for one image that overlap, so a script counts.
+    // A browser merges overlapping requests for one image, so a script counts the runs.
     tag('on-twice', 'CustomScript', 'window.ticks = (window.ticks || 0) + 1', 'twice'),
-    // Of an earlier build, which ran none.
+    // A type of tag from an earlier build; no markup must run.
     tag('markup', 'CustomHtml', '<b onclick="1">x</b>', 'view'),
   ],
 };
@@ -158,7 +158,7 @@ afterAll(async () => {
   await rig?.stop();
 });
 
-/** A page under a policy, and what it asked of others. */
+/** Opens a page under a policy. `asked`: the https URLs that the page requested; `said`: its console messages. */
 async function visit(
   own: typeof policy,
   path = '/',
@@ -213,7 +213,7 @@ test.each([
     if (ran.vendor) await expect.poll(() => page.evaluate('window.vendorRan'), settle).toBe(true);
     const ofScripts = await page.evaluate('[window.customRan === 1, window.vendorRan === true]');
     expect(ofScripts).toEqual([ran.custom, ran.vendor]);
-    // What a policy keeps from running is said on the console.
+    // The console names a tag that the policy keeps from running.
     expect(said.some((line) => line.includes('sluice: tag script'))).toBe(!ran.custom);
     await page.context().close();
   },
@@ -262,7 +262,7 @@ test('tags: triggers fire for what they are about, and a tag that fails stops no
   await expect
     .poll(() => asked, settle)
     .toEqual(expect.arrayContaining(['seen', 'sent', 'moved'].map((name) => `https://pixel.test/${name}`)));
-  // Once a page, though it was clicked twice; a trigger whose selector is none keeps its tag from running.
+  // Once per page, although there were two clicks. The tag of a trigger with an invalid selector never runs.
   expect(count('https://pixel.test/click?v=7&t=gold&p=/a')).toBe(1);
   expect(asked.filter((url) => /broken|\/view/.test(url))).toEqual([]);
   expect(await page.evaluate('document.querySelectorAll("b").length')).toBe(0);

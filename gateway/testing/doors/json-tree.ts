@@ -3,7 +3,7 @@
  * events are compared with this tree, not with the output of a parser.
  */
 
-/** Text that is written unchanged: a number, or text that only looks like one. */
+/** Text that is written unchanged: a number, or text that only looks like a number. */
 export class Raw {
   readonly text: string;
   constructor(text: string) {

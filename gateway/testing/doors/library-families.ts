@@ -76,7 +76,7 @@ export const specBatchFamily: DoorFamily = (random) => {
   return isZipped ? { ...found, body: gzipSync(bytes, { level: 1 }) } : perhapsCut(random, found, bytes, [400]);
 };
 
-/** `/v1/track` and the other calls, one message a request. */
+/** `/v1/track` and the other calls, one message per request. */
 export const specCallFamily: DoorFamily = (random) => {
   const call = random.pick(specCalls);
   const ofCall = specMessages.filter((message) => message instanceof Members && message.get('type') === call);
@@ -139,9 +139,7 @@ export const posthogFamily: DoorFamily = (random) => {
   return perhapsCut(random, found, bytes, [400, 401]);
 };
 
-/**
- * A list whose messages have different keys is refused, as PostHog does: each message gets only the key of the test.
- */
+/** Gives a message only the key of the test, because a list with different keys is refused, as by PostHog. */
 function withToken(message: Tree): Tree {
   if (!(message instanceof Members)) return message;
   const names = ['api_key', 'token', '$token'];

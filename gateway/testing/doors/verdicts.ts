@@ -4,8 +4,8 @@ import type { Tree } from './json-tree.ts';
 /*
  * The result of one message according to the documentation of its family, written from these pages and not from the
  * code: segment.com/docs/connections/spec and .../http-api, rudderstack.com/docs/event-spec,
- * posthog.com/docs/api/capture, and for our own payloads the contract (docs, "Ingest payloads"). `either`: the pages do
- * not say.
+ * posthog.com/docs/api/capture, and for our own payloads the contract (docs, "Ingest payloads"). `either`: the pages
+ * do not specify it.
  */
 
 export type Verdict = 'stored' | 'refused' | 'either';
@@ -95,7 +95,7 @@ const rowTexts: Readonly<Record<string, number>> = { userId: 400, externalId: 40
 const rowObjects = ['eventProperties', 'properties', 'custom_properties', 'defaultProperties'];
 const timeWindow = { oldestMs: -7 * 86_400_000, newestMs: 5 * 60_000 } as const;
 
-/** A row of `/api/v1/batch`, the payload of `/api/v1/track`, or of `/api/v1/identify`. */
+/** Verdict on a row of `/api/v1/batch`, or on the payload of `/api/v1/track` or `/api/v1/identify`. */
 export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify', nowMs: number): Verdict {
   if (!(message instanceof Members)) return 'refused';
   const { depth, keys, texts, isJson } = factsOf(message);
@@ -103,7 +103,7 @@ export function nativeVerdict(message: Tree, kind: 'row' | 'track' | 'identify',
   if (texts.some((text) => text.includes('\u0000') || text.includes(badByte))) return 'refused';
   if (depth > depthStored || keys > keysStored || writeTree(message).length > bytesStored) return 'either';
   if (texts.some((text) => ['__proto__', 'constructor', 'prototype'].includes(text))) return 'either';
-  // The contract does not say which of two fields with the same name counts.
+  // The contract does not specify which of two fields with the same name counts.
   if (new Set(message.list.map(([name]) => name)).size < message.list.length) return 'either';
   const field = (name: string): Tree | undefined => message.get(name) ?? undefined;
   if (kind !== 'identify' && !isText(field('event'), eventCharactersMax)) return 'refused';
@@ -150,7 +150,7 @@ function isNetwork(value: Tree | undefined): boolean {
   return value instanceof Members && isShort(value.get('ip')) && isShort(value.get('userAgent'));
 }
 
-/** The body of a webhook. Any JSON is stored, since the sender cannot correct it. */
+/** Verdict on the body of a webhook. Any JSON is stored, since the sender cannot correct it. */
 export function webhookVerdict(body: Tree): Verdict {
   const { depth, keys, texts, isJson } = factsOf(body);
   if (!isJson) return 'refused';

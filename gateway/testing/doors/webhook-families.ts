@@ -7,7 +7,7 @@ import { factsOf, toTree, writeTree } from './json-tree.ts';
 import type { Random } from './random.ts';
 import { webhookVerdict } from './verdicts.ts';
 
-/** Any time will do: an event outside the window gets the time of its arrival. */
+/** Any time will do, because an event outside the window gets the time of its arrival. */
 const sentAtMs = Date.parse('2026-11-27T00:00:00Z');
 const examples = providerExamples(sentAtMs).map((example) => ({ ...example, source: providerSource(example.type) }));
 const jsonExamples = examples.filter(({ contentType = 'application/json' }) => contentType === 'application/json');

@@ -15,12 +15,12 @@ export type FuzzOptions = {
   onProgress?(done: number): Promise<void>;
 };
 
-/** How often each status was answered; `none` where the connection ended without one. */
+/** Number of answers by status; `none` counts connections that ended without an answer. */
 export type FuzzAnswers = ReadonlyMap<number | 'none', number>;
 
 const clients = 32;
 const casesAtOnce = 1_000;
-/** One of this many cases is a connection that does not speak proper HTTP. */
+/** One case in this many is a connection that sends invalid HTTP. */
 const rawEvery = 25;
 
 /** Sends generated cases over kept connections; the seed decides the cases. */

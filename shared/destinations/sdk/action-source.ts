@@ -1,10 +1,7 @@
 import { textOf } from './event.ts';
 import type { SentEvent } from './event.ts';
 
-/**
- * The property names: Meta's, which other platforms copied, and RudderStack's for
- * Snap.
- */
+/** The property names: Meta's, which other platforms copied, and RudderStack's for Snap. */
 const names = ['action_source', 'actionSource', 'event_conversion_type', 'eventConversionType'] as const;
 
 /**

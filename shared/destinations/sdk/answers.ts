@@ -16,8 +16,8 @@ export function jsonAnswer({ body }: OutboundAnswer): JsonObject | undefined {
 }
 
 /**
- * The outcome of one row by the status the platform returned for it; classified like the status of
- * a whole response (RFC 9110).
+ * The outcome of a row from the status that the platform returned for the row, classified like the
+ * status of a whole response (RFC 9110).
  */
 export function outcomeOfStatus(status: number): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
@@ -43,8 +43,8 @@ const delivered: Outcome = { kind: 'delivered' };
 const codeOrField = /^[\w.$[\]-]{1,64}$/;
 
 /**
- * The outcomes of a batch in which the platform permanently refused some rows: reasons by row
- * index.
+ * The outcomes of a batch of `count` rows. `refusals` holds the reason of each permanently refused
+ * row by index; the other rows are delivered.
  */
 export function rowOutcomes(count: number, refusals: ReadonlyMap<number, string>): readonly Outcome[] {
   return Array.from({ length: count }, (_, index): Outcome => {

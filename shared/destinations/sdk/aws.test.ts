@@ -52,7 +52,7 @@ describe('AWS request', () => {
   });
 });
 
-/** Signature Version 4 as its documentation spells it out, over the headers the Authorization header names. */
+/** Computes Signature Version 4 as documented, over the headers that the Authorization header lists. */
 function signatureOf({ url, headers, body = '' }: OutboundRequest): string {
   const { host, pathname } = new URL(url);
   const names = /SignedHeaders=([^,]+)/.exec(headers['authorization'] ?? '')?.[1] ?? '';

@@ -95,7 +95,7 @@ const passing: ReadonlySet<string> = new Set([
   'serviceunavailable',
 ]);
 
-/** Throttling codes: AWS usually sends them with status 400, or beside single records. */
+/** Throttling codes. AWS usually sends them with status 400, or in the result of a single record. */
 const throttling: ReadonlySet<string> = new Set([
   'kmsthrottled',
   'kmsthrottling',
@@ -175,8 +175,8 @@ export function awsOutcome(code: string): Outcome {
 }
 
 /**
- * Classifies an error of a whole request. Undefined if the status is enough, where the response
- * has no code, or where one event of several may be the cause.
+ * Classifies an error of a whole request. Undefined if the status is enough, if the response has no
+ * code, or if one event of several may be the cause.
  */
 export function awsFailure(
   { status }: OutboundAnswer,

@@ -32,7 +32,7 @@ export function browserId(event: SentEvent, names: readonly string[]): string | 
   return findBrowserId(event, names)?.id;
 }
 
-/** An id, with the time it was first seen in ms since the epoch where that was before the event. */
+/** An id, and the time it was first seen in ms since the epoch, if that was before the event. */
 export type BrowserId = { readonly id: string; readonly atMs: number | undefined };
 
 /** Like `browserId`, with the time. */
@@ -62,12 +62,12 @@ export function findBrowserId(event: SentEvent, names: readonly string[]): Brows
 const clickDaysMax = 90;
 const dayMs = 86_400_000;
 
-/** The id of a click of the last 90 days: ad platforms attribute no conversion to an older one. */
+/** The id of a click in the last 90 days, because ad platforms attribute no conversion to an older click. */
 function freshId(click: ClickId | undefined, timeMs: number): string | undefined {
   return click !== undefined && timeMs - click.at <= clickDaysMax * dayMs ? click.id : undefined;
 }
 
-/** Most addresses have no such parameter: only an address that may have one is parsed. */
+/** Most addresses have no such parameter, so only an address that may have one is parsed. */
 function parameterOf(page: string | undefined, name: string): string | undefined {
   if (page?.includes(`${name}=`) !== true || !URL.canParse(page)) return undefined;
   return textOf(new URL(page).searchParams.get(name));

@@ -38,8 +38,8 @@ export type ClickPostbackDefinition<Declarations extends SettingDeclarations> = 
 
 /**
  * Defines a kind whose platform receives a conversion as a GET with the id of the earlier click:
- * one event a request, classified by status alone. The click id is looked up with `browserId`; an
- * event without one is refused as unfit.
+ * one event per request, classified by status alone. The click id is looked up with `browserId`; an
+ * event without a click id is refused as unfit.
  */
 export function defineClickPostback<Declarations extends SettingDeclarations>(
   definition: ClickPostbackDefinition<Declarations>,

@@ -19,7 +19,7 @@ export type CommerceItem = {
   readonly price: number | undefined;
   readonly quantity: number;
   /**
-   * The product's remaining properties. Where the event itself is the product, only those in
+   * The product's remaining properties. If the event itself is the product, only the properties in
    * `ofOneProduct`.
    */
   readonly others: JsonObject;
@@ -45,8 +45,8 @@ export type CommerceEvent = Pick<SentEvent, 'properties' | 'defaultCurrency'>;
 /**
  * Reads the properties that shops send: `value` (else `revenue`, else `total`, else the sum of the
  * products), `currency`, `order_id`, and the products in `products`, `items` or `contents`, or the
- * event itself where it is about one product. An amount that cannot be parsed counts as missing; it
- * is not replaced by the sum of the products.
+ * event itself if it is about one product. An amount that cannot be parsed counts as missing; the sum
+ * of the products does not replace it.
  */
 export function commerceOf({ properties, defaultCurrency }: CommerceEvent): Commerce {
   const items = itemsOf(properties);
@@ -96,7 +96,7 @@ export function amountOf(value: unknown): number | undefined {
 }
 
 /**
- * Separators of digit groups and decimals. Three digits after a comma are a group: no common
+ * Separators of digit groups and decimals. Three digits after a comma are a group, because no common
  * currency has three decimals.
  */
 const amountForms: readonly (readonly [form: RegExp, group: string, point: string])[] = [
@@ -130,14 +130,14 @@ function itemsOf(properties: JsonObject): readonly CommerceItem[] {
 }
 
 const ofOneProductId = ['product_id', 'productId', 'item_id', 'itemId', 'content_id', 'sku'];
-/** Further properties that describe the product where the event itself is one. */
+/** Further properties that describe the product if the event itself is the product. */
 const ofOneProduct = ['position', 'index', 'coupon', 'discount', 'affiliation'];
 
 function itemOf(product: JsonObject): CommerceItem {
   const price = firstAmount(product, itemNames.price);
   const quantity = firstNumber(product, itemNames.quantity);
-  // Platforms accept whole quantities: a fraction such as 2.5 kg becomes one piece at the price of
-  // that fraction.
+  // Platforms accept only whole quantities, so a fraction such as 2.5 kg becomes one piece at the price
+  // of that fraction.
   const isPart = quantity !== undefined && quantity > 0 && !Number.isSafeInteger(quantity);
   return {
     id: firstText(product, itemNames.id),
@@ -165,14 +165,14 @@ const itemNames = {
   quantity: ['quantity'],
 } as const;
 const allItemNames: ReadonlySet<string> = new Set(Object.values(itemNames).flat());
-/** All properties that describe the product where the event itself is one. */
+/** All properties that describe the product if the event itself is the product. */
 export const ofOneItem: readonly string[] = [...allItemNames, ...ofOneProduct];
 
 function sumOf(items: readonly CommerceItem[]): number | undefined {
   if (items.length === 0) return undefined;
   let sum = 0;
   for (const { price, quantity } of items) {
-    // Without one of the prices, the sum would be wrong.
+    // If a price is missing, the sum would be wrong.
     if (price === undefined) return undefined;
     sum += price * quantity;
   }

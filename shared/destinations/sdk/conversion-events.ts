@@ -10,8 +10,8 @@ const namesMax = 50;
 export type IsConversion = (event: OutboundEvent) => boolean;
 
 /**
- * Which events are conversions. For platforms that accept only conversions and give them no name:
- * every event they receive counts, and some are billed. Defaults to purchases.
+ * A setting that selects the conversions, for platforms that accept only conversions and give them no
+ * name: each received event counts, and some platforms bill it. Defaults to purchases.
  */
 export function conversionEvents(): Setting<IsConversion> {
   const setting = optionalText(

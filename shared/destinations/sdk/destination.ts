@@ -28,19 +28,19 @@ export type DestinationDescriptor = {
   readonly settings: readonly SettingDescriptor[];
 };
 
-/** A delivery: the event, and its mapped payload where a mapping matches. */
+/** A delivery: the event, and its mapped payload if a mapping matches. */
 export type OutboundEvent = {
   readonly resolved: ResolvedEvent;
-  /** The head of `resolved`, where it is already parsed: parsing `resolved` can then be avoided. */
+  /** The head of `resolved`, if it is already parsed, so that reading it need not parse `resolved`. */
   readonly head?: EventHead;
   /**
-   * `{"event": …, "visitor": …}` of `resolved` as stored in the log, where available: saves
-   * serializing it again.
+   * `{"event": …, "visitor": …}` of `resolved` as stored in the log, if available, so that `resolved`
+   * need not be serialized again.
    */
   readonly json?: string | undefined;
-  /** Writes the same value as bytes, without creating a string. */
+  /** Writes the value of `json` as bytes, without creating a string. */
   readonly writeJson?: ((writer: ByteWriter) => void) | undefined;
-  /** Name and properties after mapping; without a mapping the event's own. */
+  /** Name and properties after mapping; undefined if no mapping matches. */
   readonly mapped?:
     | {
         readonly eventName: string;
@@ -49,7 +49,7 @@ export type OutboundEvent = {
         readonly remake?: ((subject: Pick<ResolvedEvent, 'event' | 'visitor'>) => JsonObject) | undefined;
       }
     | undefined;
-  /** The visitor opted out by a signal: send only with the platform's limited-use fields. */
+  /** The visitor opted out by a signal, so the event is sent only with the platform's limited-use fields. */
   readonly isLimited?: boolean | undefined;
   /**
    * The visitor's grants for the consent types in the kind's facts; undefined if no purpose maps
@@ -63,9 +63,9 @@ export type OutboundEvent = {
   readonly work?: Work | undefined;
 };
 
-/** A destination's settings as functions, prepared once a revision. */
+/** A destination's settings as functions, prepared once per revision of the settings. */
 export type PreparedDestination = {
-  /** Maximum events in one request; 1 sends one request an event. */
+  /** Maximum events per request. */
   readonly batchEventsMax: number;
   /**
    * Whether the platform has a use for the event; without this function every event is sent. Other
@@ -73,12 +73,13 @@ export type PreparedDestination = {
    */
   accepts?(event: OutboundEvent): boolean;
   /**
-   * Events of different groups travel in separate requests: for platforms with several addresses.
+   * Names the group of an event. Events of different groups travel in separate requests, for platforms
+   * with several addresses.
    */
   groupOf?(event: OutboundEvent): string;
   /**
    * The platform may accept an event and ask for an earlier one of the same request to be sent
-   * again. A request then holds at most one event of a visitor, if the destination keeps order.
+   * again. A request then holds at most one event per visitor, if the destination keeps order.
    */
   readonly retriesRows?: true;
   /** Minimum ms between the starts of two requests, for platforms with a low rate limit. */
@@ -90,21 +91,21 @@ export type PreparedDestination = {
    */
   buildRequest(events: readonly OutboundEvent[], nowMs: number): OutboundRequest;
   /**
-   * Reads a response where the platform reports rows individually: one outcome an event, in order.
-   * Undefined means the status alone decides.
+   * Reads the response of a platform that reports rows individually: one outcome per event, in order.
+   * Undefined means that the status alone decides.
    */
   readAnswer?(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined;
 };
 
-/** One destination kind: a folder, and one line in the registry. */
+/** A destination kind, which has its own folder and one line in the registry. */
 export type DestinationKind = {
   readonly descriptor: DestinationDescriptor;
   /**
-   * Settings with made-up values that `prepare` accepts: for documentation and the contract test.
+   * Settings with made-up values that `prepare` accepts, for documentation and the contract test.
    */
   readonly exampleSettings: JsonObject;
   /**
-   * The platform's response when it accepts one event, where an empty 200 is not enough: for tests.
+   * The response with which the platform accepts one event, if an empty 200 does not suffice. For tests.
    */
   readonly exampleSuccess?: Pick<OutboundAnswer, 'status' | 'body'>;
   /** Properties that a test event needs for this platform to accept it, such as a click id. */
@@ -115,15 +116,15 @@ export type DestinationKind = {
    * demand: deliveries do not need it.
    */
   readonly loadPlatform: () => Promise<Platform>;
-  /** The settings that determine where requests go, by key: compared to detect a changed target. */
+  /** The request targets, by key of the setting that determines each; compared to detect a changed target. */
   addresses(settings: JsonObject): Readonly<Record<string, string>>;
   /** Warnings about valid settings, such as settings that send nothing. Needs no secrets. */
   warnings(settings: JsonObject): readonly string[];
-  /** Validates and reads the settings, and prepares. Throws SettingError naming the key. */
+  /** Validates the settings and prepares the destination. Throws SettingError naming the key. */
   prepare(settings: JsonObject): PreparedDestination;
   /**
-   * Reads the settings, and prepares deletions of people. Undefined for a platform without a known
-   * deletion interface.
+   * Reads the settings and prepares deletions of persons. Undefined if no deletion interface of the
+   * platform is known.
    */
   readonly prepareErasure?: (settings: JsonObject) => PreparedErasure;
 };
@@ -147,7 +148,7 @@ export type DestinationDefinition<Declarations extends SettingDeclarations> = Pi
 };
 
 /**
- * Makes a kind of its definition: descriptor, example and validation derive from the declared settings.
+ * Creates a kind from its definition: descriptor, example and validation derive from the declared settings.
  *
  * ```ts
  * export const examplePlatform = defineDestination({
@@ -182,7 +183,7 @@ export function defineDestination<Declarations extends SettingDeclarations>(
       capabilities: { oauth: false, listsAccounts: false, supportsRenamedEvents: true },
       settings: describeSettings(declarations),
     },
-    // Computed on demand: an example may be a key that is slow to generate.
+    // Computed on demand, because an example may be a key that is slow to generate.
     get exampleSettings() {
       return exampleOf(declarations);
     },

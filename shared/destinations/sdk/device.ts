@@ -2,7 +2,7 @@ import { numberOf, textOf } from './event.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import type { SentEvent } from './event.ts';
 
-/** The device of an app event, in the vocabulary of mobile libraries. */
+/** The device of an app event. */
 export type Device = {
   /** Undefined if the event does not name the platform, or names another one. */
   readonly platform: 'ios' | 'android' | undefined;
@@ -10,11 +10,11 @@ export type Device = {
   readonly advertisingId: string | undefined;
   /** Apple's vendor id (IDFV). */
   readonly vendorId: string | undefined;
-  /** Whether the person permits tracking by apps; undefined if the event does not say. */
+  /** Whether the person permits tracking by apps; undefined if the event does not contain the permission. */
   readonly allowsTracking: boolean | undefined;
 };
 
-/** Reads `context.device` and `context.os`, and the other names that sources use for these ids. */
+/** Reads the device from the properties and context, under the names that sources use for its ids. */
 export function deviceOf({ properties, context }: SentEvent): Device {
   const text = (...names: readonly string[]): string | undefined => {
     for (const name of names) {
@@ -39,8 +39,8 @@ export function deviceOf({ properties, context }: SentEvent): Device {
 }
 
 /**
- * The tracking permission: Apple's App Tracking Transparency status where the library sends it (3
- * is authorized), else the system's setting.
+ * The tracking permission: Apple's App Tracking Transparency status if the library sends it (3 is
+ * authorized), else the operating system's setting.
  */
 function trackingIn(context: JsonObject): boolean | undefined {
   const status = numberOf(context['device_att_tracking_status']);
@@ -53,8 +53,8 @@ function trackingIn(context: JsonObject): boolean | undefined {
 }
 
 /**
- * Whether an event happened in an app: its library says so (`channel: mobile`), or it names a phone
- * app and no page.
+ * Whether an event happened in an app: its context contains `channel: mobile`, or contains an app on
+ * iOS or Android and no page.
  */
 export function isOfApp(event: SentEvent): boolean {
   const { context } = event;

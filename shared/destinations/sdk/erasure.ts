@@ -27,7 +27,7 @@ export type ErasureEnd =
   | { readonly kind: 'done' }
   /**
    * The platform accepted the request and deletes later. `poll` checks the state by the reference;
-   * `isFinal` where the platform has no way to check.
+   * `isFinal` means that the platform offers no such check.
    */
   | { readonly kind: 'requested'; readonly reference: string | undefined; readonly isFinal?: boolean }
   | { readonly kind: 'nothing'; readonly reason: string }
@@ -72,8 +72,8 @@ export const noIdentifier = (names: string): ErasureEnd => ({
 });
 
 /**
- * Sends a request. `then` continues after a 2xx, and after a status in `absent`, which means that
- * the person is not there.
+ * Sends a request. `then` continues after a 2xx, and after a status in `absent`, with which the
+ * platform reports that it does not know the person.
  */
 export function ask(
   request: OutboundRequest,
@@ -100,8 +100,8 @@ export function ask(
 }
 
 /**
- * Runs steps in sequence: `stepOf` creates the step of an item, which continues with `next`. Ends
- * with `end`.
+ * Runs one step per item in sequence, then `end`. `stepOf` creates the step of an item, which must
+ * continue with `next`.
  */
 export function inTurn<Item>(
   items: readonly Item[],

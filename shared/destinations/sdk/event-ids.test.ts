@@ -3,7 +3,7 @@ import { eventUlid, eventUuid } from './event-ids.ts';
 
 describe('event ulid', () => {
   it('starts with the time, as the specification writes it', () => {
-    // An example of the specification's own library.
+    // The reference library's tests encode this time as 01ARYZ6S41.
     expect(eventUlid('order-1', 1_469_918_176_385)).toMatch(/^01ARYZ6S41[0-9A-HJKMNP-TV-Z]{16}$/);
   });
 

@@ -4,8 +4,8 @@ const plain = /^[\x21-\x7e]+$/;
 const keyCharactersMax = 1_024;
 
 /**
- * A key that is identical for each attempt of the same events: the event id, percent-encoded where
- * a header requires it; for several events a hash of their ids.
+ * A key that is identical for each attempt of the same events: the event id, percent-encoded if a
+ * header cannot carry it unchanged; for several events a hash of their ids.
  */
 export function idempotencyKey(eventIds: readonly string[]): string {
   const only = eventIds.length === 1 ? eventIds[0] : undefined;
@@ -24,7 +24,7 @@ const given = /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/;
 
 /**
  * The W3C trace context header of a delivery (https://www.w3.org/TR/trace-context/, version 00).
- * Continues the trace of the ingest request where it had one, else starts a trace. Derived from
+ * Continues `trace`, the ingest request's header, if it is valid, else starts a trace. Derived from
  * ids, so every attempt sends the same header.
  */
 export function traceparentOf(eventIds: readonly string[], trace: string | undefined): string {
@@ -37,8 +37,8 @@ export function traceparentOf(eventIds: readonly string[], trace: string | undef
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /**
- * A UUID for an event id, identical for each attempt: the id itself where it is a UUID, else a
- * version 8 UUID (RFC 9562) from its hash. For platforms that deduplicate by UUID.
+ * A UUID for an event id, identical for each attempt: the id itself if it is a UUID, else a version 8
+ * UUID (RFC 9562) from its hash. For platforms that deduplicate by UUID.
  */
 export function eventUuid(eventId: string): string {
   if (uuid.test(eventId)) return eventId.toLowerCase();

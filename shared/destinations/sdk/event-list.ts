@@ -5,8 +5,8 @@ import { optionalText } from './settings.ts';
 import type { Setting } from './settings.ts';
 
 /**
- * The events that a destination sends as its one conversion: for platforms that identify a
- * conversion by id, not by name. Events not listed are skipped; an empty list sends nothing.
+ * A setting for the events that a destination sends as its one conversion, for platforms that identify
+ * a conversion by id, not by name. Events not listed are skipped; an empty list sends nothing.
  */
 export function eventList(): Setting<ReadonlySet<string>> {
   const setting = optionalText(
@@ -26,14 +26,14 @@ export function eventList(): Setting<ReadonlySet<string>> {
   };
 }
 
-/** Whether the list contains an event; names match without case. */
+/** Whether the list contains an event; names match in any case. */
 export function acceptsListed(names: ReadonlySet<string>): (event: OutboundEvent) => boolean {
   return (event) => acceptsCustomerEvents(event) && names.has(outboundName(event).trim().toLowerCase());
 }
 
 /**
- * Further conversions: an id for each event, such as `Signed Up = 104013`. Names match without
- * case.
+ * A setting for further conversions: one id per event, such as `Signed Up = 104013`. Event names match
+ * in any case.
  */
 export function otherConversions(id: RegExp, placeholder: string): Setting<ReadonlyMap<string, string>> {
   const setting = pairList({

@@ -13,12 +13,12 @@ import { UnfitEventError } from './destination.ts';
 import type { OutboundEvent } from './destination.ts';
 import { withoutMembers } from './json.ts';
 
-/** The event's head, without parsing the event where possible. */
+/** The event's head, without parsing the event if possible. */
 export function outboundHead(event: OutboundEvent): EventHead {
   return event.head ?? headOf(event.resolved);
 }
 
-/** The event name to send: the mapping's where one matches, else the event's own. */
+/** The event name to send: the mapping's if one matches, else the event's own. */
 export function outboundName(event: OutboundEvent): string {
   return event.mapped?.eventName ?? outboundHead(event).name;
 }
@@ -44,7 +44,7 @@ const ownOfGroup: ReadonlySet<string> = new Set(['group_id', 'group_type', '$gro
 
 /**
  * The group in a group event of a library that follows Segment's or PostHog's specification.
- * `standardType` is the group type where the event has none.
+ * `standardType` is the group type if the event has none.
  */
 export function groupIn(properties: JsonObject, standardType: string): Group | undefined {
   const id = properties['$group_key'] ?? properties['group_id'];
@@ -58,7 +58,7 @@ export function groupIn(properties: JsonObject, standardType: string): Group | u
   };
 }
 
-/** The visitor's latest group. Where a mapping matches, only the mapped payload counts. */
+/** The id of the visitor's latest group. Undefined if a mapping matches: only the mapped payload counts then. */
 export function groupOfVisitor(event: OutboundEvent): string | undefined {
   if (mappedProperties(event) !== undefined) return undefined;
   const id = event.resolved.visitor.custom_properties['group_id'];
@@ -72,22 +72,22 @@ export function isGroup(event: OutboundEvent): boolean {
   return outboundName(event) === groupEvent;
 }
 
-/** Whether an event is an alias: it joins two ids. */
+/** Whether an event is an alias, which joins two ids. */
 export function isAlias(event: OutboundEvent): boolean {
   return outboundName(event) === aliasEvent;
 }
 
 /**
- * Whether an event is a group or alias event, not an action of the visitor. Skipped for platforms
- * without a matching call.
+ * Whether an event is a group or alias event, not an action of the visitor. Kinds skip such events if
+ * their platform has no matching call.
  */
 export function isAboutIds(event: OutboundEvent): boolean {
   return isGroup(event) || isAlias(event);
 }
 
 /**
- * An event as a kind reads it: the mapping's name and properties where a mapping matches, else its
- * own.
+ * An event as a kind reads it: with the mapping's name and properties if a mapping matches, else with
+ * its own.
  */
 export type SentEvent = {
   readonly id: string;
@@ -100,8 +100,8 @@ export type SentEvent = {
   readonly context: JsonObject;
   readonly visitor: ResolvedVisitor;
   /**
-   * The deduplication id, shared with a browser pixel: the property that the destination or common
-   * practice uses for it, else the event id.
+   * The deduplication id, shared with a browser pixel: the value of the property that the destination
+   * names, by default of the first property found in `deduplicationNames`; else the event id.
    */
   readonly deduplicationId: string;
   /** ISO 4217 currency for amounts without one; undefined if the destination has no default. */
@@ -158,14 +158,14 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /**
- * The properties that a mapping produced; undefined if none matches or where a mapping only
- * renames the event, which leaves its properties unchanged.
+ * The properties that a mapping produced; undefined if no mapping matches, or if the mapping only
+ * renames the event and leaves its properties unchanged.
  */
 export function mappedProperties({ resolved, mapped }: OutboundEvent): JsonObject | undefined {
   return mapped?.properties === resolved.event.event_properties ? undefined : mapped?.properties;
 }
 
-/** The event's properties; where a mapping matches, the mapped ones without `visitor`. */
+/** The event's properties; if a mapping matches, the mapped properties without `visitor`. */
 export function propertiesOf(event: OutboundEvent): JsonObject {
   const mapped = mappedProperties(event);
   if (mapped === undefined) return event.resolved.event.event_properties;
@@ -173,8 +173,8 @@ export function propertiesOf(event: OutboundEvent): JsonObject {
 }
 
 /**
- * The traits of an identify: the visitor's well-known fields and custom properties together. Where
- * a mapping matches, only the mapped payload counts.
+ * The traits of an identify: the visitor's well-known fields and custom properties together. If a
+ * mapping matches, only the mapped payload counts.
  */
 export function traitsOf(event: OutboundEvent): JsonObject {
   const mapped = mappedProperties(event);
@@ -184,8 +184,8 @@ export function traitsOf(event: OutboundEvent): JsonObject {
 }
 
 /**
- * The traits that the identify itself carries, without earlier ones: for platforms that merge.
- * Where a mapping matches, the whole mapped payload.
+ * The traits that the identify itself carries, without earlier traits, for platforms that merge
+ * profiles. If a mapping matches, the whole mapped payload.
  */
 export function saidTraitsOf(event: OutboundEvent): JsonObject {
   return mappedProperties(event) === undefined ? flat(event.resolved.event.event_properties) : traitsOf(event);
@@ -193,13 +193,13 @@ export function saidTraitsOf(event: OutboundEvent): JsonObject {
 
 /**
  * The context to send as properties, without device and browser ids: these go into the platform's
- * own fields. Where a mapping matches, only the mapped payload counts.
+ * own fields. Empty if a mapping matches: only the mapped payload counts then.
  */
 export function contextOf(event: OutboundEvent): JsonObject {
   return mappedProperties(event) === undefined ? withoutMembers(event.resolved.event.context, noProperties) : {};
 }
 
-/** The context without data of the sending server, which does not describe the visitor. */
+/** The context without the data of the sending server, because this data does not describe the visitor. */
 function withoutSender(context: JsonObject): JsonObject {
   return senderKey in context ? withoutMembers(context, ofSender) : context;
 }
@@ -220,7 +220,7 @@ const noProperties: ReadonlySet<string> = new Set([
   'aaid',
 ]);
 const ofVisitor: ReadonlySet<string> = new Set(['visitor']);
-/** Ids are sent in their own fields and are not traits. */
+/** Members of a visitor that are no traits, because requests have fields of their own for them. */
 const notTold: ReadonlySet<string> = new Set(['id', 'external_id', 'consent', 'ip', clickIdsProperty]);
 const ownProperties: ReadonlySet<string> = new Set(['custom_properties']);
 
@@ -230,8 +230,8 @@ function flat(visitor: JsonObject): JsonObject {
 }
 
 /**
- * The canonical event and its visitor as JSON text; with the mapping's name and properties where
- * one matches.
+ * The canonical event and its visitor as JSON text, with the mapping's name and properties if a mapping
+ * matches.
  */
 export function eventJson(outbound: OutboundEvent): string {
   const { json, mapped } = outbound;
@@ -276,7 +276,7 @@ export function eventsJsonBytes(events: readonly OutboundEvent[]): Buffer | unde
 
 const [arrayStart, separator, arrayEnd] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 const arrayFirstBytes = 64 * 1_024;
-/** A buffer that grew beyond this is replaced after its request. */
+/** A buffer that grew beyond this many bytes is replaced after its request. */
 const arrayBytesKept = 2 * 1_024 ** 2;
 let arrayWriter = new ByteWriter(arrayFirstBytes);
 
@@ -291,8 +291,8 @@ export function acceptsCustomerEvents(event: OutboundEvent): boolean {
 const dayMs = 86_400_000;
 
 /**
- * Throws UnfitEventError for an event older than the platform accepts: it would make the platform
- * refuse the whole request.
+ * Throws UnfitEventError for an event older than the platform accepts, because such an event would
+ * cause the platform to refuse the whole request.
  */
 export function checkAge(event: SentEvent, nowMs: number, daysMax: number): void {
   if (nowMs - event.timeMs > daysMax * dayMs) throw new UnfitEventError(`the event is older than ${daysMax} days`);

@@ -25,26 +25,26 @@ export type KindFacts = {
   readonly sources: readonly [string, ...string[]];
   /** Date of the last comparison with the sources, `yyyy-mm-dd`. */
   readonly checked: string;
-  /** API version of the requests, where the platform has versions. */
+  /** API version of the requests, if the platform has versions. */
   readonly version: KindVersion | 'unversioned';
   /**
-   * Why the kind skips identify, group or alias calls, in a few words, where `standardSkips` does
-   * not fit.
+   * Why the kind skips identify, group or alias calls, in a few words, if the reason differs from
+   * `standardSkips`.
    */
   readonly skips?: Readonly<Partial<Record<SkippedCall, string>>>;
   /**
-   * What users of other integrations may expect and the kind does not send, each with a reason or
-   * alternative: a clause.
+   * What users of other integrations may expect and the kind does not send: one clause per item, with a
+   * reason or an alternative.
    */
   readonly notCarried?: readonly string[];
   /**
-   * Current and former names of the platform in `integrations` of Segment and RudderStack, where
-   * they differ from the kind's id. Case, spaces, punctuation and bracketed text are ignored.
+   * Current and former names of the platform in `integrations` of Segment and RudderStack, if they
+   * differ from the kind's id. Case, spaces, punctuation and bracketed text are ignored.
    */
   readonly namesElsewhere?: readonly string[];
 };
 
-/** Identify, group and alias: calls without an action. */
+/** A call that describes a person or group and is not an action of the visitor. */
 export type SkippedCall = 'identify' | 'group' | 'alias';
 
 /** The default reason why a platform does not receive such a call. */

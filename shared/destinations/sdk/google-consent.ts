@@ -4,9 +4,9 @@ import type { SentEvent } from './event.ts';
 import { isLimited } from './limited-data-use.ts';
 
 /**
- * The event's `consent` property for ads in a Google API's values: `{ad_user_data,
- * ad_personalization}`, each `GRANTED` or `DENIED`. Both are denied where the event sets neither
- * and is for limited use. Undefined if nothing is set.
+ * Translates `ad_user_data` and `ad_personalization` of an event's `consent` property, each `GRANTED`
+ * or `DENIED`, into a Google API's words. An event for limited use that sets neither is denied both.
+ * Undefined if nothing is set.
  */
 export function googleConsent(
   event: SentEvent,

@@ -30,7 +30,7 @@ export type GoogleOAuthSettings = SettingsOf<ReturnType<typeof googleOAuthSettin
  * The grant for these settings:
  * https://developers.google.com/identity/protocols/oauth2/service-account and
  * https://developers.google.com/identity/protocols/oauth2/web-server#offline. Throws SettingError
- * where neither is complete.
+ * if neither is complete.
  */
 export function googleGrant(given: GoogleOAuthSettings, scope: string): OAuthGrant {
   const { serviceAccountKey: account, clientId, clientSecret, refreshToken } = given;

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../runtime/json.ts';
 import { SettingError } from './settings.ts';
 import { textOf } from './event.ts';
 
-/** The parts of a service account key that are used. */
+/** The members that are read from the JSON key of a service account. */
 export type ServiceAccountKey = {
   readonly projectId: string | undefined;
   readonly email: string;
@@ -30,7 +30,7 @@ const clockSkewSeconds = 60;
 
 /**
  * Reads the JSON key of a service account. Tokens are self-signed JSON Web Tokens, which Google's
- * APIs accept directly (https://google.aip.dev/auth/4111): no token request is needed. Throws
+ * APIs accept directly (https://google.aip.dev/auth/4111), so no token request is needed. Throws
  * SettingError.
  */
 export function readServiceAccount(text: string, key: string, audience: string): GoogleServiceAccount {

@@ -24,8 +24,8 @@ export function isAllowedHeaderName(name: string): boolean {
 }
 
 /**
- * Whether a header can carry the text unchanged: Latin-1 without control characters, RFC 9110
- * section 5.5.
+ * Whether a header can carry the text unchanged: Latin-1 without control characters except tab (RFC
+ * 9110 section 5.5), at most 8,192 characters.
  */
 export function isHeaderValue(text: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are what it looks for

@@ -35,7 +35,7 @@ export function postForm({ url, headers, body, events }: PostOptions & { body: F
   };
 }
 
-/** A GET whose query carries the whole payload, as for pixels and postbacks. */
+/** A GET whose query carries the whole payload, for pixels and postbacks. */
 export function getWith({ url, headers, query, events }: GetOptions): OutboundRequest {
   const parameters = formOf(query);
   const address = parameters === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
@@ -47,7 +47,7 @@ type FormMembers = Readonly<Record<string, string | number | undefined>>;
 
 type GetOptions = Omit<PostOptions, 'body'> & { readonly query: FormMembers };
 
-/** The length that servers and proxies accept in practice. */
+/** The URL length that servers and proxies accept in practice. */
 const urlCharactersMax = 8_192;
 
 function formOf(members: FormMembers): string {

@@ -8,7 +8,7 @@ import type { SentEvent } from './event.ts';
 import { knownPerson } from './person.ts';
 
 /**
- * Whether an event is for limited use: it may count as a conversion but not identify a person. Set
+ * Whether an event is for limited use, so it may count as a conversion but not identify a person. Set
  * by the property `limited_data_use` of the event (a mapping can set it) or else of the visitor's
  * `consent`. Every advertising kind sends it in the platform's own fields; a kind whose platform
  * has none skips the event.
@@ -20,8 +20,8 @@ export function isLimited({ properties, visitor }: SentEvent): boolean {
 }
 
 /**
- * Whether an event is the customer's own and for unlimited use: for advertising kinds whose
- * platform has no limited use.
+ * Whether an event is the customer's own and for unlimited use. For advertising kinds whose platform
+ * has no limited use.
  */
 export function acceptsUnlimitedEvents(event: OutboundEvent): boolean {
   return acceptsCustomerEvents(event) && !isLimited(sentEvent(event));
@@ -36,8 +36,8 @@ function isYes(value: unknown): boolean {
 
 /**
  * Meta's fields, also used by Snap: `LDU` and the law that applies. 0 lets the platform determine
- * the place from the visitor's IP address. States with a number are sent explicitly, because there
- * may be no address. https://developers.facebook.com/docs/marketing-apis/data-processing-options
+ * the place from the visitor's IP address. States with a number are sent explicitly, because the event
+ * may lack an IP address. https://developers.facebook.com/docs/marketing-apis/data-processing-options
  */
 export function dataProcessingOptions(
   event: SentEvent,

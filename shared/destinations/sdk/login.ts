@@ -19,7 +19,7 @@ export function loginSettings({ label = 'User name', example }: LoginLabels = {}
 
 type LoginLabels = {
   readonly label?: string;
-  /** For a kind whose example has a login. */
+  /** The login in the kind's example settings; undefined if the example has none. */
   readonly example?: { readonly username: string; readonly password: string };
 };
 

@@ -6,9 +6,9 @@ const listMax = 100;
 const textCharactersMax = 500;
 
 /**
- * An event's properties that have no field of their own at the platform: advertisers use them for
- * audiences and rules. Texts, numbers, booleans, and lists of these. Properties that may
- * identify a person are left out: platforms accept those only hashed, in their own fields.
+ * An event's properties for which the platform has no field; advertisers use them for audiences and
+ * rules. Only texts, numbers, booleans and lists of these are kept. Properties that may identify a
+ * person are left out, because platforms accept such properties only hashed, in fields of their own.
  */
 export function ownProperties({ properties }: SentEvent, placed: ReadonlySet<string>): JsonObject {
   const own: Record<string, unknown> = {};
@@ -26,7 +26,7 @@ export function ownProperties({ properties }: SentEvent, placed: ReadonlySet<str
 
 /**
  * The properties that carry the platform's own parameter names, unchanged. Also matches
- * `contentName` for `content_name`. Texts and numbers.
+ * `contentName` for `content_name`. Only texts and numbers are kept.
  */
 export function ownParameters<Name extends string>(
   { properties }: SentEvent,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../runtime/json.ts';
 import { textOf } from './event.ts';
 
-/** A person's first and last name; undefined where unknown. */
+/** A person's first and last name; undefined if unknown. */
 export type PersonName = { readonly firstName: string | undefined; readonly lastName: string | undefined };
 
 /**

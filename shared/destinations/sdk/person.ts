@@ -23,9 +23,9 @@ export type KnownPerson = Readonly<Record<keyof typeof namesOf, string | undefin
 /**
  * Reads the person of an event: the visitor's properties, unless the event overrides them. An event
  * overrides with an object `visitor` in its properties (as a mapping to `visitor.city` produces),
- * or with a top-level property where the name is unambiguous: `email` belongs to a person, `city`
- * may belong to a hotel. Null there (the modification Null) withholds the value. A missing first or
- * last name is taken from the visitor's full name.
+ * or with a top-level property if its name is unambiguous: `email` belongs to a person, `city` may
+ * belong to a hotel. An overriding null (the modification Null) withholds the value. A missing first
+ * or last name is taken from the visitor's full name.
  */
 export function knownPerson({ properties, visitor }: SentEvent): KnownPerson {
   const own = properties['visitor'];
@@ -46,7 +46,7 @@ export function knownPerson({ properties, visitor }: SentEvent): KnownPerson {
   return Object.fromEntries(keys.map((key) => [key, datum(key)])) as KnownPerson;
 }
 
-/** Property names of each identifier, the visitor property's first. */
+/** Property names of each identifier; the first is the name of the visitor property. */
 const namesOf = {
   email: ['email'],
   phone: ['phone_number', 'phone'],
@@ -64,8 +64,7 @@ const namesOf = {
 } as const;
 
 /**
- * The visitor properties that identify a person. A mapping to `visitor.` and one of these names
- * overrides it.
+ * The visitor properties that identify a person. A mapping to `visitor.<name>` overrides one.
  */
 export const personalProperties: readonly string[] = Object.values(namesOf).map(([name]) => name);
 
@@ -86,8 +85,8 @@ function datumOf(value: unknown): string | undefined {
 }
 
 /**
- * The id by which an ad platform distinguishes people: the customer's, else the visitor id, which a
- * browser pixel also knows. Undefined if a mapping withholds it.
+ * The id by which an ad platform distinguishes persons: the customer's user id, else the visitor id,
+ * which a browser pixel also knows. Undefined if a mapping withholds the user id.
  */
 export function matchingId(event: SentEvent): string | undefined {
   const { properties, visitor } = event;
@@ -102,8 +101,8 @@ export function hashedMatchingId(event: SentEvent): string | undefined {
 }
 
 /**
- * SHA-256 of each identifier in lower-case hex, after normalisation; undefined if it is missing
- * or invalid.
+ * SHA-256 of each identifier in lower-case hex, after normalisation; undefined if the identifier is
+ * missing or invalid.
  */
 export type HashedPerson = Readonly<Record<keyof typeof normalised | 'phone', string | undefined>>;
 
@@ -162,7 +161,7 @@ export function normaliseE164(text: string, country?: string): string | undefine
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-/** `normaliseE164` for a person's number, with the person's country where known. */
+/** `normaliseE164` for a person's number, with the person's country if it is known. */
 export function e164Of(person: Pick<KnownPerson, 'country'>): Normalise {
   const country = countryOf(person);
   return (text) => normaliseE164(text, country);
@@ -211,9 +210,9 @@ export type ContactIds = {
 const e164 = /^\+[1-9]\d{6,14}$/;
 
 /**
- * Reads the identifiers from the visitor. Only a mapping can override or withhold them: an e-mail
- * address in the original properties may belong to another person, such as one whom the visitor
- * invites.
+ * Reads the identifiers from the visitor. Only a mapping can override or withhold them, because an
+ * e-mail address in the original properties may belong to another person, such as one whom the
+ * visitor invites.
  */
 export function contactIds(event: OutboundEvent): ContactIds {
   const sent = sentEvent(event);

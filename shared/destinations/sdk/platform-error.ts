@@ -44,7 +44,7 @@ export function readPlatformError(answer: Pick<OutboundAnswer, 'status' | 'body'
   return { status, ...(code === undefined ? {} : { code }), ...(message === '' ? {} : { message }) };
 }
 
-/** Where platforms put an error, most specific first. */
+/** The members in which platforms put an error, most specific first. */
 function errorLevels(body: JsonObject): (JsonObject | string)[] {
   const { error, errors, fault, details } = body;
   const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
@@ -98,8 +98,8 @@ function messageInText(body: string): string {
 }
 
 /**
- * The part before the `@` is bounded: without a bound the search takes quadratic time on a long
- * text.
+ * The part before the `@` is bounded, because without a bound the search takes quadratic time on a
+ * long text.
  */
 export const emailInText = /[^\s"'<>@:=,;()]{1,64}@[^\s"'<>@:=,;()]{1,255}/g;
 const uuidOrHash = /\b(?:[\da-f]{8}-[\da-f-]{27}|(?=\d{0,400}[a-f])(?=[a-f]{0,400}\d)[\da-f]{12,})\b/gi;

@@ -1,4 +1,4 @@
-// Large: one table, an entry a platform.
+// Large: one table, one entry per platform.
 import { createEventNames } from './standard-events.ts';
 import type { NamedEvent, PlatformVocabulary } from './standard-events.ts';
 
@@ -32,8 +32,8 @@ const onlyItsOwn = 'skipped: the platform accepts no others';
 
 /**
  * Each platform's names of the standard events, and the request fields that carry their parameters:
- * one entry a kind, by its id. The generated documentation uses it, and a test looks for every name
- * and parameter in the kind's requests.
+ * one entry per kind, by kind id. The generated documentation uses this table, and a test checks that
+ * the kind's requests contain every name and parameter.
  */
 export const platformEvents = {
   AdobeAnalytics: {

@@ -11,7 +11,7 @@ export const sha256Hex = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
 export const sha256List = Type.Array(sha256Hex, { minItems: 1 });
 
-/** Seconds since the epoch: the bound refuses values in ms. */
+/** Seconds since the epoch. The maximum refuses values in ms. */
 export const epochSeconds = Type.Integer({ minimum: 1_000_000_000, maximum: 9_999_999_999 });
 
 /** Ms since the epoch. */
@@ -33,7 +33,7 @@ export function oneOf(...words: readonly string[]): TSchema {
 }
 
 /**
- * An object with optional members and no others: a member that the platform would ignore is a
+ * An object with optional members and no others, because a member that the platform would ignore is a
  * mistake of the kind.
  */
 export function partly(properties: TProperties): TSchema {
@@ -44,8 +44,8 @@ export function partly(properties: TProperties): TSchema {
 export const anyRows = Type.Array(Type.Unknown(), { minItems: 1 });
 
 /**
- * A person in the short names that several advertising platforms share; each value hashed, in
- * lists.
+ * A person under the short names that several advertising platforms share; each name holds a list of
+ * hashes.
  */
 export const hashedPerson = {
   em: sha256List,

@@ -24,7 +24,7 @@ export type PlatformProblem = {
   /** Field path with dots; empty for the whole request. */
   readonly field: string;
   readonly message: string;
-  /** Index of the event with the problem, from 0, where one event has it. */
+  /** Index from 0 of the row that has the problem; undefined if the whole request has it. */
   readonly row?: number;
 };
 
@@ -43,18 +43,18 @@ export type PlatformAnswers = {
   /** Every row accepted. */
   success(rows: readonly unknown[]): ScriptedAnswer;
   /**
-   * Some rows accepted. Only for a platform that reports rows; others refuse the whole request
-   * because of one row.
+   * Some rows accepted. Only for a platform that reports rows; other platforms refuse the whole
+   * request because of one row.
    */
   partial?(rows: readonly RowVerdict[]): ScriptedAnswer;
   /** No row accepted. */
   refusal(problem: PlatformProblem): ScriptedAnswer;
-  /** With the platform's own header or member for the retry delay, where it has one. */
+  /** Contains the platform's own header or member for the retry delay, if there is one. */
   readonly throttled: ScriptedAnswer;
   readonly endedToken: ScriptedAnswer;
-  /** Defaults to 413, where nothing is documented. */
+  /** Defaults to 413, for platforms that document no status. */
   readonly tooLarge?: ScriptedAnswer;
-  /** Defaults to 503, where nothing is documented. */
+  /** Defaults to 503, for platforms that document no status. */
   readonly unavailable?: ScriptedAnswer;
 };
 
@@ -85,8 +85,8 @@ export type PlatformEndpoint = {
   /** Format of the body; `text` is read by `parse` only. Form values are text. */
   readonly content: 'json' | 'form' | 'text' | 'none';
   /**
-   * Parses a form whose names are paths, or a text that is neither JSON nor a form; undefined where
-   * it is invalid.
+   * Parses a form whose names are paths, or a text that is neither JSON nor a form. Undefined if the
+   * body is invalid.
    */
   parse?(body: string): unknown;
   /** Schema of the body. Rows in lists are checked one by one, by `rows`. */
@@ -175,7 +175,7 @@ function compileJudge(endpoint: PlatformEndpoint, answers: PlatformAnswers): Jud
   const lists = (endpoint.rows ?? []).map((list) => ({ ...list, problemIn: checkOf(list.schema) }));
   const { rowsMax = Infinity, content } = endpoint;
 
-  /** The verdicts on the rows of all lists, numbered together. */
+  /** The verdicts on the rows of all lists, with one row index across the lists. */
   const judgeRows = (said: unknown, nowMs: number): RowVerdict[] => {
     const rows = lists.flatMap(({ at, problemIn, check }) => {
       const list = memberAt(said, at);
@@ -260,7 +260,7 @@ function written({ status, headers = {}, body }: ScriptedAnswer): OutboundAnswer
 
 const unreadable = Symbol('unreadable');
 
-/** The parsed body; `unreadable` where its format is wrong. */
+/** The parsed body; `unreadable` if its format is wrong. */
 function read({ content, parse }: PlatformEndpoint, body: string | undefined): unknown {
   if (content === 'none') return {};
   if (body === undefined || (content === 'text' && body === '')) return unreadable;
@@ -278,7 +278,7 @@ function half(body: string | undefined): string | undefined {
   return body?.slice(0, Math.floor(body.length / 2));
 }
 
-/** The problem with the credentials. */
+/** The problem with the credentials; undefined if they are accepted. */
 function strangerIn(
   credentials: PlatformCredentials,
   { headers }: OutboundRequest,
@@ -288,7 +288,7 @@ function strangerIn(
   if (credentials.in === 'nowhere') return undefined;
   const { name, pattern } = credentials;
   const given = { header: headers[name], query: parameters[name], body: memberAt(said, name) }[credentials.in];
-  // An unreadable body gets its own response.
+  // The caller answers an unreadable body with a refusal.
   if (credentials.in === 'body' && said === unreadable) return undefined;
   if (typeof given === 'string' && pattern.test(given)) return undefined;
   return { field: name, message: 'the credentials are missing or wrong' };
@@ -296,7 +296,7 @@ function strangerIn(
 
 type Check = (value: unknown) => PlatformProblem | undefined;
 
-/** Compiled on first use: a process uses few of its platforms. */
+/** A check whose schema is compiled on first use, because a process uses few of its platforms. */
 function checkOf(schema: TSchema | undefined): Check {
   if (schema === undefined) return () => undefined;
   let compiled: ReturnType<typeof Compile> | undefined;

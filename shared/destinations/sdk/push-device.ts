@@ -9,7 +9,7 @@ export type PushDevice = {
   readonly deviceId: string | undefined;
 };
 
-/** Lifecycle events with which app libraries send the push token; without case and separators. */
+/** Names of the lifecycle events with which app libraries send the push token, as lower-case letters only. */
 const ofApp: ReadonlySet<string> = new Set([
   'applicationinstalled',
   'applicationopened',
@@ -19,8 +19,8 @@ const ofApp: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The device that an event registers for push: an identify or app lifecycle event whose context has
- * a token. Undefined for any other event, and where the device's system is unknown.
+ * The device that an identify or app lifecycle event registers for push, if its context has a token.
+ * Undefined for any other event, and if the device's operating system is unknown.
  */
 export function pushDevice(event: SentEvent): PushDevice | undefined {
   const { context, name } = event;

@@ -4,8 +4,8 @@ import type { Setting } from './settings.ts';
 const currencyCode = matching(/^[A-Za-z]{3}$/, 'must be an ISO 4217 code such as EUR');
 
 /**
- * The default currency setting, for amounts whose event has none. `assumed` is the value where the
- * setting is empty: for platforms that require a currency, the default of the event specification
+ * The default currency setting, for events whose amounts have no currency. `assumed` is the value of
+ * an empty setting: platforms that require a currency get the default of the event specification
  * (https://segment.com/docs/connections/spec/ecommerce/v2/). Other platforms use their account's
  * currency.
  */

@@ -1,7 +1,7 @@
 import type { OutboundRequest } from './destination.ts';
 import { isJsonObject } from '../../runtime/json.ts';
 
-/** A request and its follow-up requests, with the token that the sender adds. */
+/** A request and its follow-up requests, with a placeholder for the token that the sender adds. */
 export function requestsInTurn(request: OutboundRequest): readonly OutboundRequest[] {
   const own = withToken(request);
   return own.next === undefined ? [own] : [own, ...requestsInTurn(own.next)];
@@ -14,8 +14,8 @@ function withToken(request: OutboundRequest): OutboundRequest {
 }
 
 /**
- * The members of a request and its follow-ups: a member of the second request has the prefix
- * `next.`, of the third `next.next.`; rows of a list are named by index.
+ * The members of a request and its follow-ups. The second request's members are under `next`, the
+ * third's under `next.next`; rows of a list are named by index.
  */
 export function contentInTurn(request: OutboundRequest): unknown {
   const [last, ...others] = requestsInTurn(request).map(contentOf).toReversed();

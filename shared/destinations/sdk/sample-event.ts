@@ -1,7 +1,7 @@
 import type { ResolvedEvent } from '../../contracts/events/resolved-event.ts';
 import type { DestinationKind } from './destination.ts';
 
-/** A resolved event with made-up content, for test deliveries and tests. */
+/** A resolved event with made-up content, for test deliveries and automated tests. */
 export function sampleEvent(overrides: Partial<ResolvedEvent['event']> = {}): ResolvedEvent {
   return {
     v: 1,

@@ -3,8 +3,8 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { SentEvent } from './event.ts';
 
 /**
- * The id that an event's sender set for one platform, by RudderStack's name of the platform: its
- * libraries send `[{type, id}]` in the context.
+ * The id that an event's sender set for one platform. `type` is RudderStack's name of the platform;
+ * RudderStack's libraries send `externalId: [{type, id}]` in the context.
  * https://www.rudderstack.com/docs/event-spec/standard-events/common-fields/#contextual-fields
  */
 export function senderId({ context }: Pick<SentEvent, 'context'>, type: string): string | undefined {

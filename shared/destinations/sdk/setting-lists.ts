@@ -20,8 +20,8 @@ export function nameList(declared: ListDeclaration): Setting<readonly string[]> 
 export type Pair = readonly [name: string, value: string];
 
 /**
- * Pairs such as `plan = eVar5`, separated by commas; a name may occur in several pairs. Empty where
- * the setting is missing.
+ * Pairs such as `plan = eVar5`, separated by commas; a name may occur in several pairs. Empty if the
+ * setting is missing.
  */
 export function pairList(declared: ListDeclaration & { readonly value: RegExp }): Setting<readonly Pair[]> {
   const { value, ...described } = declared;

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 import { isAllowedHeaderName, isHeaderValue } from './header-rules.ts';
 
-/** A setting as the types endpoint describes it; one of the specification's five types. */
+/** A setting as the types endpoint describes it, with one of the specification's types. */
 export type SettingDescriptor =
   | { readonly type: 'Alert'; readonly key: string; readonly label: string }
   | {
@@ -90,7 +90,7 @@ export function readSettings<Declarations extends SettingDeclarations>(
   return Object.fromEntries(values) as SettingsOf<Declarations>;
 }
 
-/** The request targets by setting key: one for each setting declared as an address. */
+/** The request targets by setting key, one for each setting declared as an address. */
 export function readAddresses(declarations: SettingDeclarations, given: JsonObject): Readonly<Record<string, string>> {
   const addresses = Object.entries(declarations).map(
     ([key, setting]) => [key, setting.addressOf?.(given[key])] as const,
@@ -124,7 +124,7 @@ type TextDeclaration = {
   readonly example?: string | (() => string);
 };
 
-/** A text setting, parsed by `parse` where given. */
+/** A text setting, parsed by `parse` if it is given. */
 export function optionalText(declared: TextDeclaration): Setting<string | undefined>;
 export function optionalText<Value>(declared: TextDeclaration, parse: Parse<Value>): Setting<Value | undefined>;
 export function optionalText(declared: TextDeclaration, parse: Parse<unknown> = asItIs): Setting<unknown> {
@@ -164,7 +164,7 @@ export function token(declared: TextDeclaration): Setting<string> {
 export function choice<Value extends string>(declared: {
   readonly label: string;
   readonly sublabel?: string;
-  /** A plain value is also its label. */
+  /** An option without a label is displayed as its value. */
   readonly options: readonly (Value | { readonly label: string; readonly value: Value })[];
   readonly fallback: Value;
   readonly example?: Value;
@@ -193,7 +193,7 @@ export function choice<Value extends string>(declared: {
   };
 }
 
-/** A boolean; false if it is missing. */
+/** A boolean; false if the setting is missing. */
 export function toggle(declared: { readonly label: string; readonly sublabel: string }): Setting<boolean> {
   return {
     describe: (key) => ({ type: 'Switch', key, ...declared, required: null, defaultValue: false }),
@@ -202,10 +202,10 @@ export function toggle(declared: { readonly label: string; readonly sublabel: st
   };
 }
 
-/** The platform's maximum events a request, and the default. */
+/** The platform's maximum of events per request, and the default. */
 export type BatchLimits = { readonly max: number; readonly fallback: number; readonly sublabel?: string };
 
-/** Events a request: a whole number, as text or number. */
+/** A setting for the events per request: a whole number, given as text or number. */
 export function batchSize({ max, fallback, sublabel }: BatchLimits): Setting<number> {
   return {
     describe: (key) => ({
@@ -230,8 +230,8 @@ export function batchSize({ max, fallback, sublabel }: BatchLimits): Setting<num
 }
 
 /**
- * An address to use instead of the platform's own: regional, a proxy, or a test server. Without a
- * trailing slash.
+ * An address to use instead of the platform's own, such as a regional address, a proxy or a test
+ * server. Read without a trailing slash.
  */
 export function optionalBaseUrl(standard: string): Setting<string | undefined> {
   const declared = {
@@ -253,7 +253,7 @@ export function readBaseUrl(text: string, key: string): string {
   return readWebUrl(text, key).replace(/\/+$/, '');
 }
 
-/** A region where a platform stores data, with its own address. */
+/** A region in which a platform stores data, and the platform's address for the region. */
 export type Region = { readonly value: string; readonly label: string; readonly url: string };
 
 /** A platform's regions; the first is the default. */

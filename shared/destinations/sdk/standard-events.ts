@@ -8,8 +8,8 @@ type StandardEventDeclaration = {
    */
   readonly label: string;
   /**
-   * Other names in common use, without case and separators: of Google Analytics 4 and of ad
-   * platforms.
+   * Other names in common use, such as those of Google Analytics 4 and of ad platforms: in lower case,
+   * without separators.
    */
   readonly aliases: readonly string[];
 };
@@ -71,7 +71,7 @@ export const standardEvents = {
     label: 'Order Completed',
     aliases: ['purchase', 'completepayment', 'completedorder'],
   },
-  // Shops send both events: an order can be placed before it is completed.
+  // Shops send Order Placed besides Order Completed, because an order can be placed before it is completed.
   placeOrder: { label: 'Order Placed', aliases: ['placedorder', 'placeanorder', 'placeorder'] },
   refund: { label: 'Order Refunded', aliases: ['refund', 'refundedorder'] },
   cancelOrder: { label: 'Order Cancelled', aliases: ['ordercanceled', 'cancelledorder', 'canceledorder'] },
@@ -128,33 +128,33 @@ export type PlatformVocabulary = {
   /** The platform's name for each event that has one. */
   readonly names: Readonly<Partial<Record<StandardEvent, string>>>;
   /**
-   * Further platform names without a standard event: an event with that name, in any spelling,
-   * keeps it.
+   * Further platform names, which correspond to no standard event. An event with such a name, in any
+   * spelling, keeps the name.
    */
   readonly others?: readonly string[];
   /** What happens to an event without a platform name, in a few words for the documentation. */
   readonly unnamed: string;
-  /** Body field of each parameter: `data[].custom_data.contents[].item_price`. */
+  /** Path of the body field that carries each parameter: `data[].custom_data.contents[].item_price`. */
   readonly parameters: Readonly<Partial<Record<StandardParameter, string>>>;
-  /** Where the platform documents them. */
+  /** Page on which the platform documents names and parameters. */
   readonly source: string;
 };
 
 /**
- * The inputs for the platform's event name: a mapped name is used only if it is a platform name.
+ * The inputs for the platform's event name. A mapped name is used only if it is a platform name.
  */
 export type NamedEvent = Pick<SentEvent, 'name' | 'isRenamed'>;
 
 /**
  * The platform's name for an event: one of the platform's names in any spelling, or the platform's
  * name for a common name (`Order Completed` is a purchase). Undefined if there is none. A mapped
- * name is not translated: it is the name the platform receives.
+ * name is not translated, because it is meant to be the name that the platform receives.
  */
 export function createEventNames({
   names: ofStandard,
   others = [],
 }: Pick<PlatformVocabulary, 'names' | 'others'>): (event: NamedEvent) => string | undefined {
-  // The platform's own names first: the same word may mean something else at another platform.
+  // The platform's own names take precedence, because a word may mean something else at another platform.
   const own = new Map([...Object.values(ofStandard), ...others].map((name) => [plain(name), name]));
   const common = new Map(
     Object.entries(standardEvents).flatMap(([standard, { label, aliases }]) => {
@@ -175,7 +175,7 @@ const common: ReadonlyMap<string, StandardEvent> = new Map(
   ),
 );
 
-/** The standard event of a common name; undefined for any other name. */
+/** The standard event that has this label or alias; undefined for any other name. */
 export function standardEventOf(name: string): StandardEvent | undefined {
   return name.length > nameCharactersMax ? undefined : common.get(plain(name));
 }

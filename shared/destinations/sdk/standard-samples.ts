@@ -15,7 +15,7 @@ export type StandardSample = {
   readonly properties: JsonObject;
 };
 
-// Every value is unique, so that a request shows where it went.
+// Every value is unique, so that a request shows which field received it.
 const product = {
   product_id: 'tea-1',
   sku: 'SKU-77',

@@ -18,8 +18,8 @@ export type SubscriptionSettings = {
 };
 
 /**
- * Only an event subscribes a person, at the moment of consent. A profile may be older than the
- * person's later choice at the platform (`decisions/identify-repeats.md`).
+ * Only an event subscribes a person, at the moment of consent. An identify does not, because its
+ * profile may be older than a choice made at the platform (`decisions/identify-repeats.md`).
  */
 export const subscriptionSettings = {
   subscribeEvents: eventNames({
@@ -71,7 +71,7 @@ export function subscriptionOf(event: OutboundEvent, settings: SubscriptionSetti
   return { action, channels: named.length > 0 ? [...new Set(named)] : standard };
 }
 
-/** `email`, `sms`, or one of a list `{channel, consented}`. */
+/** Reads `email`, `sms` or `{channel, consented}`. Undefined if consent was refused. */
 function channelOf(value: unknown): Channel | undefined {
   if (isJsonObject(value)) return value['consented'] === false ? undefined : channelOf(value['channel']);
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';

@@ -19,7 +19,7 @@ export function templateSetting(text: string, key: string): Template {
 }
 
 /**
- * The input of a setting's templates: the event, mapped where a mapping matches, and its visitor.
+ * The input of a setting's templates: the event, mapped if a mapping matches, and its visitor.
  */
 export function templateSubject({ resolved, mapped, work }: OutboundEvent): Subject {
   const { event, visitor } = resolved;
@@ -62,7 +62,7 @@ export function compileUrlTemplate(text: string, key: string): UrlTemplate {
   };
 }
 
-/** A value encoded so that it stays within its part of the URL. */
+/** Encodes a value so that it cannot leave its path segment or query parameter. */
 function percentEncode(value: unknown): string {
   const text = writeValue(value).toWellFormed();
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -75,8 +75,8 @@ function pathOf(url: string): string {
 export type BodyTemplate = (subject: Subject) => string;
 
 /**
- * Compiles a body with placeholders for its content type, so that no value can break out of its
- * position: in JSON it becomes a JSON value or part of a string, in a form it is percent-encoded,
+ * Compiles a body template as its content type requires, so that no value can break out of its
+ * position. In JSON a value becomes a JSON value or part of a string, in a form it is percent-encoded,
  * in XML and HTML it is escaped; in any other text it is inserted unchanged. Throws SettingError.
  */
 export function compileBodyTemplate(text: string, key: string, contentType: string): BodyTemplate {
@@ -93,7 +93,7 @@ export function compileBodyTemplate(text: string, key: string, contentType: stri
 }
 
 /**
- * Marks a placeholder for a whole JSON value: JSON text cannot contain this character unescaped.
+ * Marks a placeholder for a whole JSON value, because JSON text cannot contain this character unescaped.
  */
 const bareMark = '\u0000';
 const stringOrPlaceholder = /"(?:[^"\\]|\\.)*"|\{\{[^{}]*\}\}/g;

@@ -6,7 +6,7 @@ import type { Setting } from './settings.ts';
 /** The naming of traits that are sent unchanged. */
 export type TraitNames = 'own' | 'segment';
 
-/** Trait names in Segment's and RudderStack's Identify call, where ours differ. */
+/** The trait names of Segment's and RudderStack's Identify call that differ from ours, by our name. */
 const segmentNames: ReadonlyMap<string, string> = new Map([
   ['first_name', 'firstName'],
   ['last_name', 'lastName'],
@@ -32,14 +32,14 @@ export function traitNames(): Setting<TraitNames> {
 
 const ownNames: ReadonlyMap<string, string> = new Map([...segmentNames].map(([own, segment]) => [segment, own]));
 
-/** Trait names from a setting; Segment's names are translated to ours. */
+/** Trait names from a setting, and for each of Segment's names also our name. */
 export function withOwnNames(names: readonly string[]): readonly string[] {
   return [...new Set(names.flatMap((name) => [name, ownNames.get(name) ?? name]))];
 }
 
 /**
- * Traits under the names that a destination uses. A custom trait that already has such a name
- * stays.
+ * Traits under the names that a destination uses. A custom trait that already has a Segment name keeps
+ * it.
  */
 export function namedTraits(traits: JsonObject, names: TraitNames): JsonObject {
   return names === 'own' ? traits : { ...renameMembers(traits, segmentNames), ...ofSegment(traits) };

@@ -5,8 +5,8 @@ import type { SentEvent } from './event.ts';
 import { isHeaderValue } from './header-rules.ts';
 
 /**
- * Headers that identify the visitor to a platform that looks at the connection: the browser's
- * User-Agent, and the IP address in X-Forwarded-For. Unknown values are left out.
+ * Headers for a platform that identifies the visitor by the connection: the browser's User-Agent, and
+ * the IP address in X-Forwarded-For. Unknown values are left out.
  */
 export function visitorHeaders(event: SentEvent): Readonly<Record<string, string>> {
   const { userAgent } = browserContext(event);
@@ -17,7 +17,7 @@ export function visitorHeaders(event: SentEvent): Readonly<Record<string, string
   };
 }
 
-/** The visitor's IP address if it is valid, of any version unless one is required. */
+/** The visitor's IP address; undefined if it is invalid or not of the required version. */
 export function visitorIp(event: SentEvent, version?: 4 | 6): string | undefined {
   const { ip } = browserContext(event);
   const found = ip === undefined ? 0 : isIP(ip);
@@ -25,8 +25,8 @@ export function visitorIp(event: SentEvent, version?: 4 | 6): string | undefined
 }
 
 /**
- * The visitor's IP address, for platforms that identify visitors by it alone. Throws
- * UnfitEventError.
+ * The visitor's IP address, for platforms that identify visitors by the address alone. Throws
+ * UnfitEventError if `visitorIp` finds none.
  */
 export function neededIp(event: SentEvent, platform: string, version?: 4 | 6): string {
   const ip = visitorIp(event, version);

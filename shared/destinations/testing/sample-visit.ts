@@ -41,8 +41,8 @@ export const sampleVisitEvents = [
 ] as const;
 
 /**
- * One event of a visitor who arrived from an ad and bought something, with every field set. Each
- * `nth` is a different visitor.
+ * One event of a visitor who arrived from an ad and bought something, with every field set. Each value
+ * of `nth` gives a different visitor.
  */
 export function sampleVisit(timeMs: number, nth = 1, event: string = sampleVisitEvents[0]): OutboundEvent {
   const shopper = sampleShopper({

@@ -4,7 +4,7 @@ import type { DestinationKind, OutboundEvent, OutboundRequest } from '../sdk/des
 /** The time of the attempt in tests: one minute after the sample events. */
 export const attemptMs = 1_700_000_060_000;
 
-/** The request that a kind builds for events, with its example settings and the given ones. */
+/** The request that a kind builds for events, with its example settings overridden by the given settings. */
 export function requestOf(
   kind: DestinationKind,
   events: readonly OutboundEvent[],
