@@ -56,7 +56,16 @@ function eventNames(declared: {
   return { ...setting, read: (given, key) => setting.read(given, key) ?? new Set<string>() };
 }
 
-/** The opt-in or opt-out in an event; undefined for any other event. */
+/**
+ * The opt-in or opt-out in an event; undefined for any other event. The channels are those that the event names, or
+ * those of the settings, without any that its `consents` contradict: an event that says `consented: false` subscribes
+ * nobody to that channel.
+ *
+ * ```ts
+ * // Properties {"consents": [{"channel": "email", "consented": true}, {"channel": "sms", "consented": false}]}
+ * subscriptionOf(event, settings); // {action: 'subscribe', channels: ['email']}
+ * ```
+ */
 export function subscriptionOf(event: OutboundEvent, settings: SubscriptionSettings): Subscription | undefined {
   const name = outboundName(event).trim().toLowerCase();
   const action = settings.subscribeEvents.has(name)
@@ -66,15 +75,27 @@ export function subscriptionOf(event: OutboundEvent, settings: SubscriptionSetti
       : undefined;
   if (action === undefined) return undefined;
   const { channel, channels, consents } = propertiesOf(event);
-  const named = [channel, channels, consents].flat().flatMap((one) => channelOf(one) ?? []);
-  const standard: readonly Channel[] = settings.channels === 'both' ? ['email', 'sms'] : [settings.channels];
-  return { action, channels: named.length > 0 ? [...new Set(named)] : standard };
+  const given = [channel, channels, consents].flat();
+  const contradicted = new Set(given.flatMap((one) => contradictedBy(one, action)));
+  const named = new Set(given.flatMap((one) => channelsOf(one) ?? []));
+  const wanted = named.size > 0 ? [...named] : both.filter((one) => [one, 'both'].includes(settings.channels));
+  const left = wanted.filter((one) => !contradicted.has(one));
+  return left.length === 0 ? undefined : { action, channels: left };
 }
 
-/** Reads `email`, `sms` or `{channel, consented}`. Undefined if consent was refused. */
-function channelOf(value: unknown): Channel | undefined {
-  if (isJsonObject(value)) return value['consented'] === false ? undefined : channelOf(value['channel']);
+const both: readonly Channel[] = ['email', 'sms'];
+
+/** Reads `email`, `sms` or `{channel}`; undefined if no known channel is named. */
+function channelsOf(value: unknown): readonly Channel[] | undefined {
+  if (isJsonObject(value)) return channelsOf(value['channel']);
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  if (text === 'email' || text === 'e-mail') return 'email';
-  return text === 'sms' || text === 'text' ? 'sms' : undefined;
+  if (text === 'email' || text === 'e-mail') return ['email'];
+  return text === 'sms' || text === 'text' ? ['sms'] : undefined;
+}
+
+/** The channels for which `{channel, consented}` contradicts the action: all if it names no channel. */
+function contradictedBy(value: unknown, action: Subscription['action']): readonly Channel[] {
+  if (!isJsonObject(value) || value['consented'] !== (action === 'unsubscribe')) return [];
+  const { channel } = value;
+  return channel === undefined || channel === null ? both : (channelsOf(channel) ?? []);
 }

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { sampleEvent } from './sample-event.ts';
+import { subscriptionOf } from './subscriptions.ts';
+import type { Subscription, SubscriptionSettings } from './subscriptions.ts';
+
+const settings: SubscriptionSettings = {
+  subscribeEvents: new Set(['joined']),
+  unsubscribeEvents: new Set(['left']),
+  channels: 'email',
+};
+
+function read(
+  name: string,
+  properties: Readonly<Record<string, unknown>>,
+  channels: SubscriptionSettings['channels'] = 'email',
+): Subscription | undefined {
+  const resolved = sampleEvent({ event: name, event_properties: properties });
+  return subscriptionOf({ resolved }, { ...settings, channels });
+}
+
+test('subscriptions: the channels that the event names, else those of the settings', () => {
+  expect(read('Viewed', { channel: 'sms' })).toBeUndefined();
+  expect(read(' Joined ', {})).toEqual({ action: 'subscribe', channels: ['email'] });
+  expect(read('Left', {}, 'both')).toEqual({ action: 'unsubscribe', channels: ['email', 'sms'] });
+  expect(read('Joined', { channel: 'SMS' })).toEqual({ action: 'subscribe', channels: ['sms'] });
+  expect(read('Joined', { channels: ['e-mail', 'text', 'email', 'push'] })?.channels).toEqual(['email', 'sms']);
+  expect(read('Joined', { channel: 7, channels: { a: 1 }, consents: null })?.channels).toEqual(['email']);
+});
+
+const email = (consented: unknown): object => ({ channel: 'email', consented });
+const sms = (consented: unknown): object => ({ channel: 'sms', consented });
+
+test.each<readonly [properties: object, settings: SubscriptionSettings['channels'], channels: readonly string[]]>([
+  [{ consents: [email(true), sms(false)] }, 'both', ['email']],
+  [{ consents: [email(false)] }, 'email', []],
+  [{ consents: [email(false), sms(false)] }, 'both', []],
+  [{ consents: email(false) }, 'email', []],
+  [{ channel: 'email', consents: [email(false)] }, 'email', []],
+  [{ consents: [email(true), email(false)] }, 'email', []],
+  [{ consents: [{ consented: false }] }, 'both', []],
+  [{ channels: ['email', 'sms'], consents: [{ channel: null, consented: false }] }, 'both', []],
+  [{ consents: [{ channel: 'push', consented: false }] }, 'email', ['email']],
+  [{ consents: [email(undefined)] }, 'sms', ['email']],
+])('subscriptions: nobody is subscribed to a channel that was declined: %j', (properties, channels, left) => {
+  expect(read('Joined', { ...properties }, channels)?.channels ?? []).toEqual(left);
+});
+
+test.each<readonly [properties: object, channels: readonly string[]]>([
+  [{ consents: [email(false), sms(true)] }, ['email']],
+  [{ consents: [email(false), sms(false)] }, ['email', 'sms']],
+  [{ consents: [{ consented: false }] }, ['email', 'sms']],
+  [{ consents: [email(true), sms(true)] }, []],
+])('subscriptions: an opt-out takes nobody off a channel that is still wanted: %j', (properties, left) => {
+  expect(read('Left', { ...properties }, 'both')?.channels ?? []).toEqual(left);
+});
