@@ -16,7 +16,7 @@ import { findVersion, liveContent } from '../versions/version-store.ts';
 import { viewVersion } from '../versions/version-view.ts';
 import { withoutDraftExperiments } from '../draft/snapshot.ts';
 import type { Queryable } from '../../shared/visitors/visitor-statements.ts';
-import { readLoudViolations, ruleNames } from '../tracking-plan/read-violations.ts';
+import { planParts, readLoudViolations } from '../tracking-plan/read-violations.ts';
 import { findProblems } from './find-problems.ts';
 import { sumSteps, summarizeDestinations, union, urgencyOf } from './summarize-destinations.ts';
 
@@ -93,8 +93,8 @@ export async function readActivity(services: ActivityServices, accountId: string
       lastTriggeredAt: lastMs === null ? null : new Date(lastMs).toISOString(),
     };
   });
-  const names = ruleNames(live);
-  const violations = broken.map((one) => ({ ...one, name: names.get(one.rule) ?? one.rule }));
+  const parts = planParts(live);
+  const violations = broken.map((one) => ({ ...one, name: parts.get(one.rule)?.ruleName ?? one.rule }));
   const alive = [...leases.entries.values()].filter(
     ({ receivedAtMs }) => performance.now() - receivedAtMs < leaseTtlMs,
   );

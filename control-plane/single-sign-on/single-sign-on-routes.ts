@@ -76,7 +76,7 @@ async function finish(
   const challenge = readChallenge(request, secretBox, now().getTime());
   if (challenge === undefined) return leave('/sign-in?failed=over');
   try {
-    const claims = await login.finish(request.url.slice(request.url.indexOf('?')), challenge);
+    const claims = await login.finish(new URL(request.url, settings.consoleUrl).search, challenge);
     const em = storage.fork();
     const at = now();
     const users = await em.transactional((inner) => identifyUsers(inner, settings, claims, at));

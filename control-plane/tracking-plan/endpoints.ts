@@ -14,8 +14,8 @@ import { eventPosition } from '../events/event-view.ts';
 import { listRecentEvents } from '../events/recent-events.ts';
 import { liveContent, resolveSnapshot } from '../versions/version-store.ts';
 import { personalDataEndpoints } from './personal-data-endpoints.ts';
-import { readViolations, ruleNames } from './read-violations.ts';
-import type { ViolationGroup } from './read-violations.ts';
+import { planParts, readViolations } from './read-violations.ts';
+import type { PlanPart, ViolationGroup } from './read-violations.ts';
 import { compileTrial, emptyTrial, isSpent, tryPlan } from './try-plan.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description }));
@@ -31,9 +31,15 @@ const ruleId = Type.String({
   description:
     'Id of a rule or of an event of the plan, or a built-in rule: unknown-event, unknown-property, deprecated-event, too-costly.',
 });
-const ruleName = nullable(
-  Type.String({ description: 'Its name in the live version; null for a built-in rule or one that is gone.' }),
-);
+const planPart = {
+  ruleName: nullable(Type.String({ description: 'Its name; null for a built-in rule or one that is gone.' })),
+  ruleCollection: nullable(
+    Type.Enum(['dataGovernanceRules', 'dataGovernanceEvents'], {
+      description: 'Collection of the rule, or of the event of the plan; null for a built-in rule or one that is gone.',
+    }),
+  ),
+};
+const noPart = { ruleName: null, ruleCollection: null };
 const sample = Type.String({
   description:
     'The field that breaks the rule and the shape of its value, such as `event_properties.ssn: 999-99-9999`. Never a value.',
@@ -41,7 +47,7 @@ const sample = Type.String({
 
 const group = Type.Object({
   rule: ruleId,
-  ruleName,
+  ...planPart,
   event: Type.String({
     description: 'Name of the event, cut to 200 characters; `_other` for events beyond 2,000 groups an hour.',
   }),
@@ -97,13 +103,13 @@ const listViolations = defineEndpoint({
       readViolations(pool, accountId, filters, query.limit ?? 200),
       liveContent(storage.fork(), accountId),
     ]);
-    const names = ruleNames(live);
+    const parts = planParts(live);
     return {
       from: from.toISOString(),
       to: to.toISOString(),
       total: found.total,
       groupCount: found.groupCount,
-      entities: found.groups.map((one) => viewGroup(one, names)),
+      entities: found.groups.map((one) => viewGroup(one, parts)),
     };
   },
 });
@@ -156,7 +162,7 @@ const tryTrackingPlan = defineEndpoint({
     byRule: Type.Array(
       Type.Object({
         rule: ruleId,
-        ruleName,
+        ...planPart,
         action: Type.String(),
         severity: Type.Enum([...planSeverities]),
         events: events('Events that break it.'),
@@ -199,7 +205,7 @@ const tryTrackingPlan = defineEndpoint({
       if (last === undefined || records.length < page.limit) break;
       after = eventPosition(last);
     }
-    const names = ruleNames(snapshot);
+    const parts = planParts(snapshot);
     const { byRule, units: _units, ...counts } = trial;
     return {
       rules,
@@ -207,7 +213,7 @@ const tryTrackingPlan = defineEndpoint({
       isComplete: !isSpent(trial),
       byRule: [...byRule.values()]
         .toSorted((a, b) => b.events - a.events)
-        .map((one) => ({ ...one, ruleName: names.get(one.rule) ?? null })),
+        .map((one) => ({ ...one, ...(parts.get(one.rule) ?? noPart) })),
       untriedRules: [...untried],
     };
   },
@@ -241,10 +247,10 @@ function timesOf({ range, from, to }: Times, now: Date): { readonly from: Date; 
   return { from: new Date(from), to: new Date(to) };
 }
 
-function viewGroup({ firstAt, lastAt, ...one }: ViolationGroup, names: ReadonlyMap<string, string>) {
+function viewGroup({ firstAt, lastAt, ...one }: ViolationGroup, parts: ReadonlyMap<string, PlanPart>) {
   return {
     ...one,
-    ruleName: names.get(one.rule) ?? null,
+    ...(parts.get(one.rule) ?? noPart),
     firstAt: firstAt.toISOString(),
     lastAt: lastAt.toISOString(),
   };

@@ -74,9 +74,18 @@ export async function readLoudViolations(db: Queryable, accountId: string, now: 
   return rows.map((row) => ({ ...row, count: Number(row.count), since }));
 }
 
-/** Names of the rules and the events of a tracking plan, by their ids. */
-export function ruleNames({ dataGovernanceRules, dataGovernanceEvents }: Snapshot): ReadonlyMap<string, string> {
-  return new Map(
-    [...dataGovernanceRules, ...dataGovernanceEvents].map((entity) => [entity.id, textOf(entity['name'])]),
-  );
+const planCollections = ['dataGovernanceRules', 'dataGovernanceEvents'] as const;
+
+/** What an event can break: a rule, or an event of the plan. */
+export type PlanPart = { readonly ruleName: string; readonly ruleCollection: (typeof planCollections)[number] };
+
+/** The rules and the events of a tracking plan, by their ids. */
+export function planParts(snapshot: Snapshot): ReadonlyMap<string, PlanPart> {
+  const parts = new Map<string, PlanPart>();
+  for (const ruleCollection of planCollections) {
+    for (const entity of snapshot[ruleCollection]) {
+      parts.set(entity.id, { ruleName: textOf(entity['name']), ruleCollection });
+    }
+  }
+  return parts;
 }

@@ -1,4 +1,4 @@
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useScope } from '../api/accounts.ts';
@@ -30,8 +30,13 @@ function Arrived({ source, at }: { readonly source: Source; readonly at: string 
   // The view of recent events is written twice a second, so it might not have the event yet.
   const events = useRead<Page<RecentEvent>>(`/events?sourceId=${source.id}&limit=1`, { enabled: mayList });
   const event = events.data?.entities[0];
+  const { dataUpdatedAt, refetch } = events;
   const isMissing = mayList && events.isSuccess && event === undefined;
-  if (isMissing && !events.isFetching) setTimeout(() => void events.refetch(), 500);
+  useEffect(() => {
+    if (!isMissing) return undefined;
+    const timer = setTimeout(() => void refetch(), 500);
+    return () => clearTimeout(timer);
+  }, [isMissing, dataUpdatedAt, refetch]);
   const destinations = useList<Destination>('/destinations?limit=1', { enabled: useScope('destination:list') });
   return (
     <div className="note good" role="status">

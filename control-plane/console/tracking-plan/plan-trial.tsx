@@ -52,7 +52,7 @@ export function PlanTrial(): ReactElement | null {
               rows={trial.data.byRule}
               keyOf={({ rule }) => rule}
               columns={[
-                { title: 'Rule', cell: ({ rule, ruleName }) => <RuleName rule={rule} name={ruleName} /> },
+                { title: 'Rule', cell: (broken) => <RuleName {...broken} /> },
                 { title: 'Action', cell: ({ action }) => action },
                 { title: 'Severity', cell: ({ severity }) => <Severity severity={severity} /> },
                 { title: 'Events', isNumber: true, cell: ({ events }) => events.toLocaleString() },

@@ -31,12 +31,20 @@ const builtIn: Readonly<Record<string, string>> = {
 /** A rule's label: its name or, for a built-in rule, a phrase; else its id. */
 export const ruleLabel = (rule: string, name: string | null | undefined): string => name ?? builtIn[rule] ?? rule;
 
-/** A rule's label, with a link to its page unless it is built in or has no name. */
-export function RuleName({ rule, name }: { readonly rule: string; readonly name: string | null }): ReactElement {
-  const label = ruleLabel(rule, name);
-  if (builtIn[rule] !== undefined || name === null) return <span dir="auto">{label}</span>;
+type Rule = {
+  readonly rule: string;
+  readonly ruleName: string | null;
+  readonly ruleCollection: 'dataGovernanceRules' | 'dataGovernanceEvents' | null;
+};
+
+const pages = { dataGovernanceRules: 'rules', dataGovernanceEvents: 'events' };
+
+/** A rule's label, with a link to the page of the rule or of the plan's event, unless it is built in or gone. */
+export function RuleName({ rule, ruleName, ruleCollection }: Rule): ReactElement {
+  const label = ruleLabel(rule, ruleName);
+  if (ruleCollection === null) return <span dir="auto">{label}</span>;
   return (
-    <Link className="clip" dir="auto" to={`/tracking-plan/rules/${encodeURIComponent(rule)}`}>
+    <Link className="clip" dir="auto" to={`/tracking-plan/${pages[ruleCollection]}/${encodeURIComponent(rule)}`}>
       {label}
     </Link>
   );

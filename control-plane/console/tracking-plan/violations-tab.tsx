@@ -109,10 +109,10 @@ export function ViolationsTab(): ReactElement {
                 },
                 {
                   title: 'Rule',
-                  cell: ({ rule, ruleName, action }) => (
+                  cell: (violation) => (
                     <div className="stack tight">
-                      <RuleName rule={rule} name={ruleName} />
-                      <span className="hint">{action}</span>
+                      <RuleName {...violation} />
+                      <span className="hint">{violation.action}</span>
                     </div>
                   ),
                 },

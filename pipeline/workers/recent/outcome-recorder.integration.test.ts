@@ -249,6 +249,24 @@ test('outcome recorder: an outcome that the database refuses does not prevent th
   expect(await written()).toContainEqual(['e2', 'd1', 'delivered', 'ab', 1]);
 });
 
+test('outcome recorder: what was written or refused before the database failed is not written or counted again', async () => {
+  await addEvents(['e1', 'e2']);
+  let connections = 0;
+  const pool: OutcomeRecorderOptions['pool'] = Object.create(rig.pipelinePool);
+  const connect = (): Promise<unknown> => {
+    connections += 1;
+    // All, e1 with the refused one, e1, the refused one: then e2.
+    return connections === 5 ? Promise.reject(new Error('connect timeout')) : rig.pipelinePool.connect();
+  };
+  const recorder = start({ pool: Object.assign(pool, { connect }) });
+  recorder.record(outcomeOf('e1'));
+  recorder.record(outcomeOf('e1', { accountId: 'no-uuid' }));
+  recorder.record(outcomeOf('e2'));
+  await vi.waitFor(() => expect(recorder.stats().recorded).toBeGreaterThan(1), within);
+  expect(recorder.stats()).toMatchObject({ recorded: 2, refused: 1, failed_writes: 1, waiting: 0 });
+  expect(await written()).toHaveLength(2);
+});
+
 test('outcome recorder: what cannot be written is written once it can be', async () => {
   await addEvents(['e1', 'e2']);
   await rig.pool.query('alter table event_outcomes rename to event_outcomes_away');

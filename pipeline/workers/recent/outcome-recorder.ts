@@ -86,6 +86,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
   };
 
   const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    const unfinished = new Set(batch);
     try {
       await isolateRefused(
         batch,
@@ -96,17 +97,19 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
           );
           counts.recorded += known.size;
           some.forEach((note, index) => {
+            unfinished.delete(note);
             if (!known.has(index)) miss(note);
           });
         },
-        () => {
+        (note) => {
+          unfinished.delete(note);
           counts.refused += 1;
         },
       );
     } catch {
-      // The database is unavailable: written outcomes are only written again.
+      // The database is unavailable.
       counts.failed_writes += 1;
-      for (const note of batch) putBack(note);
+      for (const note of unfinished) putBack(note);
     }
   };
 

@@ -40,6 +40,33 @@ test('ownership: a reader that has lost its consumer ends, and is never current 
   expect([ownership.isCurrent, state.isClosed, ends]).toEqual([false, true, ['ended']]);
 });
 
+test('ownership: a closed reader gets the server’s word or its error, and never takes the close for a confirmation', async () => {
+  const answers = [
+    () => Promise.reject(new Error('no answer')),
+    () => Promise.resolve(),
+    () => Promise.reject(new ConsumerTakenError('taken over')),
+  ];
+  const { ownership, state, clock } = open(() => answers.shift()?.() ?? Promise.reject(new Error('asked too often')));
+  state.close();
+  clock.ms = 2_000;
+  await expect(ownership.confirm()).rejects.toThrow('no answer');
+  expect(ownership.isCurrent).toBe(false);
+  await ownership.confirm();
+  expect(ownership.isCurrent).toBe(true);
+  clock.ms = 4_000;
+  await expect(ownership.confirm()).rejects.toThrow(ConsumerTakenError);
+  expect(answers).toEqual([]);
+});
+
+test('ownership: a reader that is closed while its question waits for an answer does not ask without end', async () => {
+  const { ownership, state, clock } = open(() => {
+    state.close();
+    return Promise.reject(new Error('no answer'));
+  });
+  clock.ms = 2_000;
+  await expect(ownership.confirm()).rejects.toThrow('no answer');
+});
+
 test('run state: a paused reader stays paused though it waits, and nothing opens a closed one again', () => {
   const { state, ends } = open(() => Promise.resolve());
   state.pause();

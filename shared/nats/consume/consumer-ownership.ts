@@ -44,8 +44,9 @@ export class ConsumerOwnership {
   }
 
   /**
-   * Asks the server if ownership is uncertain. If ownership is lost, ends the reader and throws ConsumerTakenError. If
-   * the reader is closed first, resolves without an answer, and `isCurrent` stays false.
+   * Asks the server if ownership is uncertain, and resolves only once the server has confirmed it. If ownership is
+   * lost, ends the reader and throws ConsumerTakenError. Throws the server's error if it cannot be asked and the reader
+   * is closed; an open reader asks again.
    */
   confirm(): Promise<void> {
     const { takenOver } = this.#state;
@@ -57,7 +58,7 @@ export class ConsumerOwnership {
   }
 
   async #ask(): Promise<void> {
-    while (!this.#state.isClosed) {
+    for (;;) {
       try {
         await this.#control.confirm();
         this.#lookedAtMs = this.#now();
@@ -68,6 +69,7 @@ export class ConsumerOwnership {
           this.#state.lose(error);
           throw error;
         }
+        if (this.#state.isClosed) throw error;
         await wait(retryDelayMs);
       }
     }

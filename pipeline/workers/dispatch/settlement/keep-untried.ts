@@ -32,20 +32,13 @@ export type KeepUntried = (untried: Untried) => Promise<void>;
 /** Stores events without an attempt. */
 export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
   return async (untried) => {
-    const { deadLetters, counts } = options;
     switch (untried.kind) {
       case 'unreadable line': {
-        counts.dead_letters += 1;
-        counts.dead_letters_unreadable += 1;
         const data = typeof untried.data === 'string' ? Buffer.from(untried.data) : untried.data;
-        const isKept = await deadLetters.addUnreadable(data, 'not a resolved event this build knows');
-        if (!isKept) recordSkipped(options, 'dead_letters_full', Date.now());
-        return;
+        return keepUnreadable(options, data, 'not a resolved event this build knows');
       }
       case 'unreadable frame':
-        if (!(await deadLetters.addUnreadable(untried.data, untried.problem)))
-          recordSkipped(options, 'dead_letters_full', Date.now());
-        return;
+        return keepUnreadable(options, untried.data, untried.problem);
       case 'gone':
         recordSkipped(options, 'event_removed', untried.receivedAtMs);
         // The event's name is lost with the event.
@@ -57,6 +50,13 @@ export function createKeepUntried(options: KeepUntriedOptions): KeepUntried {
         return keepEvent(options, untried);
     }
   };
+}
+
+async function keepUnreadable(options: KeepUntriedOptions, data: Uint8Array, problem: string): Promise<void> {
+  options.counts.dead_letters += 1;
+  options.counts.dead_letters_unreadable += 1;
+  const isKept = await options.deadLetters.addUnreadable(data, problem);
+  if (!isKept) recordSkipped(options, 'dead_letters_full', Date.now());
 }
 
 const nameless = { name: otherRow, sourceId: otherRow };
