@@ -146,7 +146,7 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     share: fromEnv(
       {
         ACCOUNT_COSTLY_PERCENT: count(
-          'Percentage of the time that publishing, replays and their cancelling may use for one account; beyond it they wait, and a request that would wait for over 10 seconds gets a 429 with Retry-After',
+          'Percentage of time that may be spent on publishing, starting replays and cancelling replays for one account. Beyond it, such requests wait; one that would wait for over 10 seconds gets a 429 with Retry-After',
           20,
           { unit: '%', maximum: 100 },
         ),
