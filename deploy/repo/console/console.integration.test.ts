@@ -908,7 +908,7 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await page.getByLabel('With this mapping', { exact: true }).getByText(hash).waitFor();
   expect(await page.getByLabel('Without this mapping', { exact: true }).getByText(hash).count()).toBe(0);
   await page.getByLabel('Send only the properties listed above').check();
-  await waitForText(page, 'Left out of the event in the preview: ');
+  await waitForText(page, 'Left out of the previewed event: ');
   expect(await findBarriers(page)).toEqual([]);
   await page.getByRole('link', { name: 'Destinations', exact: true }).click();
   await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
