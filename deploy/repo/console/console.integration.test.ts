@@ -810,7 +810,7 @@ test('privacy: a person is found by e-mail, erased once that was typed, and the 
   await press('Find');
   await waitForText(page, 'customer-radia');
   await press('Erase');
-  const erase = page.getByRole('button', { name: 'Erase for good' });
+  const erase = page.getByRole('button', { name: 'Erase permanently' });
   expect(await erase.isDisabled()).toBe(true);
   await page.getByLabel('Type erase to confirm').fill('erase');
   await erase.click();
