@@ -20,7 +20,10 @@ const program = new Command('compare-kinds')
     'Compares payloads that another service sent to platforms with what is sent here for the same events, member by ' +
       'member. Exit: 0 all are the same, 1 something differs, 2 lines could not be compared.',
   )
-  .argument('<file>', 'one JSON object per line: {kind, settings?, person?, before?, event, expected, at?}; - is standard input')
+  .argument(
+    '<file>',
+    'one JSON object per line: {kind, settings?, person?, before?, event, expected, at?}; - is standard input',
+  )
   .option('--only-expected', 'do not report members that are sent here and were not recorded')
   .option(
     '--ignore <path>',

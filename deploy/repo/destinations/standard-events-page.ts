@@ -44,7 +44,7 @@ function section(id: string, { names, others = [], parameters, unnamed, source }
     ...(named.length === 0 ? [] : ['| Event | Sent as |', '| --- | --- |', ...named, '']),
     ...(others.length === 0
       ? []
-      : [`The platform’s own names beside these: ${others.map((name) => `\`${name}\``).join(', ')}.\n`]),
+      : [`Also the platform’s own names: ${others.map((name) => `\`${name}\``).join(', ')}.\n`]),
     ...(told.length === 0 ? [] : ['| Value | Field of the request |', '| --- | --- |', ...told, '']),
   ];
 }
