@@ -13,7 +13,7 @@ its order from \`order_id\`; its products from \`products\`, \`items\` or \`cont
 a search from \`query\` or \`search_term\`.
 
 An event with the property \`limited_data_use\` (a mapping may set it), or whose visitor has \`consent.limited_data_use\`, is sent to
-advertising platforms for limited use, by the setting that each has for it: LDU of Meta, Snap and Reddit, TikTok's \`limited_data_use\`,
+advertising platforms for limited use, in their own terms: LDU of Meta, Snap and Reddit, TikTok's \`limited_data_use\`,
 Pinterest's \`opt_out\` with LDP, Google's denied \`consent\`. LinkedIn has none, and is not sent the event.
 `;
 
