@@ -43,7 +43,7 @@ export const { variables: eventStreamsEnv, read: readEventStreamSettings } = def
   streamsOfAccountMax: fromEnv(streams, (env) => Math.ceil(env.EVENT_STREAMS_MAX / 4)),
   keepAliveMs: fromEnv({
     EVENT_STREAM_KEEP_ALIVE_MS: count(
-      'How often a live view sends a keep-alive for proxies, and checks that its key or session is still valid',
+      'How often a live view sends a keep-alive for proxies, and checks that its key (and its session, if any) is still valid',
       15_000,
       { unit: 'ms', minimum: 1_000 },
     ),

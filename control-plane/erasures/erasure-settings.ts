@@ -13,7 +13,7 @@ export const { variables: erasuresEnv, read: readErasureSettings } = defineSetti
   }),
   forwardAfterMs: fromEnv({
     ERASURE_FORWARD_AFTER_MS: count(
-      'Time from the request for an erasure until destinations are first asked to delete the visitor. Must be longer than a request in flight may take (DISPATCH_TOTAL_TIMEOUT_MS)',
+      'Time from the request for an erasure until destinations are first asked to delete the visitor. Keep it longer than a request in flight may take (DISPATCH_TOTAL_TIMEOUT_MS)',
       60_000,
       { unit: 'ms', minimum: 0 },
     ),
