@@ -19,7 +19,7 @@ export function whyWaiting({ sending, backlog }: DestinationNow): string {
   if (waitingFrames > 0)
     return `Not read yet: ${countOf(waitingFrames, 'batch', 'batches')} in the log wait for this destination.`;
   if (retryingFrames > 0)
-    return `It may wait for an earlier event of its visitor: ${countOf(retryingFrames, 'batch', 'batches')} wait for a retry.`;
+    return `The event may wait for an earlier event of its visitor: ${countOf(retryingFrames, 'batch', 'batches')} wait for a retry.`;
   return 'No events wait for this destination. The outcome was not recorded: a busy account keeps only a sample.';
 }
 

@@ -243,7 +243,7 @@ function timesOf({ range, from, to }: Times, now: Date): { readonly from: Date; 
     return { from: new Date(now.getTime() - rangeMs[range ?? '24h']), to: now };
   }
   if (from === undefined || to === undefined)
-    throw badRequest(`${from === undefined ? 'from' : 'to'} is required with the other`);
+    throw badRequest(`${from === undefined ? 'from' : 'to'} is required: from and to must be given together`);
   if (range !== undefined) throw badRequest('range must be left out if from and to are given');
   if (Date.parse(from) >= Date.parse(to)) throw badRequest('from must be before to');
   return { from: new Date(from), to: new Date(to) };
