@@ -146,7 +146,8 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Cache memory',
-        description: 'Bytes used, and the limit. If the cache is full and hits are few, raise PIPELINE_VISITOR_CACHE_BYTES_MAX.',
+        description:
+          'Bytes used, and the limit. If the cache is full and hits are few, raise PIPELINE_VISITOR_CACHE_BYTES_MAX.',
         kind: 'timeseries',
         unit: 'bytes',
         queries: [
