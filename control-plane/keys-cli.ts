@@ -10,21 +10,21 @@ import type { CommandContext, CreateOptions } from './keys/commands.ts';
 import { scopeNames } from './keys/scopes.ts';
 
 // Manages API keys from a shell that reaches the database: the first key of an installation, or a new key after all were lost.
-const account = new Option('--account <id or name>', 'the account; may be left out where there is only one');
+const account = new Option('--account <id or name>', 'the account; optional if there is only one');
 const json = jsonOption();
 type Common = { readonly account?: string; readonly json?: true };
 
 const program = new Command('keys').description('API keys of the configuration interface');
 program
   .command('create')
-  .description('make a key and print it; it is not shown again')
+  .description('create a key and print it; it is not shown again')
   .requiredOption('--name <name>', 'its purpose')
   .requiredOption(
     '--scopes <scopes>',
     'comma separated: destination:list,version:publish, or all; `keys scopes` lists them',
   )
   .option('--expires <time>', 'how long it is valid: 12h, 90d, or a date such as 2027-01-31')
-  .option('--new-account <name>', 'make an account of this name and a key for it')
+  .option('--new-account <name>', 'create an account with this name, and a key for it')
   .addOption(account)
   .addOption(json)
   .action((options: CreateOptions & Common) => run(options, (context) => createKeyCommand(context, options)));
@@ -36,7 +36,7 @@ program
   .action((options: Common) => run(options, (context) => listKeysCommand(context, options.account)));
 program
   .command('revoke <key>')
-  .description('end a key, named by its id or its prefix slk_…')
+  .description('revoke a key, named by its id or its prefix slk_…')
   .addOption(account)
   .addOption(json)
   .action((key: string, options: Common) => run(options, (context) => revokeKeyCommand(context, key, options.account)));

@@ -15,30 +15,30 @@ export const controlPlaneMetrics = {
   ),
   refusedConnections: counter(
     'sluice_control_plane_refused_connections_total',
-    'Connections refused because the limit of open connections, in all or of one address, was reached',
+    'Connections refused because the limit of open connections was reached, in total or for one address',
   ),
   refusedRequests: counter(
     'sluice_control_plane_refused_requests_total',
-    'Requests refused with a 429 because too many were in flight: of their account, or of their address before their key was looked up',
+    'Requests refused with a 429 because too many were in flight, by share: account, or address (before their key was looked up)',
     ['share'],
   ),
   waitingRequests: gauge(
     'sluice_control_plane_waiting_requests',
-    'Requests that wait for others of their account, or of their address, by share: account, address',
+    'Requests that wait for other requests of their account or address, by share: account, address',
     ['share'],
   ),
   refusedExperiments: counter(
     'sluice_experiment_refused_total',
-    'Requests for experiments refused by the rate limit of their account (429): lookups, assignments, impressions or work; page: because one page costs too much work (400)',
+    'Requests for experiments refused, by cost: lookups, assignments, impressions or work (rate limit of the account, 429), or page (the check of one page costs too much work, 400)',
     ['cost'],
   ),
   unstoredAssignments: counter(
     'sluice_experiment_unstored_assignments_total',
-    'Assignments that were answered and not stored, because their account is at its limit',
+    'Assignments that were answered but not stored, because their account has reached its limit',
   ),
   refusedLogins: counter(
     'sluice_control_plane_refused_keys_total',
-    'Requests whose API key was refused: malformed, unknown, wrong-secret, revoked, expired, or not-looked-up since too many of its address were refused',
+    'Requests whose API key was refused, by reason: malformed, unknown, wrong-secret, revoked, expired, or not-looked-up (too many keys of its address were refused)',
     ['reason'],
   ),
   isLeader: gauge('sluice_config_leader', '1 in the control plane that moves published versions to the log, else 0'),
@@ -60,7 +60,7 @@ export const controlPlaneMetrics = {
   ),
   dueErasures: gauge(
     'sluice_erasure_destinations_due',
-    'Such destinations by deadline: soon (within seven days) or overdue',
+    'Destinations that have not deleted an erased visitor yet, by deadline: soon (within seven days, or a quarter of ERASURE_DEADLINE_MS if that is shorter) or overdue',
     ['when'],
   ),
   tests: counter('sluice_destination_tests_total', 'Tests of destinations, by result', ['outcome']),

@@ -12,10 +12,10 @@ type Options = { readonly json?: true };
 
 const program = new Command('reseal')
   .description(
-    'Seals again with SECRETS_KEY and SOURCE_SECRETS_KEY what other keys sealed: the third step of ' +
-      'deploy/runbook/rotate-secrets-key.md. Exit: 1 where neither key opens some secrets, which stay as they are.',
+    'Seals secrets again, with SECRETS_KEY and SOURCE_SECRETS_KEY, if other keys sealed them: the third step of ' +
+      'deploy/runbook/rotate-secrets-key.md. Exit: 1 if neither key opens some secrets, which stay as they are.',
   )
-  .addOption(jsonOption('for programs: one JSON a line, the sum last'))
+  .addOption(jsonOption('for programs: one JSON object per line, the total last'))
   .action((options: Options) => runCommand('reseal', () => reseal(options)));
 
 await runProgram(program);

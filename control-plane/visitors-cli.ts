@@ -20,7 +20,7 @@ program
     'list the visitors with more than one externalId: people who were merged by an alias or by an earlier version. ' +
       'Each line has visitor id, creation time, externalIds',
   )
-  .option('--account <id or name>', 'the account; may be left out where there is only one')
+  .option('--account <id or name>', 'the account; optional if there is only one')
   .option('--limit <number>', 'visitors listed at most', readLimit, 1_000)
   .addOption(jsonOption())
   .action(list);
@@ -32,7 +32,7 @@ program
       'names the columns: userId, externalId, email; others are skipped',
   )
   .argument('<file>', 'the file, in UTF-8')
-  .option('--account <id or name>', 'the account; may be left out where there is only one')
+  .option('--account <id or name>', 'the account; optional if there is only one')
   .option('--reference <text>', 'your own name for the list; it is kept')
   .addOption(jsonOption())
   .action(suppress);

@@ -7,7 +7,7 @@ export const stepMs = 400;
 /** Ends the gateway, because it can accept no event without a connection to the log. Its supervisor restarts it. */
 export async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
-  logger.fatal({ err: error }, 'the connection to the log is closed for good');
+  logger.fatal({ err: error }, 'the connection to the log is permanently closed');
   await endProcess('log closed', scope);
 }
 

@@ -30,7 +30,7 @@ const masksPersonalData = Type.Boolean({
 
 const approvalNeeded = Type.Boolean({
   description:
-    'Whether a version goes live only after a key or user other than its author has approved it. This also holds for a roll back ' +
+    'Whether a version goes live only after a key or user other than its author has approved it. This also holds for a rollback ' +
     'and for the platform library. A key counts as the user that created it. Not versioned: a change takes effect immediately.',
 });
 

@@ -41,8 +41,8 @@ export function changeIdentity(
   }
   if (!isSafePriority(identity.priority)) {
     throw badRequest(
-      'identity.priority: externalId must come before userId. Several people use one device, so the events of the ' +
-        'second person to sign in would go to the first',
+      'identity.priority: externalId must come before userId. Several people may share a device, and the ' +
+        'events of the second person to sign in would go to the first',
     );
   }
   const names = Object.keys(identity) as (keyof IdentitySettings)[];

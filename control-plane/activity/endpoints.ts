@@ -109,7 +109,7 @@ const activityReply = Type.Object({
   ),
   resolveLagMs: Type.Array(nullable(Type.Number({ minimum: 0 })), {
     description:
-      'The longest wait of an event before it was resolved, in ms, step by step; null if no pipeline measured it.',
+      'The longest wait of an event before it was resolved, in ms, per step; null if no pipeline measured it.',
   }),
   gateways: { ...count, description: 'Gateways that are alive.' },
   pipelines: { ...count, description: 'Pipelines that are alive.' },
@@ -170,7 +170,7 @@ const top = Type.Optional(
     maximum: 100,
     description:
       'Maximum number of problems, of destinations (the most urgent first) and of sources (the busiest first). Default: ' +
-      'no maximum; with thousands of destinations the reply has megabytes.',
+      'no maximum; with thousands of destinations, the reply is several megabytes long.',
   }),
 );
 

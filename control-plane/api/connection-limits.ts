@@ -11,7 +11,7 @@ export type ConnectionLimits = {
 
 const connections = {
   CONTROL_PLANE_CONNECTIONS_MAX: count(
-    "Connections of clients, a tenth of them of one address that is not in TRUSTED_PROXIES; more are refused. Below the process's limit of open files",
+    "Open client connections; more are refused. One address that is not in TRUSTED_PROXIES may have a tenth of them. Keep this below the process's limit of open files",
     5_000,
   ),
 };

@@ -33,7 +33,7 @@ export type StreamReader = {
 
 const streams = {
   EVENT_STREAMS_MAX: count(
-    'Pages that may follow events or figures live at a time, over all accounts; a quarter of them of one account',
+    'Live views (of events or figures) that may be open at a time, over all accounts; one account may have a quarter of them',
     200,
   ),
 };
@@ -43,7 +43,7 @@ export const { variables: eventStreamsEnv, read: readEventStreamSettings } = def
   streamsOfAccountMax: fromEnv(streams, (env) => Math.ceil(env.EVENT_STREAMS_MAX / 4)),
   keepAliveMs: fromEnv({
     EVENT_STREAM_KEEP_ALIVE_MS: count(
-      'How often a live stream sends a keep-alive for proxies, and checks that its key and its session still hold',
+      'How often a live view sends a keep-alive for proxies, and checks that its key (and its session, if any) is still valid',
       15_000,
       { unit: 'ms', minimum: 1_000 },
     ),

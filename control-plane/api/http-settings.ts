@@ -6,7 +6,7 @@ import { optionalSecret, optionalText, port, text } from '../../shared/runtime/v
 
 const tls = {
   CONTROL_PLANE_TLS_CERT: optionalText(
-    'Certificate chain, in PEM: with it and the key the API speaks TLS, and only TLS. The metrics port stays plain',
+    'Certificate chain, in PEM. With the chain and its key set, the API accepts only TLS. The metrics port does not use TLS',
     { pattern: '-----BEGIN CERTIFICATE-----', needs: 'CONTROL_PLANE_TLS_KEY' },
   ),
   CONTROL_PLANE_TLS_KEY: optionalSecret('The key of CONTROL_PLANE_TLS_CERT, in PEM', {
@@ -48,7 +48,7 @@ export function httpsServerFactory(tls: TlsTexts, requestTimeoutMs: number): (ha
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new TlsTextsError(
-        `using CONTROL_PLANE_TLS_CERT and CONTROL_PLANE_TLS_KEY (with CONTROL_PLANE_TLS_PASSPHRASE where the key is encrypted): ${reason}`,
+        `using CONTROL_PLANE_TLS_CERT and CONTROL_PLANE_TLS_KEY (with CONTROL_PLANE_TLS_PASSPHRASE if the key is encrypted): ${reason}`,
         { cause: error },
       );
     }

@@ -146,7 +146,7 @@ export const { variables: requestLimitsEnv, read: readRequestLimitSettings } = d
     share: fromEnv(
       {
         ACCOUNT_COSTLY_PERCENT: count(
-          'Percentage of the time that publishing, replays and their cancelling may use for one account; beyond it they wait, and a request that would wait for over 10 seconds gets a 429 with Retry-After',
+          'Percentage of time that costly requests (publishing, replays, releasing quarantined events, rotating source keys, trials and counts of recent events) may take for one account. Beyond it, such requests wait; a request that would wait for over 10 seconds gets a 429 with Retry-After',
           20,
           { unit: '%', maximum: 100 },
         ),
@@ -175,7 +175,7 @@ export function createAccountLimits({ runningMax, requestsMax, costly }: Request
       ...costly,
       refusal: (retryAfterS) =>
         tooMany(
-          `publishing and replays have used the time budget of the account, try again in ${retryAfterS} s`,
+          `costly requests, such as publishing and replays, have used the time budget of the account, try again in ${retryAfterS} s`,
           retryAfterS,
         ),
     },

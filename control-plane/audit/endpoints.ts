@@ -10,7 +10,7 @@ const entry = Type.Object({
   actorKind: nullable(
     Type.String({
       description:
-        '`key`, `user`, or `tool` (a command, or a service at its start); null: recorded by a version without users.',
+        '`key`, `user`, or `tool` (a command, or a service at its start); null: recorded by a version of Sluice that had no users.',
     }),
   ),
   actorId: Type.String({ description: 'Id of the API key or the user.' }),
@@ -36,8 +36,10 @@ export const auditEndpoints = [
       ...pageQuery,
       action: Type.Optional(Type.String({ maxLength: 100 })),
       actorId: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the API key or the user.' })),
-      from: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries of this time or later.' })),
-      to: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries before this time.' })),
+      from: Type.Optional(
+        Type.String({ format: 'date-time', description: 'Only entries recorded at this time or later.' }),
+      ),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries recorded before this time.' })),
       collection: Type.Optional(Type.String({ maxLength: 100 })),
       entityId: Type.Optional(Type.String({ maxLength: 250 })),
       visitorId: Type.Optional(

@@ -94,6 +94,6 @@ async function keyedVisitor(em: EntityManager, id: string): Promise<string> {
   const [row] = await em.execute<{ keyed: string }[]>(`select encode(erasure_hash_of(?), 'hex') as keyed`, [
     hashedVisitor(id),
   ]);
-  if (row === undefined) throw new Error('hashing the id of a visitor: PostgreSQL answered no row');
+  if (row === undefined) throw new Error('hashing the id of a visitor: PostgreSQL returned no row');
   return row.keyed;
 }

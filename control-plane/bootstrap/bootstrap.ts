@@ -28,7 +28,7 @@ import { demoUrl, moveDemoDestination } from './demo-destination.ts';
 export const { variables: bootstrapEnv, read: readBootstrapSettings } = defineSettings({
   file: fromEnv({
     BOOTSTRAP_FILE: optionalText(
-      'On an empty database: where to write the first credentials. Nothing is made without it',
+      'File for the credentials of the account that is created in an empty database. If the file is missing later, it is written again with new credentials. If unset, nothing is created',
     ),
   }),
   /** Base URL of the demo sink; without it no destination is made. */

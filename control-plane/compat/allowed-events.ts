@@ -21,7 +21,9 @@ const listed = Type.Object({
   ...entityFields,
   name: Type.String(),
   destinationIds: Type.Array(Type.String()),
-  trigger: nullable(Type.String({ description: 'Where the event is fired; the description in our own shape.' })),
+  trigger: nullable(
+    Type.String({ description: 'Where the event is fired; `description` in the configuration interface.' }),
+  ),
 });
 
 /** A single allowed event: the members of a list, and its last times. */

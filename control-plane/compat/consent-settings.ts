@@ -68,7 +68,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:list',
     id: 'libraryListConsentSettings',
     tag: 'Consent settings',
-    summary: "The account's consent purposes as one record: a list of one, or of none",
+    summary: "The account's consent purposes as one record: a list of one entry, or an empty list",
     reply: Type.Object({ entities: Type.Array(reply) }),
     async handle({ principal }, { storage }) {
       const rows = await loadEntities(storage.fork(), principal.accountId, 'consentSettings');
@@ -117,7 +117,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:update',
     id: 'libraryReplaceConsentSettings',
     tag: 'Consent settings',
-    summary: "Replace the account's consent purposes; fields of a banner are refused by name",
+    summary: "Replace the account's consent purposes; the error for a field of a consent banner names the field",
     body: whole,
     reply,
     handle: ({ params, body, principal }, services) =>
@@ -129,7 +129,8 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:update',
     id: 'libraryUpdateConsentSettings',
     tag: 'Consent settings',
-    summary: 'Change the fields that are sent; a list is replaced whole, fields of a banner are refused by name',
+    summary:
+      'Change the fields that are sent; a list is replaced whole. The error for a field of a consent banner names the field',
     body: changes,
     reply,
     handle: ({ params, body, principal }, services) =>

@@ -70,7 +70,7 @@ export const dataGovernanceEndpoints = [
     scope: 'globalDispatchCenters:list',
     id: 'libraryListDataGovernance',
     tag: 'Data governance',
-    summary: 'The account-wide dispatch rules: a list of one, or of none',
+    summary: 'The account-wide dispatch rules: a list of one entry, or an empty list',
     query: Type.Object(pageQuery),
     reply: pageOf(reply),
     async handle({ query, principal }, { storage, paginator }) {

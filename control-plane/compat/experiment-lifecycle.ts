@@ -77,7 +77,7 @@ export const experimentLifecycleEndpoints: readonly Endpoint[] = [
   lifecycleEndpoint({
     kind: 'end-rollout',
     scope: 'experiment:stop',
-    summary: 'End the rollout of a variant and publish the change; 409 without a rollout',
+    summary: 'End the rollout of a variant and publish the change; 409 if no variant is rolled out',
     fields: {},
     async take(editing, id) {
       const { rolloutVariantId } = await requireCompleted(editing, id);
@@ -198,7 +198,7 @@ async function requireCompleted({ em, principal }: Editing, id: string) {
   const row = await requireEntity(em, principal.accountId, 'experiments', id);
   const body = readExperimentBody(row.body);
   if (body.status !== 'Completed')
-    throw conflict(`the experiment must be completed, and is ${body.status.toLowerCase()}`);
+    throw conflict(`the experiment must be completed, but is ${body.status.toLowerCase()}`);
   return body;
 }
 

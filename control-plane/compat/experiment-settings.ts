@@ -42,7 +42,7 @@ export const experimentSettingsEndpoints = [
     scope: 'experimentSettings:list',
     id: 'libraryListExperimentSettings',
     tag,
-    summary: 'The settings for experiments: a list of one, or of none',
+    summary: 'The settings for experiments: a list of one entry, or an empty list',
     reply: Type.Object({ entities: Type.Array(reply) }),
     async handle({ principal }, { storage }) {
       return { entities: (await loadEntities(storage.fork(), principal.accountId, 'experimentSettings')).map(view) };

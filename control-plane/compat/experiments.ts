@@ -152,7 +152,7 @@ export const experimentEndpoints = [
         const { status, key: stored } = readExperimentBody(before.body);
         if (status === 'Completed') throw conflict('a completed experiment can no longer be edited');
         if (typeof changed.key === 'string' && changed.key !== '') {
-          throw badRequest(`key cannot change after creation, and is ${stored}`);
+          throw badRequest(`key cannot change after creation; the key is ${stored}`);
         }
         const row = await patchEntity(editing, experiments, params.id, givenExperimentFields(changed));
         return showExperiment(editing.em, row);

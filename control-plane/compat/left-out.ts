@@ -3,16 +3,16 @@
  * begins the sentence of the error.
  */
 const leftOut: ReadonlyMap<string, string> = new Map([
-  ['attribution', 'Reports on attribution are'],
-  ['audience-conversion-reports', 'Reports on audiences are'],
-  ['consent-analytics', 'Statistics of consent are'],
-  ['conversion-journey-summaries', 'Summaries of journeys are'],
+  ['attribution', 'Attribution reports are'],
+  ['audience-conversion-reports', 'Audience reports are'],
+  ['consent-analytics', 'Consent statistics are'],
+  ['conversion-journey-summaries', 'Journey summaries are'],
   ['funnels', 'Funnels are'],
   ['heatmap-pages', 'Heatmaps are'],
   ['locations', 'Locations are'],
-  ['short-links', 'Short links with statistics of their own are'],
-  ['tag-manager-asset-folders', 'Folders of a tag manager are'],
-  ['tag-manager-folders', 'Folders of a tag manager are'],
+  ['short-links', 'Short links with their own statistics are'],
+  ['tag-manager-asset-folders', 'Tag manager folders are'],
+  ['tag-manager-folders', 'Tag manager folders are'],
   ['video-channels', 'Video channels are'],
   ['videos', 'Videos are'],
   ['web-scanner-rules', 'Web scanners are'],
@@ -32,8 +32,8 @@ const ownShape: ReadonlyMap<string, string> = new Map([
 export function whyLeftOut(url: string): string | undefined {
   const [, rest, version, resource = '', , part] = url.split('?', 1)[0]?.split('/') ?? [];
   if (rest !== 'rest' || version !== 'v1') return undefined;
-  if (resource === 'consent-settings' && part !== undefined) return 'Statistics of consent are not part of Sluice';
-  if (resource === 'experiments' && part === 'session-replays') return 'Recordings of sessions are not part of Sluice';
+  if (resource === 'consent-settings' && part !== undefined) return 'Consent statistics are not part of Sluice';
+  if (resource === 'experiments' && part === 'session-replays') return 'Session recordings are not part of Sluice';
   const what = leftOut.get(resource);
   if (what !== undefined) return `${what} not part of Sluice`;
   const collection = ownShape.get(resource);

@@ -83,7 +83,7 @@ test.each([
 test.each([
   ['data-governance', { kind: 'other' }, /^kind is read-only/],
   ['experiments', { status: 'completed' }, /^status is read-only/],
-  ['experiments', { key: 'another' }, /^key cannot change after creation, and is headline/],
+  ['experiments', { key: 'another' }, /^key cannot change after creation; the key is headline/],
   ['experiment-variants', { experimentId: 'another' }, /^experimentId is read-only/],
   ['mappings', { priority: 7 }, /^priority is read-only/],
   ['allowed-events', { id: 'another' }, /^id is read-only/],

@@ -24,7 +24,7 @@ test('documentation: a build without it answers 404 with the command that makes 
     expect([path, answer.statusCode, answer.json()]).toEqual([
       path,
       404,
-      { error: 'this build has no documentation: npm run docs makes it' },
+      { error: 'this build has no documentation: npm run docs builds it' },
     ]);
   }
 });

@@ -41,7 +41,7 @@ export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Pro
 
 /** Adds the routes of a build with documentation to a build without it. */
 function addMissing(app: FastifyInstance): void {
-  const answer = { error: 'this build has no documentation: npm run docs makes it' };
+  const answer = { error: 'this build has no documentation: npm run docs builds it' };
   for (const url of ['/docs', '/docs/*', '/docs/instance.json']) {
     const method = url.endsWith('*') ? ['GET', 'HEAD'] : 'GET';
     app.route({ method, url, handler: (_request, reply) => reply.status(404).send(answer) });

@@ -24,7 +24,7 @@ const client = new QueryClient({
 const router = createBrowserRouter([{ path: '*', element: <Console />, errorElement: <BrokenPage /> }]);
 
 const root = document.getElementById('root');
-if (root === null) throw new Error('the page has no place for the console');
+if (root === null) throw new Error('the page has no element with the id root');
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>

@@ -62,7 +62,7 @@ const deliveryReply = Type.Object({
     Type.Object({
       at: Type.Integer({ description: 'When the step began, in ms since the epoch.' }),
       ...funnelFields,
-      requests: { ...count, description: 'Requests answered in this step, of events received at any time.' },
+      requests: { ...count, description: 'Requests answered in this step, whenever their events were received.' },
       throttled: { ...count, description: 'Attempts that were answered with "too many requests".' },
       answerMs: nullable(
         Type.Object({

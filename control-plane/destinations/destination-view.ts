@@ -87,7 +87,7 @@ export const destinationTestReply = Type.Object({
     Type.String({
       description:
         'Why it was not delivered: `status 401`, `network ECONNREFUSED`, `egress_denied` for an address that destinations ' +
-        'may not have, or the field that the event lacks.',
+        'must not have, or the field that the event lacks.',
     }),
   ),
   settings: Type.Enum(['draft', 'published']),

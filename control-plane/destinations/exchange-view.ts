@@ -4,7 +4,7 @@ import type { Exchange, PlatformError } from '../../shared/contracts/events/exch
 import type { JsonObject } from '../../shared/runtime/json.ts';
 
 const headers = Type.Record(Type.String(), Type.String());
-const isCut = Type.Boolean({ description: 'Whether the body was longer: 2 KiB of it are kept.' });
+const isCut = Type.Boolean({ description: 'Whether the body was longer than the 2 KiB that are kept.' });
 
 export const platformErrorReply = Type.Object(
   {
@@ -18,7 +18,7 @@ export const platformErrorReply = Type.Object(
     ),
   },
   {
-    description: "The platform's answer. Null when there was none, and for failures recorded by earlier builds.",
+    description: "The platform's answer. Null if there was none, and for failures recorded by earlier versions.",
   },
 );
 

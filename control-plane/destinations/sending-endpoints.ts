@@ -36,7 +36,7 @@ export const sendingEndpoints = [
     id: 'getDestinationHealthSeries',
     uses: { liveValues },
     tag: 'Destinations',
-    summary: 'Dispatch health of the last 24 hours, step by step',
+    summary: 'Dispatch health of the last 24 hours, per step',
     query: Type.Object({
       stepMinutes: Type.Optional(
         Type.Integer({ minimum: 1, maximum: 60, default: 60, description: 'Length of a step, in minutes.' }),
@@ -97,11 +97,11 @@ export const sendingEndpoints = [
         Type.Enum(['closed', 'open', 'probing'], {
           description:
             'open: sending is paused after repeated failures. probing: one request at a time until it succeeds. ' +
-            'null: no request was sent yet.',
+            'null: no request has been sent yet.',
         }),
       ),
       isAccessRefused: Type.Boolean({
-        description: 'Whether the platform rejects the key or token; events wait then.',
+        description: 'Whether the platform rejects the key or token. While it does, events wait.',
       }),
       concurrency: nullable({
         ...count,
@@ -110,7 +110,7 @@ export const sendingEndpoints = [
       answerMs: nullable(
         Type.Object({
           half: Type.Number({ description: 'Median response time of the last 64 requests, in ms.' }),
-          most: Type.Number({ description: 'Their 95th percentile, in ms.' }),
+          most: Type.Number({ description: '95th percentile of the same response times, in ms.' }),
         }),
       ),
       at: nullable({ ...instant, description: 'Time of the last attempt.' }),
@@ -134,7 +134,7 @@ export const sendingEndpoints = [
           reason: Type.String(),
           outcome: Type.Enum(['retrying', 'rejected']),
           error: nullable(platformErrorReply),
-          events: { ...count, description: 'Events of the recent-events view.' },
+          events: { ...count, description: 'Events in the recent-events view.' },
           lastAt: instant,
           lastEventId: Type.String(),
         }),

@@ -24,7 +24,9 @@ const standardEventReply = Type.Object({
       method: Type.String(),
       url: Type.String(),
       body: nullable(
-        Type.String({ description: 'The body: JSON with base64-encoded JSON in it decoded, a form as JSON, or text.' }),
+        Type.String({
+          description: 'The body as text. A form is shown as JSON; base64-encoded JSON in JSON is decoded.',
+        }),
       ),
     }),
     { description: 'In the order in which they are sent.' },

@@ -72,7 +72,7 @@ function retainedAfter(erasedAtMs: number, limits: RetentionLimits, nowMs: numbe
     ...limited
       .filter(({ ms }) => erasedAtMs + ms > nowMs)
       .map(({ name, why, ms }) => ({ name, why, until: new Date(erasedAtMs + ms).toISOString() })),
-    { name: 'INGEST', why: 'events that are not resolved yet; dropped then', until: null },
+    { name: 'INGEST', why: 'events that are not resolved yet, dropped when they are resolved', until: null },
     { name: 'backups', why: 'of PostgreSQL and the log, as long as the operator keeps them', until: null },
   ];
 }

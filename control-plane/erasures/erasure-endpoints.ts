@@ -40,7 +40,7 @@ const recordFields = {
     {
       visitors: rows('The visitor and all visitors merged into it.'),
       identifiers: rows('Ids of these visitors, externalIds and e-mail addresses.'),
-      recentEvents: rows('Events of the recent-events view.'),
+      recentEvents: rows('Events in the recent-events view.'),
       experimentAssignments: rows('Assignments to experiments.'),
       experimentVisitors: rows('Entries in the results of experiments.'),
     },

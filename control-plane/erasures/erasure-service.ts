@@ -72,7 +72,7 @@ export function createErasureService(parts: ErasureParts): ErasureService {
     warn: (err) =>
       logger.warn(
         { err },
-        'the time of an erasure was not stored: events of the visitor are dropped for a minute more',
+        'the time of an erasure was not stored: events of the visitor are dropped for one more minute',
       ),
   };
 }

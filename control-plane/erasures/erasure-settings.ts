@@ -6,14 +6,14 @@ const dayMs = 86_400_000;
 export const { variables: erasuresEnv, read: readErasureSettings } = defineSettings({
   deadlineMs: fromEnv({
     ERASURE_DEADLINE_MS: count(
-      'Time from its request in which an erasure must be done at all destinations. The law allows one month. An alert counts the destinations that are not done, from a week before the end (or the last quarter)',
+      'Time after the request for an erasure within which all destinations must have deleted the visitor. The law allows one month. An alert counts the destinations that have not, starting a week before the deadline (or in the last quarter of the time, if that is shorter)',
       30 * dayMs,
       { unit: 'ms', minimum: 60_000 },
     ),
   }),
   forwardAfterMs: fromEnv({
     ERASURE_FORWARD_AFTER_MS: count(
-      'Time from its request to the first forwarding of an erasure: longer than a request in flight may take (DISPATCH_TOTAL_TIMEOUT_MS)',
+      'Time from the request for an erasure until destinations are first asked to delete the visitor. Keep it longer than a request in flight may take (DISPATCH_TOTAL_TIMEOUT_MS)',
       60_000,
       { unit: 'ms', minimum: 0 },
     ),

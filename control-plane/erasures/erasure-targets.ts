@@ -272,6 +272,6 @@ export async function readErasureFigures(pool: Pool, now: Date, soon: Date): Pro
     [now, soon],
   );
   const [figures] = rows;
-  if (figures === undefined) throw new Error('counting the open erasures: PostgreSQL answered no row');
+  if (figures === undefined) throw new Error('counting the open erasures: PostgreSQL returned no row');
   return figures;
 }

@@ -209,7 +209,7 @@ function compileWay(
       const sent: Verdict = {
         ...nothing,
         decision: 'send',
-        why: `${mapped === undefined ? 'No mapping matches: the event is sent unchanged' : 'A mapping makes the payload'}${isLimited ? ', for limited use only.' : '.'}`,
+        why: `${mapped === undefined ? 'No mapping matches: the event is sent unchanged' : 'A mapping creates the payload'}${isLimited ? ', for limited use only.' : '.'}`,
         consent: limitedBy === undefined ? null : viewConsent(limitedBy.answers),
         ruleId: ruleId ?? null,
         eventName: mapped?.eventName ?? event,

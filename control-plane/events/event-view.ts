@@ -47,7 +47,7 @@ export const consentAnswer = Type.Object({
   }),
   detail: nullable(
     Type.String({
-      description: 'For a signal its name; for a default the region, such as US-CA, or unknown.',
+      description: 'For a signal, its name. For a default, the region, such as US-CA, or unknown.',
     }),
   ),
 });

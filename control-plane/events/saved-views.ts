@@ -44,7 +44,10 @@ export const savedViewEndpoints = [
     body: Type.Object(
       {
         name,
-        query: Type.String({ maxLength: queryCharsMax, description: 'As of the event list: `outcome=rejected`.' }),
+        query: Type.String({
+          maxLength: queryCharsMax,
+          description: 'As in the event list, such as `outcome=rejected`.',
+        }),
       },
       { additionalProperties: false },
     ),

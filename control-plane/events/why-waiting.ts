@@ -17,9 +17,9 @@ export function whyWaiting({ sending, backlog }: DestinationNow): string {
   if (backlog === undefined) return 'The log did not respond: the backlog is unknown.';
   const { waitingFrames, retryingFrames } = backlog;
   if (waitingFrames > 0)
-    return `Not read yet: ${countOf(waitingFrames, 'batch', 'batches')} of the log wait for this destination.`;
+    return `Not read yet: ${countOf(waitingFrames, 'batch', 'batches')} in the log wait for this destination.`;
   if (retryingFrames > 0)
-    return `It may wait for an earlier event of its visitor: ${countOf(retryingFrames, 'batch', 'batches')} wait for a retry.`;
+    return `The event may wait for an earlier event of its visitor: ${countOf(retryingFrames, 'batch', 'batches')} wait for a retry.`;
   return 'No events wait for this destination. The outcome was not recorded: a busy account keeps only a sample.';
 }
 

@@ -81,7 +81,7 @@ const transitions: Readonly<Record<LifecycleAction['kind'], Transition>> = {
 export function takeLifecycleStep({ status }: Pick<ExperimentBody, 'status'>, action: LifecycleAction): LifecycleStep {
   const { from, to } = transitions[action.kind];
   if (!from.includes(status)) {
-    const problem = `must be ${from.join(' or ')} to ${action.kind} an experiment, and is ${status}`;
+    const problem = `must be ${from.join(' or ')} to ${action.kind} an experiment, but is ${status}`;
     return { allowed: false, problem: { field: 'status', problem } };
   }
   return { allowed: true, status: to, rolloutVariantId: action.kind === 'rollout' ? action.variantId : null };

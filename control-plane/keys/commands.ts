@@ -102,7 +102,7 @@ export async function revokeKeyCommand(
 export async function findAccount(em: EntityManager, named: string | undefined): Promise<string> {
   if (named !== undefined) return findNamedAccount(em, named);
   const [only, second] = await em.find(Account, {}, { orderBy: { createdAt: 'asc' }, limit: 2 });
-  if (only === undefined) throw new CommandError('there is no account yet: make one with --new-account <name>');
+  if (only === undefined) throw new CommandError('there is no account yet: create one with --new-account <name>');
   if (second !== undefined) throw new CommandError('there are several accounts: name one with --account <id or name>');
   return only.id;
 }

@@ -66,7 +66,7 @@ export const keyEndpoints = [
     scope: 'key:create',
     id: 'createKey',
     tag: 'API keys',
-    summary: 'Make an API key; this answer is the only one that shows it',
+    summary: 'Create an API key; this answer is the only one that shows it',
     body: Type.Object(
       {
         name: nameField,
@@ -90,7 +90,7 @@ export const keyEndpoints = [
       const ends = principal.expiresAt;
       if (ends !== null && (expiresAt === null || expiresAt > ends)) {
         throw badRequest(
-          `expiresAt is required, at most ${ends.toISOString()}, when the key that creates this one expires`,
+          `expiresAt is required, at most ${ends.toISOString()}: the key that creates this key expires then`,
         );
       }
       const beyond = scopes.find((one) => !hasScope(principal.scopes, one));
@@ -110,7 +110,7 @@ export const keyEndpoints = [
     id: 'revokeKey',
     uses: { recheckStreams },
     tag: 'API keys',
-    summary: 'End an API key at once',
+    summary: 'Revoke an API key, which takes effect at once',
     reply: keyReply,
     async handle({ params, principal }, services) {
       const revoked = await edit(services, principal, async ({ em, now }) => {

@@ -59,7 +59,7 @@ test('keys: a key cannot create one that lives longer', async () => {
     const answer = await make(beyond);
     expect([answer.status, answer.body.error]).toEqual([
       400,
-      `expiresAt is required, at most ${ends.toISOString()}, when the key that creates this one expires`,
+      `expiresAt is required, at most ${ends.toISOString()}: the key that creates this key expires then`,
     ]);
   }
   expect((await make(ends.toISOString())).body).toMatchObject({ expiresAt: ends.toISOString() });

@@ -21,7 +21,7 @@ export const { variables: refusalLimitsEnv, read: readRefusalLimits } = defineSe
   /** Keys of an address that may be refused at once. */
   burst: fromEnv({
     ADDRESS_REFUSED_KEYS_BURST: count(
-      'API keys that may be refused to one address at once, and five a second over time; past that keys that were not used lately get a 429 without being looked up',
+      'API keys of one address that may be refused at once; over time, five more per second. Beyond that, keys of the address that were not used lately get a 429 without being looked up',
       1_000,
     ),
   }),

@@ -7,7 +7,7 @@ export const { variables: scopesEnv, read: readScopesSettings } = defineSettings
   allFindsSystem: fromEnv({
     SYSTEM_FIND_WITH_ALL: flag(
       'Whether keys with the scope `all` also see the installation (`system:find`: processes, partitions, findings, alerts). ' +
-        'Right where all accounts have one owner; with several owners, each would see the others’ accounts',
+        'Enable it only if all accounts have one owner; with several owners, each would see the others’ accounts',
       false,
     ),
   }),

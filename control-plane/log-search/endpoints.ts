@@ -120,7 +120,7 @@ async function readMatch(
 ): Promise<LogMatch> {
   const given = [eventId, visitorId, property].filter((one) => one !== undefined);
   if (given.length !== 1) throw badRequest('give one of eventId, visitorId and property');
-  if ((property === undefined) !== (value === undefined)) throw badRequest('property and value belong together');
+  if ((property === undefined) !== (value === undefined)) throw badRequest('property and value must be given together');
   if (eventId !== undefined) return { by: 'event', id: eventId };
   if (property !== undefined) return { by: 'property', path: property.split('.'), value: value ?? '' };
   const visitor = await findVisitor(db, accountId, { id: visitorId ?? '' });

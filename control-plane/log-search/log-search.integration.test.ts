@@ -168,7 +168,7 @@ test('log search: finds 100 at most, and says that there may be more', async () 
 test.each([
   ['', 'give one of eventId, visitorId and property'],
   ['eventId=a&visitorId=b', 'give one of eventId, visitorId and property'],
-  ['property=a', 'property and value belong together'],
+  ['property=a', 'property and value must be given together'],
   ['eventId=a&from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'from must be before to'],
 ])('log search: refuses %s', async (query, error) => {
   expect(await client.get(`/events/search?${query}`)).toMatchObject({ status: 400, body: { error } });

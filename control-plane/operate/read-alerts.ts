@@ -88,7 +88,7 @@ async function ask(prometheusUrl: string): Promise<Alerts> {
  * The open alerts of a response, the gravest first. Throws if the response is not Prometheus's list of alerts. Pure.
  */
 export function readAlerts(body: unknown): Alerts['entities'] {
-  if (!answer.Check(body)) throw new Error('it is not the list of alerts of a Prometheus');
+  if (!answer.Check(body)) throw new Error('the answer is not a list of alerts of Prometheus');
   return body.data.alerts
     .flatMap(({ state, activeAt, labels, annotations }) => {
       const name = labels['alertname'] ?? '';

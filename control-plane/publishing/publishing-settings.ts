@@ -7,14 +7,14 @@ export const { variables: publishingEnv, read: readPublishingSettings } = define
   guardsBacklogs: fromEnv({
     PUBLISH_GUARDS_BACKLOGS: flag(
       'Whether a version that removes or disables a destination for which events wait is refused with 409 unless `force` ' +
-        'is sent. When off, it is published and the answer lists the events that were left unsent',
+        'is sent. When off, the version is published and the answer lists the events that were left unsent',
       true,
     ),
   }),
   backlogAgeMs: fromEnv({
     PUBLISH_BACKLOG_AGE_MS: count(
-      'How long the oldest event must have waited for that; anything that is retried counts as well. Of a destination ' +
-        'that is sent to all the time, something is always on its way',
+      'How long the oldest event must have waited for PUBLISH_GUARDS_BACKLOGS to refuse a version; events that are ' +
+        'retried always count. Some events are always on their way to a busy destination',
       5_000,
       { unit: 'ms', minimum: 0 },
     ),
@@ -28,7 +28,7 @@ export const { variables: publishingEnv, read: readPublishingSettings } = define
   }),
   pushBytesPerS: fromEnv({
     CONFIG_PUSH_BYTES_PER_S: count(
-      'How much configuration of one account is written to the log a second; versions that are published faster are written together',
+      'How much configuration of one account is written to the log per second; versions that are published faster are written together',
       4 * mebibyte,
       { unit: 'bytes' },
     ),

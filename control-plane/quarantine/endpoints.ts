@@ -106,8 +106,8 @@ export const quarantineEndpoints = [
     uses: { quarantine },
     tag: 'Quarantine',
     summary:
-      'Delete quarantined events for good: all, or by rule, time or ids. One call deletes up to 1,000; repeat it with ' +
-      'the cursor while there are more',
+      'Delete quarantined events permanently: all, or by rule, time or ids. One call deletes up to 1,000; repeat it ' +
+      'with the cursor while there are more',
     body: chosen,
     bodyOptional: true,
     reply: Type.Object({ deleted: Type.Integer({ minimum: 0, description: 'By this call.' }), pagination }),

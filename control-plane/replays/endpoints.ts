@@ -49,8 +49,8 @@ export const replayEndpoints = [
     uses: { replays },
     tag: 'Destinations',
     summary:
-      'List the dead letters of the destination, newest first; with a filter a page may have fewer than limit although ' +
-      'more pages follow',
+      'List the dead letters of the destination, newest first. With a filter, a page may have fewer entries than ' +
+      'limit although more pages follow',
     query: Type.Object({
       ...pageQuery,
       ...deadLetterFilter,
@@ -99,7 +99,7 @@ export const replayEndpoints = [
     uses: { replays },
     tag: 'Destinations',
     summary:
-      'Delete dead letters for good: all, or by reason or time, oldest first. If there are many, one ' +
+      'Delete dead letters permanently: all, or by reason or time, oldest first. If there are many, one ' +
       'call deletes some of them; repeat it with the cursor while there are more',
     query: Type.Object({ ...deadLetterFilter, cursor: pageQuery.cursor }),
     reply: Type.Object({
@@ -140,8 +140,8 @@ export const replayEndpoints = [
     isCostly: true,
     tag: 'Destinations',
     summary:
-      'Send dead letters, or a range of the log, to the destination again, each event with the idempotency key it always ' +
-      'had; the same request during such a replay returns that replay. Replayed events arrive after events that were ' +
+      'Send dead letters, or a range of the log, to the destination again; each event keeps its idempotency key. ' +
+      'The same request during such a replay returns that replay. Replayed events arrive after events that were ' +
       'delivered since, in their own order for each visitor, and after earlier events of a visitor that still wait',
     body: replayBody,
     reply: replayReply,
@@ -199,7 +199,7 @@ export const replayEndpoints = [
     id: 'getReplay',
     uses: { replays },
     tag: 'Destinations',
-    summary: 'Read how far a replay is',
+    summary: 'Read the progress of a replay',
     reply: replayReply,
     async handle({ params, principal }, { storage, replays }) {
       const row = await found(findDispatched(storage.fork(), principal.accountId, params.id), 'destination');

@@ -78,5 +78,5 @@ function logAway(cause?: unknown): ApiError {
 
 function failureOfLog(error: unknown): ApiError {
   if (!(error instanceof TooManyReplaysError)) return logAway(error);
-  return tooMany(`${error.message}; cancel one, or try again when one is over`);
+  return tooMany(`${error.message}; cancel one, or try again when one has ended`);
 }

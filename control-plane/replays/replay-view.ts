@@ -19,8 +19,10 @@ export const replayReply = Type.Object({
   destinationId: Type.String(),
   what: Type.Enum(['dead-letters', 'log']),
   reason: nullable(Type.String()),
-  message: nullable(Type.String({ description: 'Of dead letters with this message of the platform only.' })),
-  eventIds: nullable(Type.Array(Type.String(), { description: 'Of dead letters of these events only.' })),
+  message: nullable(
+    Type.String({ description: 'Only dead letters with exactly this message of the platform are replayed.' }),
+  ),
+  eventIds: nullable(Type.Array(Type.String(), { description: 'Only dead letters of these events are replayed.' })),
   from: nullable(instant),
   to: nullable(instant),
   status: Type.Enum(['waiting', 'running', 'cancelling', 'cancelled', 'done'], {
@@ -32,7 +34,7 @@ export const replayReply = Type.Object({
   updatedAt: instant,
   scanned: count('Messages of the log that were read.'),
   queued: count('Events queued for the destination again.'),
-  share: Type.Number({ minimum: 0, maximum: 1, description: 'How much of its range is done.' }),
+  share: Type.Number({ minimum: 0, maximum: 1, description: 'Fraction of the range that is done.' }),
 });
 
 export function viewReplay(job: ReplayJob): JsonObject {
@@ -88,29 +90,31 @@ export const replayBody = Type.Object(
       description:
         'dead-letters: events that the destination did not accept; each leaves the dead letters when it is queued for the ' +
         'destination, and returns if it is refused again. log: the events of the account from a range of time, as ' +
-        'long as the log keeps them, whatever their outcome; the live version decides about each.',
+        'long as the log keeps them, whatever their outcome; the live version decides what happens to each.',
     }),
     reason: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1_000, description: 'Dead letters of exactly this reason only.' }),
+      Type.String({ minLength: 1, maxLength: 1_000, description: 'Only dead letters with exactly this reason.' }),
     ),
     message: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1_000,
-        description: 'Dead letters with exactly this message of the platform only.',
+        description: 'Only dead letters with exactly this message of the platform.',
       }),
     ),
     eventIds: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 400 }), {
         minItems: 1,
         maxItems: replayedEventsMax,
-        description: 'Dead letters of these events only.',
+        description: 'Only dead letters of these events.',
       }),
     ),
     from: Type.Optional(
       timeField('Dead letters last tried, or events resolved, at this time or later. Required for the log.'),
     ),
-    to: Type.Optional(timeField('And before this time. Required for the log.')),
+    to: Type.Optional(
+      timeField('Dead letters last tried, or events resolved, before this time. Required for the log.'),
+    ),
   },
   { additionalProperties: false },
 );
@@ -140,7 +144,7 @@ export function readReplayRequest({
 
 /** A dead letter in an answer: its event's identity, with the order, and the reason, without the event's content. */
 export const deadLetterReply = Type.Object({
-  seq: Type.Integer({ description: 'Its place in the log.' }),
+  seq: Type.Integer({ description: 'Position of the dead letter in the log.' }),
   event: Type.Object({
     id: Type.String({ description: "The event's own id, its idempotency key at the destination." }),
     name: Type.String(),
@@ -149,13 +153,16 @@ export const deadLetterReply = Type.Object({
     orderId: nullable(Type.String({ description: 'Its order_id or transaction_id; null if it has neither.' })),
   }),
   reason: Type.String(),
-  attempts: Type.Integer({ minimum: 0, description: 'Since it came, or since it was last replayed.' }),
+  attempts: Type.Integer({
+    minimum: 0,
+    description: 'Attempts since the event was received, or since it was last replayed.',
+  }),
   firstAttemptAt: instant,
   lastAttemptAt: instant,
   request: nullable(
     Type.Object(
       { method: Type.String(), host: Type.String(), status: nullable(Type.Integer()) },
-      { description: 'The last request. Null when none could be made; its status is null when there was no answer.' },
+      { description: 'The last request. Null if none could be made; its status is null if there was no answer.' },
     ),
   ),
   error: nullable(platformErrorReply),

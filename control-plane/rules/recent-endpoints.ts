@@ -77,7 +77,7 @@ export const recentRuleEndpoints = [
     comparesPersonal: (_query, body) => isJsonObject(body) && namesValues(body['logic']),
     tag: 'Rules',
     summary:
-      `How many events of the last day a logic matches, of the newest ${lookedAtMax.matches} that are kept; nothing is stored. ` +
+      `How many events of the last day a logic matches, among the newest ${lookedAtMax.matches} that are kept; nothing is stored. ` +
       'If the account masks personal data, conditions on values need `pii:read`',
     body: Type.Object({ logic: nullable(logicSchema) }, { additionalProperties: false }),
     reply: Type.Object({

@@ -32,7 +32,7 @@ export const sessionEndpoints = [
     id: 'createSignInLink',
     tag: 'Sessions',
     summary:
-      'Make a code that signs a browser in to the console, once: /sign-in#<code>. With `key` it signs in as the holder of that ' +
+      'Create a code that signs a browser in to the console, once: /sign-in#<code>. With `key` it signs in as the holder of that ' +
       'key, with `userId` (which needs `user:create` too) as that user. Valid for an hour, or for seven days if the user never signed in',
     body: Type.Object(
       {

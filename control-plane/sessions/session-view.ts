@@ -19,7 +19,7 @@ export const signedInReply = Type.Object({
 
 export const sessionReply = Type.Object({
   accounts: Type.Array(signedInReply, {
-    description: 'One per account. Accounts whose key has ended or whose user was removed are left out.',
+    description: 'One per account. Accounts whose key is no longer valid or whose user was removed are left out.',
   }),
   singleSignOn: nullable(
     Type.String({ description: 'The label of the button for single sign-on; null if there is none.' }),

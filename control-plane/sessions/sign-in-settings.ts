@@ -57,10 +57,10 @@ const variables = {
     'How people sign in to the console, as JSON. `sessionHours`: how long a browser stays signed in, 168 by default. ' +
       '`singleSignOn`: OpenID Connect, with `issuer`, `clientId`, `clientSecret` and `consoleUrl` (the address of the ' +
       'console: the provider sends people back to `<consoleUrl>/rest/v1/session/single-sign-on/callback`); optionally ' +
-      '`label` (of the button), `scope` (`openid email profile`), `accountId` (which account, where there are several), ' +
+      '`label` (of the button), `scope` (`openid email profile`), `accountId` (which account, if there are several), ' +
       '`trustsEmail` (`true` for a provider that sends no `email_verified` and whose users cannot choose their address), ' +
-      '`roles` (a list of `{claim, value, role}`, which decides at each sign-in, and of `{emailDomain, role}`, which as ' +
-      '`defaultRole` decides for new users; without a role only users who were invited sign in)',
+      '`roles` (a list of `{claim, value, role}`, applied at each sign-in, and of `{emailDomain, role}`, applied ' +
+      'like `defaultRole` to new users only; without a role, only invited users can sign in)',
     { problems: signInProblems },
   ),
 };

@@ -150,7 +150,7 @@ export const sourceEndpoints = [
     uses: { ingestUrl, publishing },
     isCostly: true,
     tag: 'Sources',
-    summary: 'Give a source new keys; the old ones end at once, without a new version',
+    summary: 'Give a source new keys; the old keys stop working at once, without a new version',
     reply: tokensReply,
     async handle({ params, principal }, services) {
       const { accountId } = principal;
@@ -176,7 +176,8 @@ export const sourceEndpoints = [
     uses: { ingestUrl, publishing },
     isCostly: true,
     tag: 'Sources',
-    summary: 'Give a web, pixel, redirect or mobile source a new secret for userHash; the old one ends at once',
+    summary:
+      'Give a web, pixel, redirect or mobile source a new secret for userHash; the old secret stops working at once',
     reply: tokensReply,
     async handle({ params, principal }, services) {
       const { accountId } = principal;

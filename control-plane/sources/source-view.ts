@@ -57,20 +57,20 @@ function isoOrNull(ms: number | null): string | null {
 
 /** A source's keys as they are answered. */
 export const tokensReply = Type.Object({
-  ingestUrl: Type.String({ description: 'Address of the gateways (`INGEST_URL`), without a slash at its end.' }),
+  ingestUrl: Type.String({ description: 'Address of the gateways (`INGEST_URL`), without a trailing slash.' }),
   token: Type.String(),
   testToken: Type.String({ description: 'Events sent with it are validated and never dispatched.' }),
   secret: nullable(
     Type.String({
       description:
         "Signs identifiers of visitors for `userHash`, so that events of a public key count as a server's. For servers only: " +
-        'never put it into a page or an app. Null for sources of servers, and until it is made by POST /rest/v1/sources/{id}/secret/rotate.',
+        'never put it into a page or an app. Null for server sources, and until POST /rest/v1/sources/{id}/secret/rotate creates it.',
     }),
   ),
   installScript: nullable(
     Type.String({ description: 'To be pasted into the pages of a WebSource; null for other types.' }),
   ),
-  testInstallScript: nullable(Type.String({ description: 'The same with the testToken.' })),
+  testInstallScript: nullable(Type.String({ description: 'The installScript with the testToken.' })),
 });
 
 /** A source's keys, with the scripts and addresses that contain them. */

@@ -14,7 +14,7 @@ export const { variables: databasesEnv, read: readDatabasesSettings } = defineSe
   connectionsMax: fromEnv(databaseConnections),
   migratesOnStart: fromEnv({
     MIGRATE_ON_START: flag(
-      'Whether a start brings the schema up to date; turn it off where a job of its own does',
+      'Whether a control plane upgrades the schema when it starts; turn this off if a separate job does',
       true,
     ),
   }),

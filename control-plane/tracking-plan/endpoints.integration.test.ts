@@ -90,7 +90,9 @@ test('violations: the largest groups of 24 hours and of 7 days, by event, rule, 
   const from = new Date(Date.now() - 40 * hourMs).toISOString();
   const to = new Date(Date.now() - 20 * hourMs).toISOString();
   expect(await read(`?from=${from}&to=${to}`)).toEqual([10, 'r2 F 10']);
-  expect((await client.get(`/violations?from=${from}`)).body.error).toBe('to is required with the other');
+  expect((await client.get(`/violations?from=${from}`)).body.error).toBe(
+    'to is required: from and to must be given together',
+  );
   const { body } = await client.get('/violations');
   expect(body.entities[0]).toMatchObject({ ruleName: null, ruleCollection: null, sample: 'event_properties.x: 999', severity: 'Warning' });
   const narrow = await plane.newKey(client, ['event:list']);

@@ -49,7 +49,7 @@ const group = Type.Object({
   rule: ruleId,
   ...planPart,
   event: Type.String({
-    description: 'Name of the event, cut to 200 characters; `_other` for events beyond 2,000 groups an hour.',
+    description: 'Name of the event, cut to 200 characters; `_other` for events beyond 2,000 groups per hour.',
   }),
   sourceId: Type.String(),
   appVersion: Type.String({ description: 'app_version or version of the context; empty if there is none.' }),
@@ -77,8 +77,10 @@ const listViolations = defineEndpoint({
         description: 'Length of the range, which ends now; not together with from and to.',
       }),
     ),
-    from: Type.Optional(Type.String({ format: 'date-time', description: 'From the hour of this time on; needs to.' })),
-    to: Type.Optional(Type.String({ format: 'date-time', description: 'Up to this time; needs from.' })),
+    from: Type.Optional(
+      Type.String({ format: 'date-time', description: 'From the hour of this time on. Needs `to`.' }),
+    ),
+    to: Type.Optional(Type.String({ format: 'date-time', description: 'Up to this time. Needs `from`.' })),
     event: text('Only events with exactly this name.'),
     rule: text('Only this rule.'),
     sourceId: text('Only events of this source.'),
@@ -241,7 +243,7 @@ function timesOf({ range, from, to }: Times, now: Date): { readonly from: Date; 
     return { from: new Date(now.getTime() - rangeMs[range ?? '24h']), to: now };
   }
   if (from === undefined || to === undefined)
-    throw badRequest(`${from === undefined ? 'from' : 'to'} is required with the other`);
+    throw badRequest(`${from === undefined ? 'from' : 'to'} is required: from and to must be given together`);
   if (range !== undefined) throw badRequest('range must be left out if from and to are given');
   if (Date.parse(from) >= Date.parse(to)) throw badRequest('from must be before to');
   return { from: new Date(from), to: new Date(to) };

@@ -13,7 +13,7 @@ const text = Type.String();
 
 const userBehind = Type.String({
   description:
-    'E-mail address of the user that did so, or that created the API key that did so. null: the user of the key is not known, ' +
+    'E-mail address of the user who acted, or who created the API key that acted. null: the user of the key is not known, ' +
     'for example if the key was created from the command line.',
 });
 
@@ -107,7 +107,7 @@ export const approvalEndpoints = [
     id: 'approveVersion',
     tag: 'Versions',
     summary:
-      'Approve a version that another key or user made and requested the approval of; it can then be published once',
+      'Approve a version that another key or user created and requested approval for; it can then be published once',
     body,
     bodyOptional: true,
     reply: approvalReply,

@@ -50,8 +50,8 @@ const releaseQuarantine = Type.Optional(
       maxItems: 20,
       uniqueItems: true,
       description:
-        'Rules whose quarantined events are released once every process runs the version, so that they are judged by it: fixing a rule ' +
-        'and releasing its quarantined events is one call. Ids as in `GET /rest/v1/quarantine`. Needs `quarantine:release` too.',
+        'Rules whose quarantined events are released once every process runs the version, so that the version judges them: one call fixes a rule ' +
+        'and releases its quarantined events. Ids as in `GET /rest/v1/quarantine`. Needs `quarantine:release` too.',
     }),
   ),
 );
@@ -60,7 +60,7 @@ const revertDraft = Type.Optional(
   nullable(
     Type.Boolean({
       description:
-        'For a roll back: also revert the changes of the version that was live in the draft, so that the next publish does not bring ' +
+        'For a rollback: also revert the changes of the version that was live in the draft, so that the next publish does not bring ' +
         'them back. Later edits of the draft stay.',
     }),
   ),

@@ -73,7 +73,7 @@ export const visitorEndpoints = [
     id: 'getVisitor',
     personal: visitorMembers,
     tag: 'Visitors',
-    summary: 'Read all that is kept of a visitor; an alias leads to the visitor it became',
+    summary: 'Read everything stored about a visitor; an alias leads to the visitor it became',
     reply: visitorReply,
     async handle({ params, principal, grantedBy }, services) {
       const visitor = await found(exportVisitor(services.pool, principal.accountId, { id: params.id }), 'visitor');

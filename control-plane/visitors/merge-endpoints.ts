@@ -63,7 +63,7 @@ const splitReply = Type.Object({
       value: Type.String(),
       visitorId: Type.String({ description: 'The visitor that has the identifier now.' }),
     }),
-    { description: 'Identifiers of the restored visitor that another visitor got since, and keeps.' },
+    { description: 'Identifiers of the restored visitor that another visitor got after the merge, and keeps.' },
   ),
 });
 
@@ -84,8 +84,8 @@ export const mergeEndpoints = [
     personal: ['loserProperties'],
     tag: 'Visitors',
     summary:
-      'List the merges that made a visitor, the newest first. Of each survivor the newest 100 are kept. A device that ' +
-      'had no events before it was a visitor’s is an alias, and no merge',
+      'List the merges that made a visitor, newest first; the newest 100 merges of each survivor are kept. A device ' +
+      'without events before it belonged to a visitor is an alias, without a merge',
     query: Type.Object(pageQuery),
     reply: pageOf(mergeReply),
     async handle({ params, query, principal, grantedBy }, services) {
@@ -109,8 +109,8 @@ export const mergeEndpoints = [
     tag: 'Visitors',
     summary:
       'Merge a visitor with another one, known people as well. The older one survives and the other id becomes an alias; ' +
-      'a property that both have keeps the value of the visitor written last. 409 where both ids lead to one visitor, or ' +
-      'the merged one would be larger than 32 KiB and than both',
+      'a property that both have keeps the value of the visitor written last. 409 if both ids lead to one visitor, ' +
+      'or if the merged visitor would be larger than 32 KiB and larger than both',
     body: Type.Object(
       { visitorId: Type.String({ minLength: 1, maxLength: 1_000, description: 'Any id of the other visitor.' }) },
       { additionalProperties: false },
@@ -149,7 +149,7 @@ export const mergeEndpoints = [
     tag: 'Visitors',
     summary:
       'Undo a merge of a visitor. Both get back the properties and identifiers they had; the survivor keeps data that it got since, ' +
-      'and events do not merge the two again. 409 where the merge was undone already, or a later merge of ' +
+      'and events do not merge the two again. 409 if the merge was undone already, or if a later merge of ' +
       'the survivor has to be undone first',
     body: Type.Object(
       { mergeId: Type.String({ pattern: uuidPattern, description: 'From GET /rest/v1/visitors/{id}/merges.' }) },

@@ -112,7 +112,7 @@ function readCell(list: ListName, cell: string, line: number): Identifier | unde
   const { name, charactersMax } = lists[list];
   if (cell.length <= charactersMax) return identifierOf(list, cell);
   throw new SuppressionFileError(
-    `line ${line}: ${name} has ${cell.length} characters, and at most ${charactersMax} fit`,
+    `line ${line}: ${name} has ${cell.length} characters, and at most ${charactersMax} are allowed`,
   );
 }
 
@@ -120,7 +120,7 @@ function cellsOf(text: string, line: number): readonly string[] {
   const cells: string[] = [];
   for (let rest = text; ;) {
     const [found, quoted, plain = ''] = /^(?:"((?:[^"]|"")*)"|([^",]*))(?=,|$)/.exec(rest) ?? [];
-    if (found === undefined) throw new SuppressionFileError(`line ${line}: a quote does not end`);
+    if (found === undefined) throw new SuppressionFileError(`line ${line}: a quote is misplaced or not closed`);
     cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
     if (rest.length === found.length) return cells;
     rest = rest.slice(found.length + 1);

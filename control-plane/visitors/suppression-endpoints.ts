@@ -58,7 +58,7 @@ const filter = (name: ListName) =>
     Type.String({
       minLength: 1,
       maxLength: lists[name].charactersMax,
-      description: 'Only the suppression of this identifier: a list of one or none.',
+      description: 'Only the suppression of this identifier: a list of one entry, or an empty list.',
     }),
   );
 

@@ -267,7 +267,7 @@ test('suppressions: a CSV file of another system is imported by the command line
   expect((await client.get(`/suppressions?externalId=${name}`)).body.entities).toHaveLength(1);
   for (const [text, problem] of [
     ['name\nann', 'line 1 must name a column'],
-    ['email\n"ann', 'line 2: a quote does not end'],
+    ['email\n"ann', 'line 2: a quote is misplaced or not closed'],
     [`userId\n${'x'.repeat(401)}`, 'line 2: userId has 401 characters'],
     ['', 'the file is empty'],
   ] as const) {

@@ -89,9 +89,9 @@ function endOf({ version, checked }: KindFacts): readonly string[] {
 }
 
 function versionOf(version: KindVersion | 'unversioned'): string {
-  if (version === 'unversioned') return 'the platform numbers none';
+  if (version === 'unversioned') return 'the platform does not number versions';
   const { name, ends } = version;
-  return ends === undefined ? `${name}; the platform has published no end` : `${name}, until ${ends}`;
+  return ends === undefined ? `${name}; the platform has published no end date` : `${name}, until ${ends}`;
 }
 
 /** The section on identity: the fields of a request for an order that identify a fully known customer. */
@@ -131,7 +131,7 @@ function events({ others = [], parameters, unnamed, source }: PlatformVocabulary
     `After <${source}>. An event without a name there: ${unnamed}. Other spellings are on [Standard events](/docs/standard-events.html).`,
     ...(others.length === 0
       ? []
-      : [`The platform’s own names beside these: ${others.map((name) => `\`${name}\``).join(', ')}.`]),
+      : [`Also the platform’s own names: ${others.map((name) => `\`${name}\``).join(', ')}.`]),
     ...(fields.length === 0 ? [] : [table(['Value', 'Field of the request'], fields)]),
   ];
 }

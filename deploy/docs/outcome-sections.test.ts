@@ -17,7 +17,7 @@ test('destination pages: say what each event becomes, with a request for each sh
 });
 
 test('destination pages: say which properties of an order are not sent', () => {
-  const [, missing = ''] = /### Not sent of an order\n\n(.+)/.exec(pageOf('LinkedInAdsCAPI')) ?? [];
+  const [, missing = ''] = /### Order properties not sent\n\n(.+)/.exec(pageOf('LinkedInAdsCAPI')) ?? [];
   expect(missing).toContain('`products[].name`');
   expect(missing).not.toContain('`value`');
   expect(pageOf('HTTPDestination')).toContain('Every property of `Order Completed` above is sent.');

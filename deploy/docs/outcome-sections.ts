@@ -91,7 +91,7 @@ function notSent(outcomes: readonly EventOutcome[]): readonly string[] {
     formsOf(leaf).some((form) => texts.some((text) => holds(text, form)));
   const missing = [...new Set([...leavesOf(order)].flatMap(([path, leaf]) => (isCarried(leaf) ? [] : [path])))];
   return [
-    '### Not sent of an order',
+    '### Order properties not sent',
     missing.length === 0
       ? 'Every property of `Order Completed` above is sent.'
       : `${missing.map((path) => `\`${path}\``).join(', ')}. A [mapping](/docs/destinations.html#mappings) sends them where the platform has a member for them.`,

@@ -81,7 +81,7 @@ export const controlPlane = dashboard('sluice-control-plane', 'Sluice / Control 
       {
         title: 'Refused, by the exhausted limit',
         description:
-          'Limits of look-ups, first assignments, impressions and work a second; page is the work of one page.',
+          'Limits per second: lookups, first assignments, impressions and work. page: the limit of work for one page.',
         kind: 'timeseries',
         unit: 'reqps',
         queries: [

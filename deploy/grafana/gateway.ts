@@ -219,7 +219,7 @@ export const gateway = dashboard('sluice-gateway', 'Sluice / Gateway', [
       },
       {
         title: 'Events over the limit of their source',
-        description: 'Answered 429: more events or bytes a second than one source key may send.',
+        description: 'Answered 429: more events or bytes per second than one source key may send.',
         kind: 'timeseries',
         unit: 'eps',
         queries: [

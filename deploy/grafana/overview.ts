@@ -135,7 +135,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
     panels: [
       {
         title: 'What runs',
-        description: 'Each process with its version, and the failures that its log survives.',
+        description: 'Each process with its version, and which failures the log survives.',
         kind: 'table',
         unit: 'none',
         width: 12,
@@ -176,7 +176,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
       {
         title: 'Connections to PostgreSQL',
         description:
-          'Used connections of each pool, and work that waits for one. Waiting for long: the pool is too small.',
+          'Used connections of each pool, and work that waits for a connection. If work keeps waiting, the pool is too small.',
         kind: 'timeseries',
         unit: 'short',
         queries: [

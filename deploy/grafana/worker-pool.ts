@@ -26,7 +26,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       {
         title: 'Heap',
         description:
-          'JavaScript heap of each thread. A thread that exceeds PIPELINE_THREAD_HEAP_MIB ends without the others.',
+          'JavaScript heap of each thread. A thread that exceeds PIPELINE_THREAD_HEAP_MIB ends; the other threads keep running.',
         kind: 'timeseries',
         unit: 'bytes',
         queries: [{ expr: 'sluice_thread_heap_bytes', legend: '{{instance}} thread {{thread}}' }],
@@ -86,7 +86,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Events resolved, by partition',
-        description: 'Uneven partitions: few visitors send most events.',
+        description: 'If partitions are uneven, few visitors send most events.',
         kind: 'timeseries',
         unit: 'eps',
         queries: [
@@ -130,7 +130,7 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       {
         title: 'Cache hits',
         description:
-          'Fraction of visitors found in the cache of their thread; and of those, the fraction for which the database was queried as well: few unless a transaction stays open or connections break.',
+          'Fraction of visitors found in the cache of their thread, and the fraction of these for which the database was queried as well. The second is low unless a transaction stays open or connections break.',
         kind: 'timeseries',
         unit: 'percentunit',
         queries: [
@@ -146,7 +146,8 @@ export const workerPool = dashboard('sluice-worker-pool', 'Sluice / Worker pool'
       },
       {
         title: 'Cache memory',
-        description: 'Used of its maximum. Full, with few hits: raise PIPELINE_VISITOR_CACHE_BYTES_MAX.',
+        description:
+          'Bytes used, and the limit. If the cache is full and hits are few, raise PIPELINE_VISITOR_CACHE_BYTES_MAX.',
         kind: 'timeseries',
         unit: 'bytes',
         queries: [

@@ -43,6 +43,6 @@ export function readyMessage(folder: string, credentials: Credentials, signInCod
 
 const tlsNote = [
   'For a service with your own certificate, give curl the authority that signed it (--cacert FILE). The certificate has to name 127.0.0.1;',
-  'else give its name to curl (--connect-to NAME:PORT:127.0.0.1:PORT).',
+  'if it does not, give curl the name in the certificate (--connect-to NAME:PORT:127.0.0.1:PORT).',
   '',
 ];

@@ -55,4 +55,4 @@ Each service shows its metrics at \`/metrics\` of its own metrics port, beside N
   block the page: \`sluice_thread_silence_seconds\` grows.
 - Gateways on one machine may share their port (\`GATEWAY_REUSE_PORT=true\`), never the metrics port: set \`GATEWAY_METRICS_PORT\` for each
   and make each a target. Sum over \`instance\`.
-- Each pipeline shows the actors it runs. One of them reads and shows backlogs and the state of the log; another takes over when it goes.`;
+- Each pipeline shows the actors it runs. One of them reads and shows backlogs and the state of the log; another takes over if that one stops.`;

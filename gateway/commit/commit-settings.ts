@@ -23,7 +23,7 @@ const crowdedRoundMs = 25;
 
 export const requestDeadline = {
   REQUEST_DEADLINE_MS: count(
-    'A request is answered within this time after its body arrived, by the control plane where it is for an experiment. Two tries of a publish, of two fifths each, fit into it',
+    'Time in which a request is answered after its body arrived (by the control plane, if the request is for an experiment). Each of two attempts to publish gets two fifths of this time',
     2_000,
     { unit: 'ms', minimum: 500 },
   ),
@@ -34,13 +34,13 @@ const settings = defineSettings({
   frameLingerMs: 5,
   roundMs: fromEnv({
     FRAME_ROUND_MS: derivedCount(
-      'Least time between two small rounds of frames; up to 25 where the process waits for a processor. 0 sends a round as soon as the previous one is stored',
-      { usually: rounds.single.ms, orElse: `${rounds.replicated.ms} where LOG_REPLICAS is over 1` },
+      'Minimum time between two small rounds of frames; up to 25 if the process waits for CPU. 0: a round is sent as soon as the previous round is stored',
+      { usually: rounds.single.ms, orElse: `${rounds.replicated.ms} if LOG_REPLICAS is over 1` },
       { unit: 'ms', minimum: 0 },
     ),
   }),
   framesInFlightMax: fromEnv({
-    FRAMES_IN_FLIGHT_MAX: count('Publishes in flight over all partitions; at most one a partition', 2),
+    FRAMES_IN_FLIGHT_MAX: count('Publishes in flight over all partitions; at most one per partition', 2),
   }),
   /** Events that wait for the log or are on their way to it. */
   queueEventsMax: 100_000,

@@ -38,19 +38,19 @@ test.each<[string, Partial<Machine>, readonly string[], string]>([
     'node_modules of another Node',
     {},
     ['linux-x64-20'],
-    'node_modules hold the HTTP engine for Node 20 on linux-x64 only, and this is Node 24.21.0 on linux-x64: run npm ci with this Node, on this machine',
+    'node_modules holds the HTTP engine for Node 20 on linux-x64 only, and this is Node 24.21.0 on linux-x64: run npm ci with this Node, on this machine',
   ],
   [
     'node_modules of another machine',
     {},
     ['darwin-arm64-24', 'darwin-arm64-22'],
-    'node_modules hold the HTTP engine for Node 24 on darwin-arm64 and Node 22 on darwin-arm64 only, and this is Node 24.21.0 on linux-x64: run npm ci with this Node, on this machine',
+    'node_modules holds the HTTP engine for Node 24 on darwin-arm64 and Node 22 on darwin-arm64 only, and this is Node 24.21.0 on linux-x64: run npm ci with this Node, on this machine',
   ],
   [
     'node_modules without optional dependencies',
     {},
     [],
-    'node_modules hold no build of the HTTP engine, and this is Node 24.21.0 on linux-x64: run npm ci with this Node, on this machine',
+    'node_modules holds no build of the HTTP engine, and this is Node 24.21.0 on linux-x64: run npm ci with this Node, on this machine',
   ],
   [
     'musl',

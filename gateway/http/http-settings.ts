@@ -7,7 +7,7 @@ const mebibyte = 1024 ** 2;
 
 const tls = {
   GATEWAY_TLS_CERT_FILE: optionalText(
-    'Certificate chain, a PEM file: with it and the key the gateway speaks TLS, and only TLS. The metrics port stays plain',
+    'PEM file with the certificate chain. With the chain and its key set, the gateway accepts only TLS. The metrics port does not use TLS',
     { needs: 'GATEWAY_TLS_KEY_FILE' },
   ),
   GATEWAY_TLS_KEY_FILE: optionalText('The key of GATEWAY_TLS_CERT_FILE, a PEM file', {
@@ -17,7 +17,7 @@ const tls = {
 };
 const bodies = {
   BODIES_BYTES_MAX: count(
-    'Memory for all bodies that are still arriving, half of it for those of one address. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+    'Memory for all bodies that are still arriving; those from one address may use half of it. Behind a proxy that is not in TRUSTED_PROXIES, all clients have the address of the proxy',
     128 * mebibyte,
     { unit: 'bytes', minimum: mebibyte },
   ),
@@ -42,14 +42,14 @@ export const { variables: gatewayHttpEnv, read: readGatewayHttpSettings } = defi
   },
   requestsOfAddressMax: fromEnv({
     GATEWAY_ADDRESS_REQUESTS_MAX: count(
-      'Requests in flight from one address: their bodies arrive, or they wait for the log. More get a 429, and their connection is closed. 0: no limit. Behind a proxy that is not in TRUSTED_PROXIES all clients have its address',
+      'Requests in flight from one address: requests whose body is arriving, or that wait for the log. Further requests get a 429, and their connection is closed. 0: no limit. Behind a proxy that is not in TRUSTED_PROXIES, all clients have the address of the proxy',
       10_000,
       { minimum: 0 },
     ),
   }),
   connectionsMax: fromEnv({
     GATEWAY_CONNECTIONS_MAX: count(
-      "Connections of clients; more are refused. Below the process's limit of open files, or it ends up without any for the log",
+      "Open client connections; more are refused. Keep this below the process's limit of open files, or no file is left for the connection to the log",
       20_000,
     ),
   }),
@@ -71,7 +71,7 @@ export function checkTlsFiles({ certFile, keyFile, passphrase }: TlsFiles): void
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new TlsFilesError(
-      `reading GATEWAY_TLS_CERT_FILE and GATEWAY_TLS_KEY_FILE (with GATEWAY_TLS_PASSPHRASE where the key is encrypted): ${reason}`,
+      `reading GATEWAY_TLS_CERT_FILE and GATEWAY_TLS_KEY_FILE (with GATEWAY_TLS_PASSPHRASE if the key is encrypted): ${reason}`,
       { cause: error },
     );
   }

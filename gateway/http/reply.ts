@@ -75,7 +75,7 @@ export const retryAfterS = 1;
 const retryAfter = [['retry-after', String(retryAfterS)]] as const;
 
 export const accepted = jsonReply(200, { success: true });
-export const unauthorized = failure(401, 'the token is missing, unknown, or its source is not enabled and published');
+export const unauthorized = failure(401, 'the token is missing or unknown, or its source is not enabled and published');
 export const forbidden = failure(403, 'the source does not accept requests from this domain or address');
 export const signedOnly = failure(
   403,
@@ -123,7 +123,7 @@ const waitMaxS = 60;
 
 /** The account's waiting events have waited too long. A backlog takes about as long to shrink as it took to grow. */
 export const waitsTooLong = (ageMs: number): Reply =>
-  failure(429, 'events of this account wait for too long to be delivered; try again later', {
+  failure(429, 'events of this account have waited too long to be delivered; try again later', {
     headers: [['retry-after', String(Math.min(waitMaxS, Math.max(1, Math.ceil(ageMs / 1_000))))]],
   });
 

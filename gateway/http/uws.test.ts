@@ -54,7 +54,7 @@ test('engine: node_modules of another major version of Node are named, with the 
   await installPackages();
   await putBuild(`${platform}-${arch}-${major === 20 ? 22 : 20}`, 'throw new Error("not for this Node")');
   expect(failureOf()).toBe(
-    `node_modules hold the HTTP engine for Node ${major === 20 ? 22 : 20} on ${platform}-${arch} only, ` +
+    `node_modules holds the HTTP engine for Node ${major === 20 ? 22 : 20} on ${platform}-${arch} only, ` +
       `and this is Node ${versions.node} on ${platform}-${arch}: run npm ci with this Node, on this machine`,
   );
 });
@@ -68,7 +68,7 @@ test('engine: a build that does not load is reported with the system’s message
 });
 
 test('engine: node_modules without any build are reported with npm ci', () => {
-  expect(failureOf()).toBe('node_modules hold no HTTP engine: run npm ci');
+  expect(failureOf()).toBe('node_modules holds no HTTP engine: run npm ci');
 });
 
 test.runIf(platform === 'linux')('engine: the oldest glibc of each package is the one its builds require', async () => {

@@ -156,7 +156,7 @@ export function explainNoEngine(
   const major = node.split('.', 1)[0] ?? '';
   const build = `${system}-${major}`;
   if (packages.every(({ builds }) => builds.length === 0)) {
-    return { problem: 'node_modules hold no HTTP engine', advice: 'run npm ci' };
+    return { problem: 'node_modules holds no HTTP engine', advice: 'run npm ci' };
   }
   if (majorsOf(packages, system).length === 0) {
     return { problem: `there is no build of the HTTP engine for ${system}`, advice: 'run gateways on Linux on x64' };
@@ -188,7 +188,7 @@ export function explainNoEngine(
     const held =
       others.length === 0 ? 'no build of the HTTP engine' : `the HTTP engine for ${others.join(' and ')} only`;
     return {
-      problem: `node_modules hold ${held}, and this is Node ${node} on ${system}`,
+      problem: `node_modules holds ${held}, and this is Node ${node} on ${system}`,
       advice: 'run npm ci with this Node, on this machine',
     };
   }

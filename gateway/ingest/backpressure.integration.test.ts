@@ -70,7 +70,7 @@ test('backpressure: an account whose events wait for too long is 429 with a time
   expect(await track(testSources.server.token)).toEqual({
     status: 429,
     retryAfter: '3',
-    body: { success: false, error: expect.stringContaining('wait for too long to be delivered') as string },
+    body: { success: false, error: expect.stringContaining('have waited too long to be delivered') as string },
   });
   expect((await post('batch', { token: testSources.server.token, events: [{ event: 'a' }] })).status).toBe(429);
   expect((await track(otherToken)).status).toBe(200);

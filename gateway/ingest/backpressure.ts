@@ -88,7 +88,8 @@ export async function followBackpressure(options: BackpressureOptions): Promise<
       await Promise.all(partitions.map(readOne));
       areResolversRead = true;
     } catch (error) {
-      if (areResolversRead && connection.connected) logger.warn({ err: error }, 'reading how far resolvers are failed');
+      if (areResolversRead && connection.connected)
+        logger.warn({ err: error }, 'reading the progress of resolvers failed');
       areResolversRead = false;
     }
     return resolvers;

@@ -55,7 +55,7 @@ const description: object = {
   description: `A cookie of this host keeps the visitor's id. ${otherParameters}`,
   parameters: [pathParameter('token', 'Source key'), queryParameter('event', true), ...identityParameters],
   responses: {
-    200: { description: 'Stored; a transparent GIF of one point', content: { 'image/gif': {} } },
+    200: { description: 'Stored; a transparent GIF of one pixel', content: { 'image/gif': {} } },
     ...refusals('Failure'),
   },
 };

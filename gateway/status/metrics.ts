@@ -45,7 +45,7 @@ export const gatewayMetrics = {
   sourceKeys: gauge('sluice_gateway_source_keys', 'Source keys that are accepted'),
   frames: counter(
     'sluice_gateway_frames_total',
-    'Frames sent to the log, by why they were closed: round (nothing was in flight), linger (they had waited), size',
+    'Frames sent to the log, by reason for closing: round (no frame was in flight), linger (the waiting time was over), size (the frame was full)',
     ['closed_by'],
   ),
   frameBytes: counter('sluice_gateway_frame_bytes_total', 'Bytes of the frames sent'),

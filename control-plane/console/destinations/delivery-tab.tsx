@@ -138,7 +138,7 @@ function Shown({ id, delivery, event, waitingFrames }: ShownProps): ReactElement
           events. The list is ordered by event time and may be a sample.
           {waitingFrames === 0
             ? null
-            : ` ${countOf(waitingFrames, 'batch', 'batches')} in the log are not read yet and not counted.`}
+            : ` ${countOf(waitingFrames, 'batch', 'batches')} in the log have not been read yet and are not counted.`}
         </p>
         <OlderEvents fromMs={Math.max(link.fromMs, since === null ? 0 : Date.parse(since))} />
         {since !== null && Date.parse(since) > Date.parse(from) ? (

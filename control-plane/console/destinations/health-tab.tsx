@@ -64,7 +64,7 @@ const skipWords: Readonly<Record<NonNullable<Health['missed'][number]['reason']>
   retention: "Waited too long, or exceeded the account's quota",
   position_lost: 'The destination’s position in the log was lost',
   event_removed: 'Left the log before their retry',
-  dead_letters_full: 'The dead letters were full',
+  dead_letters_full: 'There was no room for more dead letters',
 };
 
 /** Ranges of events that were skipped for the destination, with a link to replay each. */

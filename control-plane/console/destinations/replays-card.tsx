@@ -109,8 +109,8 @@ export function Replays({ destination, filter, hasLetters }: LettersProps): Reac
             </>
           ) : (
             <p>
-              <ChosenLetters destinationId={destination.id} filter={filter} /> leave this list and are retried. Those
-              rejected again come back.
+              <ChosenLetters destinationId={destination.id} filter={filter} /> leave this list and are retried. Events
+              that are rejected again reappear in it.
             </p>
           )}
         </Confirm>

@@ -56,8 +56,8 @@ function Impact({
     <>
       <p>
         {destinations.length === 0
-          ? `No request changes, of ${countOf(examined, 'recent event')}`
-          : `Requests to ${countOf(destinations.length, 'destination')} change, of ${countOf(examined, 'recent event')}`}
+          ? `No requests change, based on ${countOf(examined, 'recent event')}`
+          : `Requests to ${countOf(destinations.length, 'destination')} change, based on ${countOf(examined, 'recent event')}`}
         {since === null ? null : (
           <>
             {' '}

@@ -76,7 +76,7 @@ export function PublishCard({ changes, publish, request: ask }: PublishCardProps
       <ErrorNote error={backlogs.error} />
       <Backlogs left={left} isForced={isForced} onForced={setForced} />
       <EditForm values={[name, notes]} save={sending} onSubmit={submit}>
-        <Field label="Name" hint="Optional. A name is generated when empty.">
+        <Field label="Name" hint="Optional. Leave empty to have a name generated.">
           {(ids) => <input {...ids} maxLength={250} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
         <Field label="Notes" hint="What changes and why. Shown in the history.">

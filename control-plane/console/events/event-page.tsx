@@ -176,7 +176,7 @@ function Ways({ event, path }: { readonly event: RecentEvent; readonly path: str
         </Field>
       </div>
       <Waiting query={query} />
-      {query.isSuccess && ways.length === 0 ? <Empty title="It has no destinations." /> : null}
+      {query.isSuccess && ways.length === 0 ? <Empty title="This version has no destinations." /> : null}
       <ul className="problems">
         {ways.map((way) => {
           const isOpen = chosen === way.destinationId;

@@ -112,13 +112,13 @@ function Summary({ summary }: { readonly summary: EventSummary }): ReactElement 
       </p>
       <p className="hint">
         {since === null ? (
-          'No event is kept yet.'
+          'No events are kept yet.'
         ) : (
           <>
             This view keeps events since <At at={since} />.{' '}
             {isSample
               ? `This view shows a sample: ${countOf(kept, 'kept event')} represent them. The log has every event.`
-              : 'It has every one of these events.'}
+              : 'It has every matching event since then.'}
           </>
         )}
       </p>

@@ -30,7 +30,7 @@ const labels: Readonly<Record<Step, string>> = {
 
 const meanings: Readonly<Record<ExperimentStatus, string>> = {
   Draft: 'Not started. It needs a control and at least one more variant to start.',
-  Running: 'Visitors are assigned a variant on the first request and keep it.',
+  Running: 'Visitors are assigned a variant on their first request and keep it.',
   Paused: 'No new visitors are assigned; existing visitors keep their variant.',
   Completed: 'Ended. It cannot be started again.',
 };
@@ -63,7 +63,7 @@ export function LifeCard({ experiment, variants }: LifeCardProps): ReactElement 
           meanings[experiment.status]
         ) : (
           <>
-            It has ended, and every visitor gets <strong dir="auto">{rolledOut.name}</strong>.
+            The experiment has ended, and every visitor gets <strong dir="auto">{rolledOut.name}</strong>.
           </>
         )}
       </p>

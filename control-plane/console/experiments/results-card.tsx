@@ -78,15 +78,15 @@ function Explanation({
             </dd>
             <dt>Interval</dt>
             <dd>
-              The rates that fit what was seen. {confidencePercent} % of such intervals hold the true rate. Few visitors
-              make it wide; a higher confidence makes it wider.
+              The rates that are consistent with these results. {confidencePercent} % of such intervals contain the true
+              rate. Few visitors make the interval wide; a higher confidence makes it wider.
             </dd>
             <dt>Against control</dt>
             <dd>
-              “Above” or “below the control” means that the two intervals do not overlap: chance alone hardly explains
-              the difference. “No difference shown yet” does not mean that there is none. Decide how many visitors you
-              want before you start: an experiment that is stopped at its first good moment shows differences that are
-              chance.
+              “Above” or “below the control” means that the two intervals do not overlap: chance alone is an unlikely
+              explanation of the difference. “No difference shown yet” does not mean that there is none. Decide how many
+              visitors you want before you start: an experiment that is stopped at its first good moment shows
+              differences that are due to chance.
             </dd>
           </>
         )}

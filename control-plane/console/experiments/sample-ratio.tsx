@@ -43,8 +43,9 @@ function Verdict({ sampleRatio }: Pick<Results, 'sampleRatio'>): ReactElement {
     <div role="alert" className="stack tight">
       <strong>Do not trust these results: the split does not match the weights.</strong>
       <p>
-        By chance this happens with a probability of {chance}. Either the weights changed while it ran (visitors keep
-        their variant), or one variant loses visitors before they are counted: check redirects and page errors.
+        By chance this happens with a probability of {chance}. Either the weights changed while the experiment ran
+        (visitors keep their variant), or one variant loses visitors before they are counted: check redirects and page
+        errors.
       </p>
     </div>
   );

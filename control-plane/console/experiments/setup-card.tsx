@@ -72,7 +72,7 @@ export function SetupCard({ experiment }: { readonly experiment: Experiment }): 
         </Field>
         <PercentField
           label="Traffic allocation, in percent of visitors"
-          hint="Visitors already assigned stay in."
+          hint="Visitors who are already assigned stay in the experiment."
           value={traffic}
           onChange={setTraffic}
         />

@@ -47,7 +47,7 @@ export function stepsOf({ sources, totals, live, draftChanges }: Activity): read
   return [
     {
       title: 'Connect a source',
-      hint: 'A source has the key that events are sent with: a web site, an app, a server or a webhook.',
+      hint: 'A source is a web site, an app, a server or a webhook. It has the key that events are sent with.',
       to: '/sources',
       action: 'Add a source',
       isDone: totals.sources > 0,

@@ -139,7 +139,7 @@ function Others({ others, unnamed, onChange }: OthersProps): ReactElement {
       {choice('omit', 'Send only the properties listed above')}
       {unnamed.length === 0 ? null : (
         <p className={others === 'omit' ? 'note warn' : 'hint'} dir="auto">
-          {others === 'omit' ? 'Left out of the event in the preview: ' : 'Kept of the event in the preview: '}
+          {others === 'omit' ? 'Left out of the previewed event: ' : 'Kept in the previewed event: '}
           {listed}.
         </p>
       )}

@@ -7,7 +7,7 @@ import { At } from '../design/time.tsx';
 export function MatchesNote({ matches }: { readonly matches: RuleMatches | undefined }): ReactElement | null {
   if (matches === undefined) return null;
   const { examined, isSample, isComplete, since } = matches;
-  if (examined === 0) return <p className="hint">There are no events of the last day to count.</p>;
+  if (examined === 0) return <p className="hint">There are no events from the last day to count.</p>;
   return (
     <p className="hint" role="status">
       <strong>{saysMatches(matches)}</strong>

@@ -36,7 +36,7 @@ const consentTypes = ['ad_storage', 'ad_user_data', 'ad_personalization'] as con
 
 const gpcWords = [
   ['off', 'has no effect'],
-  ['deny', 'denies, unless the event or the visitor says otherwise'],
+  ['deny', 'denies, unless the event or the visitor has a decision'],
   ['always', 'always denies'],
 ] as const;
 

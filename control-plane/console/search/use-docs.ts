@@ -36,6 +36,6 @@ function placeOf({ id, page, heading }: FoundSection): FoundPlace {
 async function loadIndex(): Promise<MiniSearch | null> {
   const [answer, { default: Search }] = await Promise.all([fetch(`${root}search.json`), import('minisearch')]);
   if (answer.status === 404) return null;
-  if (!answer.ok) throw new Error(`The index of the documentation: status ${answer.status}.`);
+  if (!answer.ok) throw new Error(`Loading the index of the documentation failed: status ${answer.status}.`);
   return Search.loadJSONAsync(await answer.text(), searchOptions);
 }

@@ -27,8 +27,8 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
           <SingleSignOn />
           <SignInForm />
           <p className="hint">
-            No key at hand? <code>npm run sign-in-link</code>, beside the running stack, prints a link that signs in. An
-            admin can create one for you under Users.
+            No key at hand? <code>npm run sign-in-link</code>, on the machine of the running stack, prints a link that
+            signs in. An admin can create one for you under Users.
           </p>
         </div>
       </main>
@@ -38,11 +38,11 @@ export function SignInPage({ failed }: SignInProps): ReactElement {
 
 /** Why single sign-on failed, by the code in `failed` of the address. */
 const failures: Readonly<Record<string, string>> = {
-  over: 'The sign-in took more than ten minutes, or was begun in another browser. Try again.',
-  provider: 'The provider did not confirm the sign-in. Try again; the log of the control plane says why.',
+  over: 'The sign-in took more than ten minutes, or was started in another browser. Try again.',
+  provider: 'The provider did not confirm the sign-in. Try again; the log of the control plane has the reason.',
   'no-email': 'The provider gave no confirmed e-mail address.',
   'no-user': 'You have no access yet: ask an admin for an invitation to this e-mail address.',
-  'other-person': 'Another person of the provider has signed in with this e-mail address before: ask an admin.',
+  'other-person': 'Another user of the provider has already signed in with this e-mail address: ask an admin.',
 };
 
 function SingleSignOn(): ReactElement | null {

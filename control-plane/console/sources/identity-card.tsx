@@ -11,7 +11,7 @@ const labels: Readonly<Record<IdentityCounts['entities'][number]['reason'], stri
   userHash: 'Invalid userHash',
   notOverwritten: 'Values set by a server, sent again with a public key',
   keptApart: 'Known visitors not merged',
-  oversized: 'Beyond the size of a profile',
+  oversized: 'Over the size limit of a profile',
   overLimit: 'E-mail addresses and devices over the account’s limits',
   full: 'Over 1,000 identifiers per visitor',
 };

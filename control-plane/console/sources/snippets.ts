@@ -42,11 +42,11 @@ function page({ installScript, ingestUrl, key }: SnippetFor): Snippet {
   return one(
     'page',
     'Web page',
-    { title: 'Into the head of every page', text: tags },
+    { title: 'In the head of every page', text: tags },
     {
       title: 'Where something happens',
       text: [
-        '// page views are sent by themselves',
+        '// page views are sent automatically',
         "sluice('track', 'Order Completed', { order_id: 'A-1001', total: 42.5, currency: 'EUR' });",
         '// once you know the customer',
         "sluice('identify', 'customer-42', { email: 'ada@example.com' });",
@@ -236,7 +236,7 @@ function posthogApp({ ingestUrl, key }: SnippetFor): Snippet {
 
 function pixel({ ingestUrl, key }: SnippetFor): Snippet {
   return one('pixel', 'Pixel', {
-    title: 'Into a mail or a page',
+    title: 'In an e-mail or a page',
     text: `<img src="${ingestUrl}/pixel/${key}.gif?event=Mail%20Opened&email=ada@example.com" width="1" height="1" alt="">`,
   });
 }

@@ -15,7 +15,7 @@ export function RunbookPage(): ReactElement {
   const section = [...symptoms, ...alerts].find((one) => one.slug === slug);
   if (section === undefined) {
     return (
-      <Page title="Runbook" lead="What to do, by what you see." back={{ to: '/system', label: 'System' }}>
+      <Page title="Runbook" lead="What to do, by symptom or alert." back={{ to: '/system', label: 'System' }}>
         {wanted === undefined ? null : <Empty title="The runbook has no such section." />}
         <Card title="By symptom">
           <Sections sections={symptoms} />

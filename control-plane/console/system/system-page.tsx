@@ -159,8 +159,8 @@ function Findings(): ReactElement {
       )}
       <div className="body">
         <p className="hint">
-          Checks of the log, its disk where it is on this machine, and the database, as seen by the control plane that
-          answered. <code>npm run doctor</code> also checks a machine, its memory and the secrets keys.
+          Checks of the log, of its disk if the log is on this machine, and of the database, as seen by the control
+          plane that answered. <code>npm run doctor</code> also checks a machine, its memory and the secrets keys.
         </p>
       </div>
     </Card>

@@ -69,8 +69,8 @@ export function PersonalDataTab(): ReactElement {
     >
       <div className="body">
         <p className="soft">
-          A sample of what arrives is checked for names and shapes of personal data. Values are not stored. A rule omits
-          or redacts a property in all that is stored and sent, once the draft is published.
+          A sample of the events received is checked for names and shapes of personal data. Values are not stored. A
+          rule omits or redacts a property in everything that is stored and sent, once the draft is published.
         </p>
         <form className="inline" role="search" onSubmit={(event) => event.preventDefault()}>
           <Field label="Show">

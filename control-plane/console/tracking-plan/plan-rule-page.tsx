@@ -75,7 +75,7 @@ function PlanRuleFields({ fields, change }: RuleForm<RuleFields>): ReactElement 
       />
       <TextField
         label="Property"
-        hint="Such as event_properties.total, default_properties.current_url or visitor.email, as the event itself gives it."
+        hint="Such as event_properties.total, default_properties.current_url or visitor.email, as sent in the event."
         isRequired
         maxLength={500}
         value={fields.property}

@@ -167,7 +167,7 @@ function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
             {which}{' '}
             {asking === 'release'
               ? 'are processed in order, after newer events. The live version checks each one again. Events that still break a rule come back here.'
-              : 'are deleted for good.'}
+              : 'are deleted permanently.'}
           </p>
         </Confirm>
       )}

@@ -81,7 +81,7 @@ export function VisitorPage(): ReactElement {
       {isErasing && visitor !== undefined ? (
         <Confirm
           title="Erase this visitor?"
-          action="Erase for good"
+          action="Erase permanently"
           isDanger
           typed="erase"
           onDone={() => setErasing(false)}

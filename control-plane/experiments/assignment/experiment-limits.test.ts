@@ -12,7 +12,7 @@ test('experiment limits: an account that has spent its share is refused alone, a
     } catch (error) {
       expect(error).toMatchObject({
         status: 429,
-        message: expect.stringContaining('lookups of experiments, 2 a second'),
+        message: expect.stringContaining('experiments: lookups, 2 per second'),
       });
     }
     return spent;
@@ -36,7 +36,7 @@ test('experiment limits: a page that alone takes too much is refused, and what w
   );
   // 2,000 at once, and 1,000 a second: 3,001 are paid a second and a bit later.
   expect(() => look('a', 1, 1_000)).toThrow(
-    expect.objectContaining({ status: 429, message: expect.stringContaining('work of experiments, 1000 a second') }),
+    expect.objectContaining({ status: 429, message: expect.stringContaining('experiments: work, 1000 per second') }),
   );
   expect(look('b', 1, 1_000)).toBe('seen');
   expect(look('a', 1, 1_002)).toBe('seen');

@@ -43,7 +43,7 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
   const refused = { lookups: 0, assignments: 0, impressions: 0, work: 0, page: 0 };
   const refuse = (cost: ExperimentCost): Error => {
     refused[cost] += 1;
-    return tooMany(`the account exceeds its rate limit of ${cost} of experiments, ${rates[cost]} a second`);
+    return tooMany(`the account exceeds its rate limit for experiments: ${cost}, ${rates[cost]} per second`);
   };
   return {
     refused,
@@ -70,7 +70,7 @@ export function createExperimentLimits(rates: ExperimentRates): ExperimentLimits
 
 const assignments = {
   EXPERIMENT_ASSIGNMENTS_PER_S: count(
-    'First assignments of one account per second. Its other limits follow: five times as many visitors looked up (visitors not asked for in the last half minute, and every personalization), 20 times as many impressions, and 20,000 times as many units of work for its pages. Requests above a limit get a 429',
+    'First assignments of one account per second. Its other limits follow: five times as many lookups (of visitors that were not looked up in the last 30 seconds, and for every personalization), 20 times as many impressions, and 20,000 times as many units of work for its pages. Requests above a limit get a 429',
     1_000,
   ),
 };

@@ -54,7 +54,7 @@ test.each([
   ['event,day\nx,soon', 'row 1 has no time that can be read'],
   ['event,day,count\nx,2026-11-20,many', 'row 1 has no whole number of events'],
   ['event,day\n,2026-11-20', 'row 1 has no name of an event'],
-  ['[1]', 'neither rows of CSV nor an array of JSON objects'],
+  ['[1]', 'neither CSV nor an array of JSON objects'],
 ])('read export: %j is refused and says why', (text, problem) => {
   expect(() => readExport(text, anyColumn)).toThrow(problem);
 });

@@ -25,13 +25,16 @@ const exitCodes = { differs: 1, failed: 2, usage: 64 } as const;
 const program = new Command('compare-counts')
   .description(
     'Compares the counts of another service with the events received here, by event name and day (UTC), and explains the ' +
-      'differences. Exit: 0 all agree, 1 something differs, 2 it could not be compared.',
+      'differences. Exit: 0 all agree, 1 something differs, 2 the counts could not be compared.',
   )
-  .argument('<export>', 'its export: CSV with a header, or JSON; counts by name and day, or the events themselves')
+  .argument(
+    '<export>',
+    'export of the other service: CSV with a header, or JSON; counts by name and day, or the events themselves',
+  )
   .option('--event <column>', 'the column with the name; found by its usual names')
   .option('--time <column>', 'the column with the day or the time; found by its usual names')
   .option('--count <column>', 'the column with the count; without it each row is one event')
-  .option('--tolerance <percent>', 'tolerated difference, in % of their count', readPercent, 0)
+  .option('--tolerance <percent>', 'tolerated difference, in % of the count of the other service', readPercent, 0)
   .option(
     '--key-file <path>',
     'file with an API key of CONTROL_PLANE_URL with the scope event:list (default: the key of the local stack)',
@@ -77,6 +80,6 @@ async function readAccess(keyFile: string | undefined): Promise<CountsAccess> {
 
 function readPercent(text: string): number {
   const percent = Number(text);
-  if (text === '' || !(percent >= 0 && percent <= 100)) throw new InvalidArgumentError('a number of percent, 0 to 100');
+  if (text === '' || !(percent >= 0 && percent <= 100)) throw new InvalidArgumentError('a percentage, 0 to 100');
   return percent;
 }

@@ -84,7 +84,9 @@ function rowsOf(text: string): readonly JsonObject[] {
 
 function objectsOf(values: unknown): readonly JsonObject[] {
   if (!Array.isArray(values) || !values.every(isJsonObject)) {
-    throw new ExportError('reading the export: it is neither rows of CSV nor an array of JSON objects, or one a line');
+    throw new ExportError(
+      'reading the export: the file is neither CSV nor an array of JSON objects nor one JSON object per line',
+    );
   }
   return values;
 }

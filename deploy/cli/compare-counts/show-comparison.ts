@@ -55,7 +55,7 @@ const hints: Readonly<Record<Compared['verdict'], readonly string[]>> = {
   same: [],
   fewer: [
     'Fewer here: events without a name or with an id that is too long are left out (result="invalid" of ' +
-      'sluice_gateway_events_total), and an id that comes twice counts once.',
+      'sluice_gateway_events_total), and an id that occurs twice counts once.',
   ],
   more: ['More here: events without an id that are sent again count again; or the other side left some out.'],
   'only-there': [

@@ -20,7 +20,10 @@ const program = new Command('compare-kinds')
     'Compares payloads that another service sent to platforms with what is sent here for the same events, member by ' +
       'member. Exit: 0 all are the same, 1 something differs, 2 lines could not be compared.',
   )
-  .argument('<file>', 'one JSON a line: {kind, settings?, person?, before?, event, expected, at?}; - is standard input')
+  .argument(
+    '<file>',
+    'one JSON object per line: {kind, settings?, person?, before?, event, expected, at?}; - is standard input',
+  )
   .option('--only-expected', 'do not report members that are sent here and were not recorded')
   .option(
     '--ignore <path>',
@@ -28,7 +31,7 @@ const program = new Command('compare-kinds')
     addTo,
     [],
   )
-  .option('--json', 'for programs: one JSON a line, the summary last')
+  .option('--json', 'for programs: one JSON object per line, the summary last')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : exitCodes.usage))
   .action((file: string, options: Options) =>
     runCommand('compare-kinds', () => compare(file, options), exitCodes.failed),

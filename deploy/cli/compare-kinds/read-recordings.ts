@@ -87,7 +87,7 @@ function readLine(text: string): { readonly recording: Recording } | { readonly 
     : undefined;
   if (unknown !== undefined) {
     return {
-      problem: `${unknown}: is no member of a recording; these are: ${Object.keys(Recording.properties).join(', ')}`,
+      problem: `${unknown}: is not a member of a recording; the members are ${Object.keys(Recording.properties).join(', ')}`,
     };
   }
   const [error] = recording.Errors(value);

@@ -48,7 +48,7 @@ export async function* chosenIngestLetters(
  */
 export async function retryIngestLetter(connection: LogConnection, letter: IngestLetter): Promise<void> {
   const { partition, origin, storedAtMs, payload, isWhole } = letter;
-  if (!isWhole) throw new Error(`putting letter ${origin} back: parts of it are gone`);
+  if (!isWhole) throw new Error(`putting dead letter ${origin} back: parts of it are gone`);
   await publishWithRetry(
     connection,
     {

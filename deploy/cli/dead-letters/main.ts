@@ -23,7 +23,7 @@ const actions = {
   show: 'print one dead letter of a destination (--seq) with the last request and the answer, secrets masked; it may hold personal data',
   retry:
     'process them again: ingest dead letters return to INGEST, destination dead letters are replayed to their destination',
-  delete: 'delete them for good',
+  delete: 'delete them permanently',
 } as const;
 for (const action of ['list', 'show', 'retry', 'delete'] as const) {
   program
@@ -38,7 +38,7 @@ for (const action of ['list', 'show', 'retry', 'delete'] as const) {
     .addOption(new Option('--reason <reason>', 'only dead letters of exactly this reason'))
     .addOption(new Option('--older-than <age>', 'only dead letters older than 90m, 12h, 7d'))
     .addOption(new Option('--seq <number>', 'for ingest and show: the dead letter with this number'))
-    .addOption(new Option('--json', 'for programs: one JSON a line, the sum last'))
+    .addOption(new Option('--json', 'for programs: one JSON object per line, the total last'))
     .action((of: string, options: Options) => runCommand('dead-letters', () => run(action, of, options)));
 }
 await runProgram(program);

@@ -31,7 +31,7 @@ export async function runDeadLetters(context: DeadLettersContext, request: DeadL
   }
   if (of === 'ingest') return runForIngest(context, { action, choice });
   if (choice.seq !== undefined) {
-    throw new Error('--seq is for ingest and show: letters of a destination are chosen by reason and age');
+    throw new Error('--seq is for ingest and show: dead letters of a destination are chosen by reason and age');
   }
   return runForDestination(context, { action, of: await findDestination(context.connection, of), choice });
 }

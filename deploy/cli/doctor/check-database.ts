@@ -90,7 +90,8 @@ async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>
         ),
       ];
     }
-    if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
+    if (error instanceof pg.DatabaseError)
+      return [warn(about, 'not tested: the sealed secrets could not be read', 'migrate first')];
     const detail = error instanceof Error ? error.message : String(error);
     return [
       fail(
@@ -139,7 +140,8 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
       })),
     ];
   } catch (error) {
-    if (error instanceof pg.DatabaseError) return [warn(about, 'nothing there to try it on', 'migrate first')];
+    if (error instanceof pg.DatabaseError)
+      return [warn(about, 'not tested: the sealed secrets could not be read', 'migrate first')];
     const detail = error instanceof Error ? error.message : String(error);
     return [
       fail(

@@ -33,7 +33,7 @@ export function checkSigning(env: DoctorEnv): Finding[] {
     warn(
       about,
       'neither CONFIG_SIGNING_KEY nor CONFIG_PUBLIC_KEYS is set: a process that can write to the log can change what gateways and pipelines run',
-      `make the keys, and give the first to control planes and the second to gateways and pipelines (${guide})`,
+      `create a key pair; set CONFIG_SIGNING_KEY in control planes and CONFIG_PUBLIC_KEYS in gateways and pipelines (${guide})`,
     ),
   ];
 }

@@ -24,7 +24,7 @@ export async function examine(
 ): Promise<Finding[]> {
   const machine = {
     about: 'machine',
-    advice: 'report it as a bug: this check reads Node alone',
+    advice: 'report it as a bug: this check only asks Node.js',
     run: () => Promise.resolve(checkMachine()),
   };
   const env = readOrFindings(source);

@@ -6,7 +6,7 @@ import { oneOfEach } from './memory-settings.ts';
 await runFindingsCommand({
   name: 'doctor',
   description:
-    'Checks this machine and the servers that its environment names, and advises. Exit: 0 well, 1 warnings, 2 broken.',
+    'Checks this machine and the servers that its environment names, and advises. Exit: 0 all is well, 1 warnings, 2 something is broken.',
   counts: [
     { flags: '--gateways <n>', meaning: 'gateways of this machine, whose memory is added up', byDefault: 1 },
     { flags: '--pipelines <n>', meaning: 'pipelines of this machine', byDefault: 1 },

@@ -37,7 +37,7 @@ test('doctor: a check that never ends, and one that throws, are findings', async
 test('doctor: each finding is shown with its advice, and the exit code is that of the worst level', () => {
   const text = showFindings([good, poor]);
   expect(text).toMatch(/warn {2}b +so so\n +→ do this/);
-  expect(text).toMatch(/1 ok, 1 to look at, 0 broken/);
+  expect(text).toMatch(/1 ok, 1 to check, 0 broken/);
   expect(JSON.parse(findingsJson([good, poor]))).toEqual({ level: 'warn', findings: [good, poor] });
   expect([[good], [poor], [{ ...poor, level: 'fail' as const }]].map(exitCodeOf)).toEqual([0, 1, 2]);
 });

@@ -11,7 +11,7 @@ export function showFindings(findings: readonly Finding[]): string {
     ...(advice === undefined ? [] : [`      ${''.padEnd(aboutColumns)}  → ${advice}`]),
   ]);
   const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
-  const total = `${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} broken`;
+  const total = `${count('ok')} ok, ${count('warn')} to check, ${count('fail')} broken`;
   return [...lines, '', total, ''].join('\n');
 }
 

@@ -17,8 +17,8 @@ type Options = Partial<SignInLinkOptions> & { readonly json?: true };
 
 const program = new Command('sign-in-link')
   .description(
-    'Prints a link that signs a browser in to the console, once, within the hour: that of the user of --email or, ' +
-      "beside a local stack, with the stack's own API key.",
+    'Prints a link that signs a browser in to the console, once, within the hour: as the user of --email or, ' +
+      'without --email, with the API key of the local stack.',
   )
   .option('--email <address>', 'the user to sign in; needs DATABASE_URL, or a running local stack')
   .option('--role <role>', 'creates a missing user with this role: admin for the first user')

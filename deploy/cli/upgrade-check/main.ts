@@ -5,6 +5,6 @@ import { examineUpgrade } from './examine-upgrade.ts';
 await runFindingsCommand({
   name: 'upgrade-check',
   description:
-    'Shows what an upgrade of the services of this environment to this version needs; changes nothing. Exit: 0 nothing to do, 1 warnings, 2 it does not work.',
+    'Shows what an upgrade of the services of this environment to this version needs; changes nothing. Exit: 0 nothing to do, 1 warnings, 2 the upgrade would fail.',
   examine: examineUpgrade,
 });

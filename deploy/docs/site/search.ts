@@ -13,7 +13,7 @@ export function addSearch(siteRoot: URL): void {
   let index: Promise<MiniSearch> | undefined;
   const load = async (): Promise<MiniSearch> => {
     const answer = await fetch(new URL('search.json', siteRoot));
-    if (!answer.ok) throw new Error(`the search index: status ${answer.status}`);
+    if (!answer.ok) throw new Error(`loading the search index failed: status ${answer.status}`);
     return MiniSearch.loadJSONAsync(await answer.text(), searchOptions);
   };
   const open = (): void => {

@@ -13,7 +13,7 @@ export function replyTypes(): string {
   return [
     '// Made by the build from the OpenAPI document; not to be edited.',
     '',
-    '/** The reply of each operation of the configuration interface, by its id. Times are ISO 8601 unless they say ms. */',
+    '/** The reply of each operation of the configuration interface, by its id. Times are ISO 8601 unless described as ms. */',
     `export type Replies = {\n${members.join('\n')}\n};`,
     '',
   ].join('\n');

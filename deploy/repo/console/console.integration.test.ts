@@ -810,7 +810,7 @@ test('privacy: a person is found by e-mail, erased once that was typed, and the 
   await press('Find');
   await waitForText(page, 'customer-radia');
   await press('Erase');
-  const erase = page.getByRole('button', { name: 'Erase for good' });
+  const erase = page.getByRole('button', { name: 'Erase permanently' });
   expect(await erase.isDisabled()).toBe(true);
   await page.getByLabel('Type erase to confirm').fill('erase');
   await erase.click();
@@ -908,7 +908,7 @@ test('rules: a mapping is tried on an event while it is written, by conditions a
   await page.getByLabel('With this mapping', { exact: true }).getByText(hash).waitFor();
   expect(await page.getByLabel('Without this mapping', { exact: true }).getByText(hash).count()).toBe(0);
   await page.getByLabel('Send only the properties listed above').check();
-  await waitForText(page, 'Left out of the event in the preview: ');
+  await waitForText(page, 'Left out of the previewed event: ');
   expect(await findBarriers(page)).toEqual([]);
   await page.getByRole('link', { name: 'Destinations', exact: true }).click();
   await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();

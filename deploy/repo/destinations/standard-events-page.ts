@@ -9,11 +9,11 @@ An event with one of these common names, however it is written (\`Order Complete
 platform's own name for it, reaches each platform under that platform's name. A mapping with an \`eventName\` overrides that.
 
 The value of an event is read from \`value\`, else \`revenue\`, else \`total\`, else the sum of its products; its currency from \`currency\`;
-its order from \`order_id\`; its products from \`products\`, \`items\` or \`contents\`, or from the event itself where it is about one product;
+its order from \`order_id\`; its products from \`products\`, \`items\` or \`contents\`, or from the event itself if it is about one product;
 a search from \`query\` or \`search_term\`.
 
 An event with the property \`limited_data_use\` (a mapping may set it), or whose visitor has \`consent.limited_data_use\`, is sent to
-advertising platforms for limited use, in the words each has for that: LDU of Meta, Snap and Reddit, TikTok's \`limited_data_use\`,
+advertising platforms for limited use, in their own terms: LDU of Meta, Snap and Reddit, TikTok's \`limited_data_use\`,
 Pinterest's \`opt_out\` with LDP, Google's denied \`consent\`. LinkedIn has none, and is not sent the event.
 `;
 
@@ -44,7 +44,7 @@ function section(id: string, { names, others = [], parameters, unnamed, source }
     ...(named.length === 0 ? [] : ['| Event | Sent as |', '| --- | --- |', ...named, '']),
     ...(others.length === 0
       ? []
-      : [`The platform’s own names beside these: ${others.map((name) => `\`${name}\``).join(', ')}.\n`]),
+      : [`Also the platform’s own names: ${others.map((name) => `\`${name}\``).join(', ')}.\n`]),
     ...(told.length === 0 ? [] : ['| Value | Field of the request |', '| --- | --- |', ...told, '']),
   ];
 }

@@ -19,7 +19,7 @@ Every setting is a variable of the environment. A service refuses to start with 
 misspelled names included.
 
 Every variable may come from a file: \`NAME_FILE\` names a file that holds the value of \`NAME\`. Use that for secrets. An empty value
-counts as not set. Numbers are written in the unit given, without it. What to change when is on [Tune](/docs/tune.html).
+counts as not set. Write numbers in the unit that the table gives, without the unit. What to change when is on [Tune](/docs/tune.html).
 `;
 
 /** The page of all settings: first those that several services share, then each program's own. */

@@ -24,8 +24,8 @@ that leads to a value counts. A source of the type \`Webhook\` takes any JSON.
   in the control plane and the gateway.
 - **Fetched**: some providers send a notice only. With \`accessToken\` set on the source, the pipeline fetches what the notice points to
   after the request was answered; that is an event of its own. The token is sealed with \`SECRETS_KEY\`: no gateway can open it.
-- **Errors**: what a provider cannot correct is accepted: unknown events, odd types, long texts. Refused are bodies that are not what
-  they claim (400), too large (413), of another media type (415), or not signed (401).`;
+- **Errors**: what a provider cannot correct is accepted: unknown events, odd types, long texts. Bodies are refused if they are
+  not what they claim (400), too large (413), of another media type (415), or not signed (401).`;
 
 function describeKind(kind: SourceKind): string {
   const { label, type, setUp, notes, signature, fetch, follows } = kind;

@@ -251,7 +251,7 @@ const tooManyRows = (limit: number) =>
 const contextTooLarge = (limit: number) =>
   jsonReply(413, {
     success: false,
-    error: `the context that a batch has for all rows is larger than ${limit} bytes`,
+    error: `the context of the batch, which applies to all rows, is larger than ${limit} bytes`,
     limit,
   });
 

@@ -40,8 +40,8 @@ export function describeOwn(routes: readonly Route[]): object {
   return describe(own, ownPaths, {
     title: 'Sluice ingest',
     description:
-      'A 200 means that the event is stored in the log and survives the loss of every process; it may not have been ' +
-      'dispatched yet. An event sent again by the same source with the same distinctId and the same identifiers is ' +
+      'A 200 means that the event is stored in the log and survives the loss of every process; it might not have ' +
+      'been dispatched yet. An event sent again by the same source with the same distinctId and the same identifiers is ' +
       'accepted and processed once; events of live and test keys are deduplicated separately. ' +
       'externalId identifies a person, userId a device or a visitor. Two visitors that both have an externalId are ' +
       'merged only by an alias: the event `$alias` with the previous id as externalId and the new id as ' +

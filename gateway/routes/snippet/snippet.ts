@@ -17,7 +17,7 @@ const hourS = 3_600;
 /** `GET /sluice.js`: the script of pages that track. */
 export const createSnippetRoute = (): GetRoute =>
   createScriptRoute(
-    { name: 'snippet', path: '/sluice.js', summary: 'The script of pages that track' },
+    { name: 'snippet', path: '/sluice.js', summary: 'The script that pages load to track events' },
     readWebSnippet(),
   );
 
