@@ -60,7 +60,7 @@ test.each([
   ['doubled', { doubled: 2 }, '2 doubled under another key'],
   ['disordered', { disordered: 3 }, '3 out of order'],
   ['invented', { invented: 4 }, '4 that no visitor sent'],
-  ['mixed', { mixed: 5 }, '5 with properties of another, or not whole'],
+  ['mixed', { mixed: 5 }, '5 with properties of another event, or incomplete'],
 ])('fault results: %s at one of two destinations breaks a promise', (bar, counts, words) => {
   const outcome = ran(counts);
   expect(faultsOf(outcome)).toEqual([words]);
@@ -80,9 +80,9 @@ test.each([
 
 test('fault results: a stack that takes nothing more, and what a fault finds itself, are broken promises', () => {
   const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
-  expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after it', 'no service says so']);
+  expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after the fault', 'no service says so']);
   expect(unmet(outcome)).toEqual(['broken']);
-  expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 arrived only after everything was restarted by hand']);
+  expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 arrived only after every process was killed and restarted']);
 });
 
 test('fault results: of two destinations the worse one stands in the row', () => {
