@@ -51,7 +51,7 @@ test('fault results: a run without loss, doubles or disorder is well, whatever w
   expect(faultsOf(outcome)).toEqual([]);
   expect(unmet(outcome)).toEqual([]);
   expect(describeOutcome(outcome)).toMatch(
-    /^✓ 100 acknowledged, 100 delivered, 0 lost, 30 repeated.* 7 refused; after it first 200 20\.0 ms.*at most 3 B/,
+    /^✓ 100 acknowledged, 100 delivered, 0 lost, 30 repeated.* 7 refused; after the fault first 200 20\.0 ms.*at most 3 B/,
   );
 });
 
@@ -70,7 +70,7 @@ test.each([
 
 test.each([
   ['afterStop', '2 sent after their destination was stopped'],
-  ['afterErasure', '2 of an erased person sent'],
+  ['afterErasure', '2 sent of an erased person'],
   ['afterWithdrawal', '2 sent for a purpose whose consent was withdrawn'],
 ])('fault results: %s breaks a promise', (bar, words) => {
   const outcome = ran({}, { [bar]: 2 });
