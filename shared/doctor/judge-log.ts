@@ -118,7 +118,7 @@ export const needsRestart = (complaint: string): boolean => /write error|JetStre
 function judgeHealth({ name, complaint }: LogServer): Finding[] {
   if (complaint === undefined) return [];
   const advice = needsRestart(complaint)
-    ? 'make room on its disk, then restart that nats-server: it does not write again by itself'
+    ? 'make room on its disk, then restart that nats-server, because it does not resume writing by itself'
     : 'wait while it catches up; check its log if it does not';
   return [fail(`health of ${name}`, complaint, advice)];
 }
@@ -132,7 +132,7 @@ function judgeStorageLimit({ name, storage }: LogServer): Finding[] {
     return [fail(about, detail, 'raise jetstream { max_file_store }, or lower LOG_*_BYTES_MAX; restart the server')];
   }
   if (!isLimitGiven) {
-    const detail = `the limit of ${limitBytes} bytes is probably its own choice: three quarters of the room at its start, too little where it starts on a full disk`;
+    const detail = `the limit of ${limitBytes} bytes is probably the default of nats-server: three quarters of the free space at its start, too little if it starts on a full disk`;
     return [warn(about, detail, 'set jetstream { max_file_store } to three quarters of the disk, in whole megabytes')];
   }
   return [ok(about, `limit ${gibibytes(limitBytes)}; its streams may take ${gibibytes(reservedBytes)}`)];

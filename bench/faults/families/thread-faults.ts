@@ -28,7 +28,7 @@ export const threadThrown = broken({
   name: 'thread-thrown',
   about: 'a worker thread of the pipeline throws an error, injected through the inspector',
   sees: `The log has \`a thread died; restarting it\` with the error and the suspect. ${others}`,
-  does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), look for the cause in its destination’s settings or events.',
+  does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), check its destination’s settings and events for the cause.',
   expression: `setTimeout(() => { throw new Error('thrown by npm run faults'); }, 0)`,
 });
 

@@ -39,7 +39,7 @@ export const resolverCounters = {
   plan_errors: 'Times an event broke a rule of the tracking plan whose severity is Error',
   violations_skipped:
     'Violations of tracking plans that are missing in the table of violations: too many groups of violations at a time, or a long outage of the database',
-  violation_write_retries: 'Times writing violations to the database failed and was tried again',
+  violation_write_retries: 'Times writing violations to the database failed and was retried',
   plan_units: 'Units of work (characters read or written) that judging events by tracking plans took',
   personal_data_skipped:
     'Values that were not checked for personal data: an account has more than 2,000 properties, a resolver more than 20,000, or an event could not be parsed',
@@ -59,7 +59,7 @@ export const resolverCounters = {
     'Identifiers and contact data (external_id, email, phone_number, the person of a userId) that an event of a public key did not overwrite, since a server source has set them',
   identity_counts_skipped:
     'Identifiers and values left out of visitors that are missing in the table of these counts: too many sources at a time, or a long outage of the database',
-  identity_write_retries: 'Times writing counts of identifiers to the database failed and was tried again',
+  identity_write_retries: 'Times writing counts of identifiers to the database failed and was retried',
   user_hashes_refused:
     'Events of a public key whose userHash does not match their identifier; they are accepted like events without a userHash',
   visitors_full:
@@ -73,7 +73,7 @@ export const resolverCounters = {
   publish_retries: 'Times a write to the log was retried',
   checkpoints: 'Checkpoints of deduplication written, from which a start learns which events were resolved',
   checkpoint_failures: 'Times the log did not store a checkpoint; the next start then has to read more',
-  visitor_retries: 'Times reading or writing visitors failed and was tried again',
+  visitor_retries: 'Times reading or writing visitors failed and was retried',
   visitor_failures:
     'Times when the database failed for visitors of one account only; the statements of that account then run apart from those of other accounts',
   queued_bytes:

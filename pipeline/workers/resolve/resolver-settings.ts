@@ -84,7 +84,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   /** A frame of resolved events is closed before it exceeds this. */
   frameBytesMax: 512 * kibibyte,
   ackWaitMs: fromEnv({
-    RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a resolver again', 10_000, {
+    RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is delivered to a resolver again', 10_000, {
       unit: 'ms',
       minimum: 1_000,
     }),

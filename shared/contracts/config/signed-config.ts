@@ -29,7 +29,7 @@ export const { variables: configTrustEnv, read: createConfigTrust } = defineSett
   fromEnv(
     {
       CONFIG_PUBLIC_KEYS: optionalText(
-        'Public keys of CONFIG_SIGNING_KEY in PEM (`openssl pkey -pubout`), one after the other while it is rotated. Configuration signed by none of them is refused. Without it any configuration in the log is accepted',
+        'Public keys of CONFIG_SIGNING_KEY in PEM (`openssl pkey -pubout`), one after the other while it is rotated. Configuration signed by none of them is refused. Without public keys, any configuration in the log is accepted',
         { pattern: '-----BEGIN PUBLIC KEY-----' },
       ),
     },

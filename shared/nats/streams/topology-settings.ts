@@ -9,7 +9,7 @@ const streamBytes = { unit: 'bytes', minimum: 1024 ** 2 } as const;
 
 const partitions = {
   LOG_PARTITIONS: fittedCount(
-    'Partitions of the log, and so resolvers that can work at once. Fixed when the log is created, by the first service that starts: set it where several machines share the log',
+    'Partitions of the log, and so resolvers that can work at once. Fixed when the log is created, by the first service that starts: set it if several machines share the log',
     partitionsRule,
     { maximum: 256 },
   ),
