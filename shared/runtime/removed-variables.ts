@@ -19,7 +19,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
   BATCH_KEYS_MAX: 'a batch has up to 100,000 object keys',
   BODIES_ADDRESS_BYTES_MAX: 'an address has half of BODIES_BYTES_MAX',
   CLOCK_JUMP_MS: 'changes of the clock by 1 second or more are counted',
-  COMPAT_BATCH_ROWS_MAX: 'a request of a library of another service has up to 10,000 messages',
+  COMPAT_BATCH_ROWS_MAX: 'a request from a library of another service has up to 10,000 messages',
   CONSOLE_ACTIVITY_EVERY_MS: 'the overview is read every 2 seconds',
   CONSOLE_EVENTS_EVERY_MS: 'new events are read every second',
   CONSOLE_SESSION_MS: 'CONSOLE_SIGN_IN={"sessionHours": …} is how long a browser stays signed in, 168 by default',
@@ -53,7 +53,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
   DISPATCH_ROUND_WORK_MAX: 'an account has 100,000 units of work in a round',
   DISPATCH_VISITORS_WAITING_MAX:
     'up to 100,000 visitors of a destination wait; half of DISPATCH_RETRY_BYTES_MAX bounds their bytes',
-  DOCTOR_BUSY_DESTINATIONS: 'the doctor counts eight busy destinations',
+  DOCTOR_BUSY_DESTINATIONS: 'the doctor assumes eight busy destinations',
   DOCTOR_CONTROL_PLANES: 'give the doctor --control-planes',
   DOCTOR_GATEWAYS: 'give the doctor --gateways',
   DOCTOR_PIPELINES: 'give the doctor --pipelines',
@@ -81,7 +81,7 @@ export const removedVariables: Readonly<Record<string, string>> = {
   PIPELINE_ACCOUNT_WORK_PER_S:
     'an account gets 30 million units of work per second of a thread while other accounts have work there',
   PIPELINE_LEASE_RENEW_MS: 'a lease is renewed four times in PIPELINE_LEASE_SILENT_MS',
-  PIPELINE_THREAD_HEAP_FLOOR_MIB: 'the heap of a thread is not marked below 128 MiB',
+  PIPELINE_THREAD_HEAP_FLOOR_MIB: 'marking of the heap of a thread begins at 128 MiB',
   PIPELINE_THREAD_SILENT_MS: 'a thread that is silent for 8 seconds is ended',
   PIPELINE_THREAD_YOUNG_HEAP_MIB: 'a thread has 24 MiB for new objects; PIPELINE_THREAD_HEAP_MIB bounds its heap',
   PUBLISH_TIMEOUT_MS: 'an attempt to publish may take two fifths of REQUEST_DEADLINE_MS',

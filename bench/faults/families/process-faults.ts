@@ -52,7 +52,7 @@ const processes: readonly Process[] = [
     title: 'PostgreSQL',
     harms: 'postgres',
     partsOf: ({ postgres }) => [postgres],
-    gone: 'Events are accepted. If a pipeline has the visitor in its cache, the event is delivered; the others wait in INGEST. The configuration interface answers 503.',
+    gone: 'Events are accepted. If a pipeline has the visitor in its cache, the event is delivered; other events wait in INGEST. The configuration interface answers 503.',
     shows:
       'The control plane’s `/readyz` shows `PostgreSQL at DATABASE_URL does not answer`; the partition backlog grows.',
     does: 'Bring PostgreSQL back; everything continues by itself. Watch INGEST against `LOG_INGEST_BYTES_MAX` during a long outage: a full INGEST makes gateways answer 503.',

@@ -5,7 +5,7 @@ import { defineFault } from './fault.ts';
 import type { Fault } from './fault.ts';
 
 const takeOver =
-  'The other one takes over its actors within about four seconds; events in flight are sent a second time, under their `Idempotency-Key`.';
+  'The other pipeline takes over its actors within about four seconds; events in flight are sent a second time, under their `Idempotency-Key`.';
 
 export const twoPipelinesOneKilled = defineFault({
   name: 'two-pipelines-one-killed',

@@ -28,7 +28,7 @@ export const dispatcherCounters = {
   breaker_opened: 'Times the breaker opened',
   missed_events:
     'Events that were skipped: they had waited for too long or taken too much room, or neither the retry log nor the dead letters had room for them. For a long backlog an estimate',
-  positions_lost: 'Times when the position of the destination was missing, so that it could not continue there',
+  positions_lost: 'Times when the position of the destination was missing, so that delivery could not continue there',
   parked: 'Events put into the retry log to wait for an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
   retries_lost:

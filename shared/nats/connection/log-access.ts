@@ -19,7 +19,7 @@ const variables = {
     { pattern: '^https?://' },
   ),
   NATS_CA: optionalText(
-    'Certificates of the authorities that signed those of the servers, in PEM; by default the authorities that Node knows',
+    'Certificates of the authorities that signed the server certificates, in PEM. Default: the authorities that Node knows',
     {
       pattern: certificate,
     },

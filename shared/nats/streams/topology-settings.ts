@@ -47,7 +47,7 @@ export const { variables: topologyEnv, read: readTopologySettings } = defineSett
   }),
   ingestDeadLetterBytesMax: fromEnv({
     LOG_INGEST_DEAD_LETTERS_BYTES_MAX: count(
-      'Size of the stream of events and frames that no resolver could process, and of that of quarantined events. When full, the oldest are removed',
+      'Size of each of two streams: of events and frames that no resolver could process, and of quarantined events. When a stream is full, its oldest messages are removed',
       128 * 1024 ** 2,
       streamBytes,
     ),

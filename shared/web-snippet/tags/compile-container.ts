@@ -170,7 +170,7 @@ type Known = {
 
 function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known): ContainerTag | string {
   const { name, type, content, integrity, properties, triggerIds, blockingTriggerIds, purposeIds, fires } = tag;
-  if (!(tagTypes as readonly string[]).includes(type) && type !== 'CustomHtml') return `type ${type} is not known here`;
+  if (!(tagTypes as readonly string[]).includes(type) && type !== 'CustomHtml') return `type ${type} is unknown`;
   const [problem] = checkTag(tag);
   if (problem !== undefined) return `${problem.field} ${problem.problem}`;
   const missing = [...triggerIds, ...blockingTriggerIds].find((id) => !known.placeOf.has(id));
