@@ -67,7 +67,7 @@ export function readOrder(
   let said = '';
   const program = new Command('bench')
     .description('Measures Sluice and its peers on this machine, each scenario on new servers.')
-    .argument('[scenario]', 'a scenario, all, compare or page; without it scenarios are listed')
+    .argument('[scenario]', 'a scenario, all, compare or page; without it, scenarios are listed')
     .argument('[operands...]', 'compare: two result files; page: one or more')
     .option('--seconds <n>', `length of each measurement (default ${normal.seconds})`, readPositive)
     .option('--rounds <n>', `times the subjects are measured in turn (default ${normal.rounds})`, readCount)
@@ -76,13 +76,13 @@ export function readOrder(
     .option('--attacks <names>', 'neighbours: attacks to run, comma separated (default all)', readNames)
     .option(
       '--destinations <numbers>',
-      'dispatch: numbers of destinations, comma separated (default all it measures)',
+      'dispatch: numbers of destinations, comma separated (default: all that it measures)',
       readCounts,
     )
     .option('--set <NAME=VALUE>', 'a variable of gateway or pipeline; may be repeated', readSetting)
     .option(
       '--profile <folder>',
-      'write CPU profiles of every thread of the services there; figures then include profiling',
+      'write CPU profiles of every thread of the services to this folder; figures then include profiling',
     )
     .option('--fail-on-regression', 'compare: exit with 1 when a figure got measurably worse')
     .exitOverride()

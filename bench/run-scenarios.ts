@@ -112,7 +112,7 @@ export async function runScenario(
   };
   const read = knownVariables(stage.started);
   const unread = Object.keys(settings).filter((variable) => !read.has(variable));
-  if (unread.length > 0) say(`! nothing that ${name} starts reads ${unread.join(', ')}`);
+  if (unread.length > 0) say(`! no service that ${name} starts reads ${unread.join(', ')}`);
   say(`\n${renderTable(result.rows)}\n`);
   const stolenFrom = describeStolenTime(stolen);
   if (stolenFrom !== undefined) say(`! this machine: ${stolenFrom}\n`);

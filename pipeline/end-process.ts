@@ -9,7 +9,7 @@ export const handOver = { endsBefore: 'status server' } as const;
 /** Ends the pipeline, which can do nothing once its connection to the log is closed for good. */
 export async function endWithoutLog(error: Error | undefined, logger: Logger, scope: Scope): Promise<void> {
   if (scope.ending) return;
-  logger.fatal({ err: error }, 'the connection to the log is closed for good');
+  logger.fatal({ err: error }, 'the connection to the log is closed permanently');
   await endProcess('log closed', scope);
 }
 

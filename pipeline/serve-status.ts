@@ -62,7 +62,7 @@ export async function servePipelineStatus(
       ),
       readyWhen('configuration', () => (accounts.ready ? undefined : 'not loaded yet')),
       readyWhen('sharing', () =>
-        placement.waiting === 0 ? undefined : `${placement.waiting} actors wait for other instances to let go of them`,
+        placement.waiting === 0 ? undefined : `${placement.waiting} actors wait for other instances to release them`,
       ),
       readyWhen('actors', () => {
         const { starting, waiting } = supervisor.states;

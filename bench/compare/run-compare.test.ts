@@ -42,7 +42,7 @@ test('compare: says which of the two was measured on a busy machine', async () =
 
 test('compare: results of two scenarios are refused', async () => {
   const { exitCode, text } = await compare(rates(1, 2), { ...rates(1, 2), scenario: 'batch' });
-  expect([exitCode, text]).toEqual([2, expect.stringContaining('one is a result of track, the other of batch')]);
+  expect([exitCode, text]).toEqual([2, expect.stringContaining('the scenarios differ, track and batch')]);
 });
 
 test('compare: single rounds are not judged, and that is said', async () => {

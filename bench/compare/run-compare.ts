@@ -12,7 +12,7 @@ export async function runCompare(order: CompareOrder, say: (text: string) => voi
   try {
     const [before, after] = [await readStoredResult(order.before), await readStoredResult(order.after)];
     if (before.scenario !== after.scenario) {
-      say(`error: one is a result of ${before.scenario}, the other of ${after.scenario}: there is nothing to compare`);
+      say(`error: the scenarios differ, ${before.scenario} and ${after.scenario}: the results cannot be compared`);
       return 2;
     }
     say(`before: ${before.scenario}, ${before.at}, revision ${before.machine.revision}`);
@@ -33,7 +33,7 @@ export async function runCompare(order: CompareOrder, say: (text: string) => voi
     const unknown = comparisons.filter(({ verdict }) => verdict === 'unknown');
     say(`${worse.length} of ${comparisons.length} worse by more than ${leastChange * 100} % at 95 % confidence`);
     if (unknown.length > 0)
-      say(`${unknown.length} not judged: this takes at least two rounds, and more rounds detect smaller changes`);
+      say(`${unknown.length} not judged: judging takes at least two rounds, and more rounds detect smaller changes`);
     return worse.length > 0 && order.failOnRegression ? 1 : 0;
   } catch (error) {
     if (!(error instanceof ResultFileError)) throw error;

@@ -43,15 +43,15 @@ export function readFaultOrder(
   const program = new Command('faults')
     .description('Breaks a stack under load and reports the outcome of every acknowledged event.')
     .argument('[names...]', 'faults, all, or chaos (random faults that overlap); without names, the faults are listed')
-    .option('--seconds <n>', 'length of the load beside the fault itself', readPositive, defaults.seconds)
+    .option('--seconds <n>', 'length of the load in addition to the fault itself', readPositive, defaults.seconds)
     .option(
       '--minutes <n>',
-      `the same in minutes; for chaos, how long faults are drawn (${defaults.chaosMinutes})`,
+      `the same in minutes; for chaos, the time in which faults begin (${defaults.chaosMinutes})`,
       readPositive,
     )
-    .option('--rate <n>', 'events a second', readPositive, defaults.rate)
+    .option('--rate <n>', 'events per second', readPositive, defaults.rate)
     .option('--seed <n>', 'seed of the visitors and of chaos (random by default)', readSeed)
-    .option('--previous <folder>', 'another version, checked out and built, for the upgrade')
+    .option('--previous <folder>', 'folder of another version, checked out and built, for the upgrade')
     .option('--keep', 'keep the data and logs of the stack, and print their folder')
     .exitOverride()
     .configureOutput({ writeOut: take, writeErr: take });

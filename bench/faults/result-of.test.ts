@@ -51,7 +51,7 @@ test('fault results: a run without loss, doubles or disorder is well, whatever w
   expect(faultsOf(outcome)).toEqual([]);
   expect(unmet(outcome)).toEqual([]);
   expect(describeOutcome(outcome)).toMatch(
-    /^✓ 100 acknowledged, 100 delivered, 0 lost, 30 repeated.* 7 refused; after it first 200 20\.0 ms.*at most 3 B/,
+    /^✓ 100 acknowledged, 100 delivered, 0 lost, 30 repeated.* 7 refused; after the fault first 200 20\.0 ms.*at most 3 B/,
   );
 });
 
@@ -60,7 +60,7 @@ test.each([
   ['doubled', { doubled: 2 }, '2 doubled under another key'],
   ['disordered', { disordered: 3 }, '3 out of order'],
   ['invented', { invented: 4 }, '4 that no visitor sent'],
-  ['mixed', { mixed: 5 }, '5 with properties of another, or not whole'],
+  ['mixed', { mixed: 5 }, '5 with properties of another event, or incomplete'],
 ])('fault results: %s at one of two destinations breaks a promise', (bar, counts, words) => {
   const outcome = ran(counts);
   expect(faultsOf(outcome)).toEqual([words]);
@@ -70,7 +70,7 @@ test.each([
 
 test.each([
   ['afterStop', '2 sent after their destination was stopped'],
-  ['afterErasure', '2 of an erased person sent'],
+  ['afterErasure', '2 sent of an erased person'],
   ['afterWithdrawal', '2 sent for a purpose whose consent was withdrawn'],
 ])('fault results: %s breaks a promise', (bar, words) => {
   const outcome = ran({}, { [bar]: 2 });
@@ -80,9 +80,9 @@ test.each([
 
 test('fault results: a stack that takes nothing more, and what a fault finds itself, are broken promises', () => {
   const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
-  expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after it', 'no service says so']);
+  expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after the fault', 'no service says so']);
   expect(unmet(outcome)).toEqual(['broken']);
-  expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 arrived only after everything was restarted by hand']);
+  expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 arrived only after every process was killed and restarted']);
 });
 
 test('fault results: of two destinations the worse one stands in the row', () => {

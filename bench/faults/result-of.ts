@@ -15,12 +15,30 @@ export const faultBars: readonly Bar[] = [
   { id: 'doubled', text: 'events that arrived under a second key', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'disordered', text: 'first deliveries out of order', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'invented', text: 'events that no visitor had sent', limit: 0, unit: 'count', ask: 'at-most' },
-  { id: 'mixed', text: 'deliveries with properties of another, or not whole', limit: 0, unit: 'count', ask: 'at-most' },
-  { id: 'afterStop', text: 'requests a second after a stop was live', limit: 0, unit: 'count', ask: 'at-most' },
-  { id: 'afterErasure', text: 'events of an erased person, a second later', limit: 0, unit: 'count', ask: 'at-most' },
+  {
+    id: 'mixed',
+    text: 'deliveries with properties of another event, or incomplete',
+    limit: 0,
+    unit: 'count',
+    ask: 'at-most',
+  },
+  {
+    id: 'afterStop',
+    text: 'requests later than a second after a stop was live',
+    limit: 0,
+    unit: 'count',
+    ask: 'at-most',
+  },
+  {
+    id: 'afterErasure',
+    text: 'events of an erased person, later than a second',
+    limit: 0,
+    unit: 'count',
+    ask: 'at-most',
+  },
   {
     id: 'afterWithdrawal',
-    text: 'events for a withdrawn purpose, a second later',
+    text: 'events for a withdrawn purpose, later than a second',
     limit: 0,
     unit: 'count',
     ask: 'at-most',
@@ -42,15 +60,15 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
         [worstOf(verdict, 'doubled'), 'doubled under another key'],
         [worstOf(verdict, 'disordered'), 'out of order'],
         [worstOf(verdict, 'invented'), 'that no visitor sent'],
-        [worstOf(verdict, 'mixed'), 'with properties of another, or not whole'],
+        [worstOf(verdict, 'mixed'), 'with properties of another event, or incomplete'],
         [verdict.afterStop, 'sent after their destination was stopped'],
-        [verdict.afterErasure, 'of an erased person sent'],
+        [verdict.afterErasure, 'sent of an erased person'],
         [verdict.afterWithdrawal, 'sent for a purpose whose consent was withdrawn'],
       ] as const;
       return [
         ...counted.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`),
-        ...(Number.isNaN(verdict.firstAcknowledgementMs) ? ['nothing was acknowledged after it'] : []),
-        ...(stuck === 0 ? [] : [`${stuck} arrived only after everything was restarted by hand`]),
+        ...(Number.isNaN(verdict.firstAcknowledgementMs) ? ['nothing was acknowledged after the fault'] : []),
+        ...(stuck === 0 ? [] : [`${stuck} arrived only after every process was killed and restarted`]),
         ...(problem === undefined ? [] : [problem]),
       ];
     }
@@ -97,7 +115,7 @@ export function describeOutcome(outcome: FaultOutcome): string {
   );
   return [
     `${mark} ${verdict.acknowledged} acknowledged, ${leastDelivered(verdict)} delivered, ${counts.join(', ')}, ${refused} refused`,
-    `after it first 200 ${acknowledgement}, first delivery ${firstDelivery}, every visitor ${everyVisitor}; at most ${memory}`,
+    `after the fault first 200 ${acknowledgement}, first delivery ${firstDelivery}, every visitor ${everyVisitor}; at most ${memory}`,
   ].join('; ');
 }
 

@@ -159,7 +159,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
     const problem = (await during?.finish()) ?? (await fault.check?.(context, judge(evidence())));
     const missing = countLost(evidence());
     if (missing > 0) {
-      say(`${missing} did not arrive: every process is restarted, to see whether they are stored`);
+      say(`${missing} events did not arrive: restarting every process to see whether they are stored`);
       kill(...stack.log, stack.postgres, ...servicesOf(stack));
       await drain(evidence);
     }

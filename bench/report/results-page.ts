@@ -52,7 +52,7 @@ function renderResult({ file, result }: KeptResult): string {
     return `| ${bar.text} | ${seen} | ${formatAsk(bar)} | ${verdict} |`;
   });
   const notes = failures.map((failure) => `Could not be measured: ${failure}.`);
-  return [...head, '| Asked of it | Measured | Bar | |', '| --- | --- | --- | --- |', ...lines, '', ...notes, ''].join(
+  return [...head, '| Requirement | Measured | Bar | |', '| --- | --- | --- | --- |', ...lines, '', ...notes, ''].join(
     '\n',
   );
 }

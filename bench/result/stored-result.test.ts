@@ -26,9 +26,9 @@ test('stored result: a figure that could not be measured is not read as 0', asyn
 
 test.each([
   ['not JSON', 'it is not JSON'],
-  ['{"scenario":"track","rows":[]}', 'one of an older bench'],
-  ['null', 'it is no result'],
-  ['{"format":2,"rows":[],"bars":[]}', 'it is no result'],
+  ['{"scenario":"track","rows":[]}', 'an older bench wrote it'],
+  ['null', 'it is not a result'],
+  ['{"format":2,"rows":[],"bars":[]}', 'it is not a result'],
 ])('stored result: %s is refused with a reason', async (text, reason) => {
   const path = join(folder, 'other.json');
   await writeFile(path, text);

@@ -30,7 +30,7 @@ export async function readStoredResult(path: string): Promise<StoredResult> {
   } catch (error) {
     fail('it is not JSON', error);
   }
-  if (!isStoredResult(value)) fail('it is no result, or one of an older bench');
+  if (!isStoredResult(value)) fail('it is not a result, or an older bench wrote it');
   return value as StoredResult;
 }
 

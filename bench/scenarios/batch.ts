@@ -41,7 +41,7 @@ const ways = [large, own, ...families.map(({ way }) => way)];
  */
 export const batch: Scenario = {
   name: 'batch',
-  summary: `maximum durable rows a second: batches of ${rowsPerBatch}, and of ${libraryBatch.rows} as other services' libraries send them, closed loop`,
+  summary: `maximum durable rows per second: batches of ${rowsPerBatch}, and of ${libraryBatch.rows} as other services' libraries send them, closed loop`,
   bars: [
     {
       id: 'of-parse',

@@ -59,7 +59,7 @@ const variantsOf = (counts: readonly number[]): readonly Variant[] =>
 export const dispatch: Scenario = {
   name: 'dispatch',
   summary:
-    'deliveries a second from a backlog, to 1 to 1,000 destinations, one event a request and batches of 100; --destinations selects some',
+    'deliveries per second from a backlog, to 1 to 1,000 destinations, with one event per request and in batches of 100; --destinations selects some',
   bars: [
     ...asked.map((ask): Bar => ({
       id: barIdOf(ask),

@@ -96,7 +96,7 @@ const bars: readonly Bar[] = [
 export const idleAndSmall: Scenario = {
   name: 'idle-and-small',
   summary:
-    'the whole stack idle and at 50 to 1,000 single events/s: CPU by process, messages, syncs and transactions an event',
+    'the whole stack idle and at 50 to 1,000 single events/s: CPU by process, messages, syncs and transactions per event',
   usual: { seconds: 15 },
   bars,
   async run(context) {
@@ -266,6 +266,6 @@ function rowOf({ ratePerS }: Subject, rounds: readonly MeasuredWork[], bare: rea
         ]),
       ),
     },
-    note: 'bare HTTP: CPU of a server that only answers, an event; counts are of one event',
+    note: 'bare HTTP: CPU per event of a server that only answers; counts are per event',
   };
 }

@@ -66,7 +66,7 @@ export const many: Scenario = {
   summary: '1,000 accounts, 10,000 destinations, 100,000 sources in one process: start, memory, publish, cost',
   bars: [
     { id: 'start', text: 'start of the pipeline with 10,000 destinations', limit: 50, unit: 's', ask: 'at-most' },
-    { id: 'memory', text: 'memory of a further destination', limit: 64 * 1024, unit: 'bytes', ask: 'at-most' },
+    { id: 'memory', text: 'memory of an additional destination', limit: 64 * 1024, unit: 'bytes', ask: 'at-most' },
     { id: 'publish', text: 'publish of one account among 1,000, median', limit: 250, unit: 'ms', ask: 'at-most' },
   ],
   async run(context) {

@@ -32,7 +32,7 @@ const judged = { seconds: 4, rounds: 5 };
 /** Effect of an attacking account on a well-behaved one, an attack at a time. */
 export const neighbours: Scenario = {
   name: 'neighbours',
-  summary: `an account of ${quietPerS} events a second with and without an attacking neighbour in turn; --attacks selects some`,
+  summary: `an account of ${quietPerS} events per second with and without an attacking neighbour in turn; --attacks selects some`,
   isLong: true,
   usual: judged,
   bars: [

@@ -74,7 +74,7 @@ const bars: readonly Bar[] = [
  */
 export const track: Scenario = {
   name: 'track',
-  summary: `maximum durable tracks a second, ${connections} connections, closed loop; latency at half of that, open loop`,
+  summary: `maximum durable tracks per second, ${connections} connections, closed loop; latency at half of that, open loop`,
   bars,
   async run(context) {
     const measured = new Map<Subject, Measured[]>(subjects.map((subject) => [subject, []]));

@@ -122,7 +122,7 @@ function adviceOf(chosen: Settings, { isQuick, rounds, seconds }: ScenarioContex
       return value === byDefault ? [`${name}=${value}`] : [`# default ${byDefault}`, `${name}=${value}`];
     });
   return [
-    `# For this machine, from ${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s a value${isQuick ? '; a quick run: try again without --quick before you use it' : ''}.`,
+    `# For this machine, from ${rounds} round${rounds === 1 ? '' : 's'} of ${seconds} s per value${isQuick ? '; a quick run: try again without --quick before you use it' : ''}.`,
     rounds === 1
       ? '# One round is not enough to recommend a value: these are the defaults.'
       : `# A value other than the default was better by more than ${leastGain * 100} %, and in every round.`,

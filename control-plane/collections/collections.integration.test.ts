@@ -425,7 +425,7 @@ test.each([
   ['CustomHtml', '<b>x</b>', /type must not be CustomHtml/],
   ['CustomScript', 'a("{{Total}}")', /content must not hold \{\{ \}\}/],
   ['ScriptSource', 'https://a.b/{{Path}}.js', /content must be an https URL without/],
-  ['ImagePixel', 'https://{{Host}}/p', /content must be an https URL whose host is written out/],
+  ['ImagePixel', 'https://{{Host}}/p', /content must be an https URL without \{\{ \}\} in its host/],
   ['ImagePixel', 'javascript:alert(1)', /content must be an https URL/],
   ['TrackEvent', '$identify', /content must be the name of an event/],
 ])('create tagManagerTags: a %s of %s is refused', async (type, content, message) => {

@@ -14,7 +14,7 @@ test('two stacks: a control plane with the database of another deployment is ref
   const database = await createTestDatabase();
   try {
     await expect(plane.startAnother({ DATABASE_URL: database.url })).rejects.toThrow(
-      /the log at NATS_URL is that of deployment .*the database at DATABASE_URL/,
+      /the log at NATS_URL belongs to deployment .*the database at DATABASE_URL/,
     );
   } finally {
     await database.drop();

@@ -3,7 +3,7 @@ import { count } from '../../shared/runtime/variables.ts';
 
 const silence = {
   PIPELINE_LEASE_SILENT_MS: count(
-    'An instance without a renewal of its lease for this long counts as dead, and the other instances take over its actors; it renews four times as often. If it was alive after all, its requests in flight are sent twice; nothing is lost or reordered',
+    'An instance that has not renewed its lease for this long is considered dead, and other instances take over its actors. Leases are renewed four times within this time. If the instance was alive, its requests in flight are sent twice; nothing is lost or reordered',
     2_000,
     { unit: 'ms', minimum: 2_000 },
   ),
@@ -15,7 +15,7 @@ export const { variables: membershipEnv, read: readMembershipTimes } = defineSet
   renewEveryMs: fromEnv(silence, (env) => env.PIPELINE_LEASE_SILENT_MS / 4),
   handOverMs: fromEnv({
     PIPELINE_HAND_OVER_MS: count(
-      'How long an actor may take to stop when it moves to another thread or instance. Requests without an answer by then are sent again by the next one',
+      'How long an actor may take to stop when it moves to another thread or instance. Requests not answered by then are sent again from there',
       1_500,
       { unit: 'ms', minimum: 0 },
     ),

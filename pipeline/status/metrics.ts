@@ -50,12 +50,12 @@ export const pipelineMetrics = {
   ),
   destinationBacklogEvents: gauge(
     'sluice_destination_backlog_events',
-    'Events a destination has not finished: its frames times the recent average of events a frame',
+    'Events a destination has not finished: its frames times the recent average of events per frame',
     ['destination_id'],
   ),
   destinationBacklogAge: gauge(
     'sluice_destination_backlog_age_seconds',
-    'Age of the oldest frame a destination has not finished; 0 without one',
+    'Age of the oldest frame a destination has not finished; 0 if there is none',
     ['destination_id'],
   ),
   destinationUnacknowledged: gauge(
@@ -85,12 +85,12 @@ export const pipelineMetrics = {
   ),
   partitionBacklogEvents: gauge(
     'sluice_partition_backlog_events',
-    'Accepted events a partition has not resolved: its frames times the recent average of events a frame',
+    'Accepted events a partition has not resolved: its frames times the recent average of events per frame',
     ['partition'],
   ),
   partitionBacklogAge: gauge(
     'sluice_partition_backlog_age_seconds',
-    'Age of the oldest frame a partition has not resolved; 0 without one',
+    'Age of the oldest frame a partition has not resolved; 0 if there is none',
     ['partition'],
   ),
   partitionUnacknowledged: gauge(
@@ -127,7 +127,7 @@ export const pipelineMetrics = {
   ),
   deadLetterSharesFull: gauge(
     'sluice_dead_letters_shares_full',
-    'Destinations, and accounts in a partition of ingest, whose oldest dead letters were removed at the last look',
+    'Destinations, and accounts in a partition of ingest, whose oldest dead letters were removed at the last check',
   ),
   quarantineRemoved: counter(
     'sluice_quarantine_removed_total',
@@ -146,7 +146,7 @@ export const pipelineMetrics = {
   threadDeaths: counter('sluice_thread_deaths_total', 'Worker threads that died'),
   silentDeaths: counter(
     'sluice_thread_silent_deaths_total',
-    'Worker threads among them that were ended because they did not report for 8 seconds',
+    'Worker threads that were ended because they did not report for 8 seconds',
   ),
   threadSilence: gauge('sluice_thread_silence_seconds', 'Time since a thread last reported', ['thread']),
   threadHeap: gauge('sluice_thread_heap_bytes', 'JavaScript heap used by a thread', ['thread']),

@@ -311,7 +311,7 @@ export class Supervisor {
     }
     if (suspect !== undefined && suspect.state !== 'stopping') {
       this.#suspectFrames(suspect, lastFrames);
-      this.#restart(suspect, { code: 'thread_died', message: 'its thread died in its turn', stack: '' });
+      this.#restart(suspect, { code: 'thread_died', message: 'its thread died while it was running', stack: '' });
     }
     this.#relay.threadDied(slot.thread);
   }
@@ -327,7 +327,7 @@ export class Supervisor {
     record.failuresInARow = 0;
     this.#options.logger.error(
       { actor: record.actorId, ...convicted },
-      'a frame took its thread down twice; it is quarantined',
+      'a frame that took its thread down twice is quarantined',
     );
   }
 

@@ -99,7 +99,7 @@ export class ThreadSlot {
     let failure: unknown;
     try {
       await pool.run(task, { transferList: [channel.port2] });
-      failure = new Error('the host ended by itself');
+      failure = new Error('the thread ended without an error');
     } catch (error) {
       failure = error;
     }

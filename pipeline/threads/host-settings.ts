@@ -27,7 +27,7 @@ const mebibyte = 1024 ** 2;
 export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
   databaseConnectionsMax: fromEnv({
     PIPELINE_DATABASE_CONNECTIONS_MAX: count(
-      'Connections to PostgreSQL of one thread. With more than one, one is reserved for looking up visitors',
+      'Connections to PostgreSQL of one thread. If there are several, one is reserved for looking up visitors',
       4,
     ),
   }),
@@ -56,7 +56,7 @@ export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
   openedFramesBytesMax: 16 * mebibyte,
   geoDatabase: fromEnv({
     GEOIP_DATABASE: optionalText(
-      "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy: the region of a visitor without one is looked up by the address, for purposes that apply in some regions only. Without it such a region is unknown, and counts as covered",
+      "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy. For purposes that apply in some regions only, it provides the region of a visitor who has none, by the IP address. Without this database such a region is unknown and counts as covered",
     ),
   }),
 });

@@ -34,11 +34,13 @@ const signals = Type.Object(
     tcf: Type.Optional(
       Type.Object(
         {
-          purposes: numbers(24, 'Purposes of the IAB that all need consent.'),
-          vendors: Type.Optional(numbers(65_535, 'Vendors of the IAB that all need consent.')),
+          purposes: numbers(24, 'Purposes of the IAB, all of which need consent.'),
+          vendors: Type.Optional(numbers(65_535, 'Vendors of the IAB, all of which need consent.')),
           onlyWhereGdprApplies: Type.Optional(Type.Boolean()),
           segment: Type.Optional(
-            Type.Enum(['core', 'publisher'], { description: 'Whose purposes count. Defaults to core.' }),
+            Type.Enum(['core', 'publisher'], {
+              description: 'The segment of the TC string whose purposes count. Defaults to core.',
+            }),
           ),
         },
         { additionalProperties: false },

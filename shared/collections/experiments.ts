@@ -46,7 +46,7 @@ export const experimentVariants = defineCollection({
   references: [references('experimentId', 'experiments')],
   describe: (variant) => {
     const { weight, isControl } = variant as ExperimentVariantBody;
-    if (isControl) return { type: 'control', summary: 'what the others leave' };
+    if (isControl) return { type: 'control', summary: 'the remaining weight' };
     return { type: 'variant', summary: `${weight ?? 0} %` };
   },
 });

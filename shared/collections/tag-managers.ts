@@ -131,7 +131,7 @@ const triggerBody = Type.Object({
   logic: nullable({
     ...logicSchema,
     description:
-      'A further condition. Paths are variables.<name of a variable>, event.event and event.event_properties.<name>; ' +
+      'An additional condition. Paths are variables.<name of a variable>, event.event and event.event_properties.<name>; ' +
       `operators are ${pageOperators.join(', ')}.`,
   }),
 });

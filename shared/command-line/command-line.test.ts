@@ -47,7 +47,7 @@ test('faults of a command: a line each, with what to do', () => {
   const failed = (fields: object): Error => Object.assign(new Error('as the driver says it'), fields);
   expect(faultsOf(new EnvError(['A is wrong', 'B is wrong']))).toEqual(['A is wrong', 'B is wrong']);
   expect(faultsOf(new Error('select …', { cause: failed({ code: '42P01' }) }))).toEqual([
-    'the database has no tables of Sluice; npm run migrate makes them',
+    'the database has no tables of Sluice; npm run migrate creates them',
   ]);
   expect(faultsOf(failed({ code: 'ENOENT', path: 'nofile.csv' }))).toEqual(['there is no file nofile.csv']);
   expect(faultsOf(failed({}))).toEqual(['as the driver says it']);

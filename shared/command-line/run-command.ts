@@ -45,7 +45,7 @@ function endWithReader(): void {
 export function faultsOf(error: unknown): readonly string[] {
   if (error instanceof EnvError) return error.problems;
   const code = codeOf(error);
-  if (code === '42P01') return ['the database has no tables of Sluice; npm run migrate makes them'];
+  if (code === '42P01') return ['the database has no tables of Sluice; npm run migrate creates them'];
   if (code === '42703') return ['the tables of the database are of an older version; npm run migrate upgrades them'];
   const path = error instanceof Error && 'path' in error ? String(error.path) : undefined;
   if (path !== undefined && code === 'ENOENT') return [`there is no file ${path}`];

@@ -44,6 +44,6 @@ export async function checkAtStart({ connection, monitorUrls, logger }: StartChe
   for (const { level, about, detail, advice } of findings) {
     // Unknown durability is not logged again: the line above shows it.
     if (level === 'ok' || (about === 'durability' && mode === 'unknown')) continue;
-    logger[level === 'fail' ? 'error' : 'warn']({ about, found: detail, advice }, 'not as it should be');
+    logger[level === 'fail' ? 'error' : 'warn']({ about, found: detail, advice }, 'a check found a problem');
   }
 }

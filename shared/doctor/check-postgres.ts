@@ -16,7 +16,7 @@ type ServerRow = {
 
 const takesNoWrites = fail(
   'database writes',
-  'the server accepts none: it is a standby, or set to be read only',
+  'the server accepts no writes: it is a standby, or set to read-only',
   'promote it, or set DATABASE_URL to the server that accepts writes',
 );
 

@@ -54,7 +54,7 @@ test.each<[string, LogReport, string, RegExp]>([
     /nats consumer edit/,
   ],
   ['a consumer at its limit', log({ consumers: [consumer({ ackPending: 10 })] }), 'warn', /hangs/],
-  ['streams larger than the account', log({ storageBytesMax: 999 }), 'fail', /raise the account/],
+  ['streams larger than the account', log({ storageBytesMax: 999 }), 'fail', /raise the limit of the account/],
 ])('doctor: %s', (_, report, level, advice) => {
   const findings = judgeLog(report);
   expect(findings).toHaveLength(1);
@@ -146,6 +146,6 @@ test('doctor: messages that the server lost, and those that readers skipped, are
   ]);
   expect(findings.map(({ level, detail }) => [level, detail])).toEqual([
     ['fail', expect.stringMatching(/875 bytes of EVENTS .* sequences 1, 2, .*20 and 5 more$/)],
-    ['fail', 'of INGEST sequences 61, 80 (ingest.0) were gone, noticed last at 2026-01-02T00:00:00.000Z'],
+    ['fail', 'sequences 61, 80 of INGEST (ingest.0) were missing, last noticed at 2026-01-02T00:00:00.000Z'],
   ]);
 });

@@ -19,7 +19,7 @@ export function judgeLog(report: LogReport): Finding[] {
   const findings = report.streams.flatMap(judgeStream);
   if (missing.length > 0) {
     const advice = 'expected before the first start, which creates them; alarming if the log had them before';
-    findings.push(warn('streams', `not there: ${missing.join(', ')}`, advice));
+    findings.push(warn('streams', `missing: ${missing.join(', ')}`, advice));
   }
   findings.push(...report.consumers.flatMap(judgeConsumer), ...judgeStorage(report));
   if (findings.length > 0) return findings;
@@ -35,13 +35,13 @@ function judgeStream({ name, differences, bytes, bytesMax, copies, copiesCurrent
     const detail = `${Math.round((bytes / bytesMax) * 100)} % of its ${bytesMax} bytes are used`;
     const advice =
       name === streams.deduplication
-        ? 'when full it drops the oldest checkpoints, and a resolver reads EVENTS at its start: raise LOG_DEDUPLICATION_BYTES_MAX'
-        : 'it refuses when full: look for a destination that lags, or raise LOG_*_BYTES_MAX';
+        ? 'when full, it drops the oldest checkpoints, and resolvers read EVENTS when they start: raise LOG_DEDUPLICATION_BYTES_MAX'
+        : 'when full, it refuses messages: check for a destination that lags, or raise LOG_*_BYTES_MAX';
     findings.push(warn(about, detail, advice));
   }
   if (copiesCurrent !== undefined && copiesCurrent < copies) {
     const detail = `${copiesCurrent} of ${copies} copies are up to date`;
-    findings.push(warn(about, detail, 'look at the nats-servers: one is down, or catching up'));
+    findings.push(warn(about, detail, 'check the nats-servers: one is down or catching up'));
   }
   return findings;
 }
@@ -60,10 +60,10 @@ function judgeDifference(about: string, kind: string, name: string, difference: 
   const { setting, wanted, found } = difference;
   const detail = `${setting} is ${found}, not ${wanted}`;
   if (setting === 'metadata') {
-    return warn(about, detail, 'the partitions are fixed when the stream is created: set LOG_PARTITIONS to its number');
+    return warn(about, detail, 'the partition count is fixed when the stream is created: set LOG_PARTITIONS to it');
   }
   if (setAtStart.has(setting)) return warn(about, detail, 'the next service that starts with these settings sets it');
-  const advice = `change it (nats ${kind} edit ${name}), or remove it when it is empty and let a service make it`;
+  const advice = `change it (nats ${kind} edit ${name}), or remove it when it is empty and let a service create it`;
   return vital.has(setting) ? fail(about, detail, advice) : warn(about, detail, advice);
 }
 
@@ -71,7 +71,7 @@ function judgeStorage({ streams, storageBytesMax }: LogReport): Finding[] {
   const wanted = streams.reduce((sum, { bytesMax, copies }) => sum + Math.max(0, bytesMax) * copies, 0);
   if (storageBytesMax === undefined || wanted <= storageBytesMax) return [];
   const detail = `the streams may take ${wanted} bytes, the account of NATS only ${storageBytesMax}`;
-  return [fail('log storage', detail, 'raise the account, or lower LOG_*_BYTES_MAX')];
+  return [fail('log storage', detail, 'raise the limit of the account, or lower LOG_*_BYTES_MAX')];
 }
 
 /**
@@ -118,8 +118,8 @@ export const needsRestart = (complaint: string): boolean => /write error|JetStre
 function judgeHealth({ name, complaint }: LogServer): Finding[] {
   if (complaint === undefined) return [];
   const advice = needsRestart(complaint)
-    ? 'make room on its disk, then restart that nats-server: it does not write again by itself'
-    : 'wait while it catches up; look at its log if it does not';
+    ? 'make room on its disk, then restart that nats-server, because it does not resume writing by itself'
+    : 'wait while it catches up; check its log if it does not';
   return [fail(`health of ${name}`, complaint, advice)];
 }
 
@@ -128,11 +128,11 @@ function judgeStorageLimit({ name, storage }: LogServer): Finding[] {
   const { limitBytes, reservedBytes, isLimitGiven } = storage;
   const about = `storage of ${name}`;
   if (limitBytes < reservedBytes) {
-    const detail = `its streams may take ${reservedBytes} bytes together, the server stores ${limitBytes} at most`;
+    const detail = `its streams may take ${reservedBytes} bytes together, but the server stores ${limitBytes} at most`;
     return [fail(about, detail, 'raise jetstream { max_file_store }, or lower LOG_*_BYTES_MAX; restart the server')];
   }
   if (!isLimitGiven) {
-    const detail = `the limit of ${limitBytes} bytes is probably its own choice: three quarters of the room at its start, too little where it starts on a full disk`;
+    const detail = `the limit of ${limitBytes} bytes is probably the default of nats-server: three quarters of the free space at its start, too little if it starts on a full disk`;
     return [warn(about, detail, 'set jetstream { max_file_store } to three quarters of the disk, in whole megabytes')];
   }
   return [ok(about, `limit ${gibibytes(limitBytes)}; its streams may take ${gibibytes(reservedBytes)}`)];
@@ -157,7 +157,7 @@ export function judgeLosses(byServer: ReadonlyMap<string, StreamLoss>, noticed: 
     const lastMs = Math.max(...notes.map(({ noticedAtMs }) => noticedAtMs));
     const subjects = list([...new Set(notes.map(({ subject }) => subject))]);
     const seqs = list(notes.map(({ seq }) => seq));
-    const detail = `of ${stream} sequences ${seqs} (${subjects}) were gone, noticed last at ${new Date(lastMs).toISOString()}`;
+    const detail = `sequences ${seqs} of ${stream} (${subjects}) were missing, last noticed at ${new Date(lastMs).toISOString()}`;
     findings.push(fail(about, detail, advice));
   }
   return findings.length === 0 ? [ok(about, 'none are known')] : findings;

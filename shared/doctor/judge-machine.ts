@@ -27,7 +27,7 @@ export function judgeOpenFiles(softLimit: number | undefined): Finding {
 export function judgeClock(of: string, skewMs: number, uncertaintyMs: number): Finding {
   const about = `clock of ${of}`;
   const off = Math.max(0, Math.abs(skewMs) - uncertaintyMs);
-  const detail = `${Math.round(Math.abs(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} ours, give or take ${Math.ceil(uncertaintyMs)} ms`;
+  const detail = `${Math.round(Math.abs(skewMs))} ms ${skewMs < 0 ? 'behind' : 'ahead of'} the clock of this machine, give or take ${Math.ceil(uncertaintyMs)} ms`;
   const advice = 'let both machines keep their time by NTP or chrony';
   if (off > skewFailMs) return fail(about, detail, advice);
   if (off > skewWarnMs) return warn(about, detail, advice);
@@ -38,7 +38,7 @@ export function judgeDiskSpace(folder: string, freeBytes: number, totalBytes: nu
   const about = 'disk space';
   const percent = totalBytes === 0 ? 0 : (freeBytes / totalBytes) * 100;
   const detail = `${(freeBytes / gibibyte).toFixed(1)} GiB (${percent.toFixed(0)} %) free in ${folder}`;
-  const advice = 'a full disk stops the log: free some, or lower LOG_*_BYTES_MAX';
+  const advice = 'a full disk stops the log: free some space, or lower LOG_*_BYTES_MAX';
   if (freeBytes < gibibyte) return fail(about, detail, advice);
   if (percent < 15) return warn(about, detail, advice);
   return ok(about, detail);
@@ -51,7 +51,7 @@ export function judgeLogRoom(folder: string, freeBytes: number, untakenBytes: nu
   const detail = `its streams may take ${gib(untakenBytes)} more, ${gib(freeBytes)} are free in ${folder}`;
   if (freeBytes >= untakenBytes) return ok(about, detail);
   const advice =
-    'a disk that is full stops a stream until its nats-server is restarted: free some, or lower LOG_*_BYTES_MAX';
+    'a disk that is full stops a stream until its nats-server is restarted: free some space, or lower LOG_*_BYTES_MAX';
   return warn(about, detail, advice);
 }
 

@@ -24,7 +24,7 @@ export function judgeMemory(uses: readonly MemoryUse[], availableBytes: number):
   const detail = `${mib(sum)} by configuration, of ${mib(availableBytes)}`;
   const advice =
     'lower the largest use with PIPELINE_THREADS, PIPELINE_THREAD_HEAP_MIB and MAIN_HEAP_MIB, or ' +
-    'max_connections of PostgreSQL; or give --gateways, --pipelines and --control-planes of this machine';
+    'max_connections of PostgreSQL; or give the numbers on this machine with --gateways, --pipelines and --control-planes';
   const total =
     sum <= availableBytes * usableShare
       ? ok('memory', detail)

@@ -20,7 +20,7 @@ export function judgeNatsServer(version: string | undefined, name = ''): Finding
   if (isNewEnough(version)) return ok(about, version);
   return fail(
     about,
-    `${version}: no service starts on one older than ${NATS_VERSION_MIN}, as ${oldServerRisk}`,
+    `${version} is older than ${NATS_VERSION_MIN}, so no service starts on it: ${oldServerRisk}`,
     upgradeAdvice,
   );
 }

@@ -173,7 +173,7 @@ export class AnswerReader {
   #readLine(bytes: Buffer, at: number, take: (line: string) => void): number | undefined {
     const end = bytes.indexOf(0x0a, at);
     if (end < 0) return undefined;
-    if (end === at || bytes[end - 1] !== 0x0d) throw malformed('a line ends otherwise than it may');
+    if (end === at || bytes[end - 1] !== 0x0d) throw malformed('a line does not end in CR LF');
     take(bytes.toString('latin1', at, end - 1));
     return end + 1;
   }

@@ -60,7 +60,7 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? '';
     if (!asciiValue.test(value)) {
-      if (!anyValue.test(value)) throw new InvalidRequestError(`writing a request: the value of ${shown(name)}`);
+      if (!anyValue.test(value)) throw new InvalidRequestError(`writing a request: invalid value of ${shown(name)}`);
       isAscii = false;
     }
     switch (useOf(name)) {
@@ -80,12 +80,12 @@ export function writeRequest(request: OutboundRequest, { host, path }: Target): 
         acceptEncoding = value;
         break;
       case 'refused':
-        throw new InvalidRequestError(`writing a request: it may not set ${shown(name)}`);
+        throw new InvalidRequestError(`writing a request: it must not set ${shown(name)}`);
     }
   }
   const bodyBytes = Buffer.byteLength(body);
   if (length !== undefined && length !== bodyBytes) {
-    throw new InvalidRequestError('writing a request: its content-length is not that of its body');
+    throw new InvalidRequestError('writing a request: its content-length differs from the length of its body');
   }
   // RFC 9110, section 8.6: a GET request without a body sends no length.
   if (bodyBytes > 0 || method !== 'GET') fields += `content-length: ${bodyBytes}\r\n`;
@@ -113,7 +113,7 @@ function closesAfter(value: string): boolean {
 function useOf(name: string): HeaderUse {
   const known = uses.get(name);
   if (known !== undefined) return known;
-  if (!token.test(name)) throw new InvalidRequestError('writing a request: the name of a header');
+  if (!token.test(name)) throw new InvalidRequestError('writing a request: the name of a header is not valid');
   const lower = name.toLowerCase();
   const use = Object.hasOwn(ownUse, lower) ? (ownUse[lower] ?? 'plain') : 'plain';
   if (uses.size >= usesKeptMax) uses.clear();

@@ -32,7 +32,7 @@ export const flagsBody = Type.Object({
   keys: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: 1_000,
-      description: 'Keys of experiments. Without it, all running ones.',
+      description: 'Keys of experiments. Default: all running experiments.',
     }),
   ),
 });
@@ -41,7 +41,7 @@ export const flagsBody = Type.Object({
 export const flagsReply = Type.Object({
   success: Type.Literal(true),
   flags: Type.Record(Type.String(), Type.Union([Type.String(), Type.Literal(false)]), {
-    description: "By the experiment's key: the name of the visitor's variant, or false where the visitor is in none.",
+    description: "By the experiment's key: the name of the visitor's variant, or false if the visitor is in none.",
   }),
 });
 
@@ -76,7 +76,10 @@ const personalizationReply = Type.Object({
         description: 'Null for personalizations, which are always on, and for rollouts: neither is stored.',
       }),
     }),
-    { description: "The visitor's variants, which set these properties; where two set the same one, the later wins." },
+    {
+      description:
+        "The visitor's variants, which set these properties; if two set the same property, the later one wins.",
+    },
   ),
 });
 
@@ -117,7 +120,7 @@ export function describeAssignments(served: ServedExperiments): Readonly<Record<
           'Deterministic on visitor_id, and sticky: the first assignment is stored with the visitor, while the account has room for more. Records a ' +
           '`$experiment_impression` event unless track_impression is false. A visitor who is not in the experiment, also ' +
           'because no such experiment runs, gets a 200 with `in_experiment: false`. Follows the published version. ' +
-          'An erasure or a merge of the visitor takes effect within half a minute where it was assigned before.',
+          'In a process that assigned the visitor before, an erasure or a merge takes effect within half a minute.',
         parameters: [
           {
             name: keyName,

@@ -91,7 +91,7 @@ export function checkVariantChange(
   after: ExperimentVariantBody | undefined,
 ): FieldProblem[] {
   if (experiment.status === 'Draft') return [];
-  if (after === undefined) return [{ field: 'id', problem: 'a variant of an experiment that has started must stay' }];
+  if (after === undefined) return [{ field: 'id', problem: 'a variant of a started experiment must not be removed' }];
   if (after.isControl === before.isControl) return [];
   return [{ field: 'isControl', problem: 'is fixed once the experiment has started' }];
 }

@@ -54,7 +54,7 @@ const variables = {
   DATABASE_USER: optionalText('Replaces the user in DATABASE_URL'),
   DATABASE_PASSWORD: optionalSecret('Replaces the password in DATABASE_URL'),
   DATABASE_CA: optionalText(
-    "Certificates of the authorities that signed the server's certificate, in PEM. Without sslmode, turns verify-full on",
+    "Certificates of the authorities that signed the server's certificate, in PEM. Without sslmode in DATABASE_URL, sets verify-full",
     {
       pattern: certificate,
     },
@@ -65,7 +65,7 @@ const variables = {
     needs: 'DATABASE_CERT',
   }),
   DATABASE_STATEMENT_TIMEOUT_MS: count(
-    'PostgreSQL ends a statement that takes longer, or waits half as long for a lock; migrations take what they need',
+    'How long a statement may take before PostgreSQL ends it; half of this for a wait for a lock. Migrations have no limit',
     databaseTimeoutDefaults.statementMs,
     { unit: 'ms', minimum: 100, maximum: 600_000 },
   ),
@@ -79,7 +79,7 @@ export type DatabaseVariables = Parameters<typeof databaseAccess>[0];
 /** The variable DATABASE_URL. `whenMissing` is advice for the operator of a command that is started without it. */
 export function databaseAddress(whenMissing?: string) {
   return secret(
-    'PostgreSQL, with the rights to create tables where it migrates. `?sslmode=` is disable, require (encrypted, the server unproved unless there is a DATABASE_CA), verify-ca or verify-full',
+    'URL of PostgreSQL. To migrate, its user needs the right to create tables. `?sslmode=` is disable, require (encrypted; the server is verified only if DATABASE_CA is set), verify-ca or verify-full',
     { pattern: '^postgres(ql)?://', problems: addressProblems, ...(whenMissing === undefined ? {} : { whenMissing }) },
   );
 }
@@ -173,7 +173,7 @@ class DatabaseConnectError extends Error {
 }
 
 const lettingIn =
-  'PostgreSQL does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
+  'PostgreSQL refuses the login: check DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD, DATABASE_CERT and DATABASE_KEY';
 
 /** An error for a failed connection that names the variables to check; undefined for other failures. */
 export function connectFailure(error: unknown): DatabaseConnectError | undefined {
@@ -185,7 +185,7 @@ export function connectFailure(error: unknown): DatabaseConnectError | undefined
   // 28000: invalid authorization, or no matching entry in pg_hba.conf; 28P01: invalid password.
   if (code === '28000' || code === '28P01') return told(`${lettingIn} (${message})`);
   if (code === '3D000') return told(message);
-  if (/does not support SSL/.test(message)) return told('TLS is asked for, and the server does not speak it');
+  if (/does not support SSL/.test(message)) return told('TLS is required, but the server does not support it');
   if (/^(ECONN|EHOST|ENOTFOUND|ETIMEDOUT|EAI_)/.test(code) || /timeout exceeded when trying to connect/.test(message)) {
     return told(message === '' ? code : message);
   }

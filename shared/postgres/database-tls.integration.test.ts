@@ -117,12 +117,12 @@ test('database: a server by another name is refused, unless only the signature c
 
 test('database: without a certificate that the server trusts, the error names the variables to check', async () => {
   for (const ask of [askPool, askStorage]) {
-    await expect(ask(withTls(undefined))).rejects.toThrow(/does not let us in: see .*DATABASE_CERT.*client certif/);
+    await expect(ask(withTls(undefined))).rejects.toThrow(/refuses the login: check .*DATABASE_CERT.*client certif/);
     // The server refuses the certificate after the handshake, so the connection may end before the reason is read.
     const stranger = await other.client('sluice');
     await expect(ask(withTls(stranger))).rejects.toThrow(/see DATABASE_CERT|ECONN|EPIPE|terminated|disconnected/);
     const namesake = await authority.client('another');
-    await expect(ask(withTls(namesake))).rejects.toThrow(/does not let us in/);
+    await expect(ask(withTls(namesake))).rejects.toThrow(/refuses the login/);
   }
 });
 
@@ -136,7 +136,7 @@ test('database: the error for a wrong password names its variables and does not 
     (access: DatabaseAccess) => migrate(access.databaseUrl, access.databaseTls),
   ]) {
     const failure = await ask(wrong).catch((error: unknown) => error);
-    expect(String(failure)).toMatch(/does not let us in: see DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD/);
+    expect(String(failure)).toMatch(/refuses the login: check DATABASE_URL, DATABASE_USER, DATABASE_PASSWORD/);
     expect(String(failure)).not.toContain('wrong-one');
   }
 });

@@ -6,7 +6,7 @@ export class ReadOnlyServerError extends Error {
   readonly code = '25006';
 
   constructor() {
-    super('the server at DATABASE_URL takes no writes: it is a standby, or set to be read only');
+    super('the server at DATABASE_URL accepts no writes: it is a standby, or set to read-only');
   }
 }
 

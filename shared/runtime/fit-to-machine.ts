@@ -25,8 +25,8 @@ const logMemory = { min: 320, max: 1_024 };
 const besideHeapMib = 88;
 
 // The rules in words, for the page of all settings.
-export const partitionsRule = 'one for two cores, and for 800 MiB of memory; 2 to 16';
-export const threadsRule = 'one a core, and for 1.35 GiB of memory; 1 to 16';
+export const partitionsRule = 'one per two cores and per 800 MiB of memory; 2 to 16';
+export const threadsRule = 'one per core and per 1.35 GiB of memory; 1 to 16';
 export const threadHeapRule = 'a quarter of the memory, shared by the threads; 256 to 1024';
 export const logCoresRule = 'half of the cores; 1 to 16';
 export const logMemoryRule = 'a sixteenth of the memory; 320 to 1024 MiB';

@@ -14,11 +14,11 @@ export const shutdownDeadline = {
 export const serviceEnv = {
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     default: 'info',
-    description: 'The least severe messages that are logged',
+    description: 'Lowest severity that is logged',
   }),
   ...shutdownDeadline,
   ...heapEnv,
-  INSTANCE_ID: optionalText('Name of this process among its peers, the same after a restart; else one is made up', {
+  INSTANCE_ID: optionalText('Name of this process among its peers, the same after a restart. Default: generated', {
     pattern: '^[A-Za-z0-9_-]{1,64}$',
   }),
 };

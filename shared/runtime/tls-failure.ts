@@ -21,7 +21,7 @@ export function tlsFailure(code: string, message: string, prefix: string): strin
       message,
     )
   ) {
-    return `the server does not accept our certificate: see ${prefix}_CERT and ${prefix}_KEY`;
+    return `the server does not accept the client certificate: check ${prefix}_CERT and ${prefix}_KEY`;
   }
   if (code.startsWith('ERR_OSSL')) return `${prefix}_CA, ${prefix}_CERT or ${prefix}_KEY cannot be used`;
   return undefined;

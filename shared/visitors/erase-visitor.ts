@@ -200,7 +200,7 @@ async function lockCluster(db: Queryable, accountId: string, id: string): Promis
     }
     locked = cluster;
   }
-  throw new Error(`erasing a visitor: it was merged with another one ${clusterTriesMax} times meanwhile`);
+  throw new Error(`erasing a visitor: it was merged ${clusterTriesMax} times before it could be locked`);
 }
 
 /** The id of a visitor, then the ids of all visitors in its tree of merges. */

@@ -6,7 +6,7 @@ import type { Queryable } from './visitor-statements.ts';
 /** Why an identifier or property of an event was not given to its visitor. */
 export const identityReasons = {
   blocked: 'an identifier that is blocked or a placeholder',
-  userHash: 'a userHash that is not the one of the identifier',
+  userHash: 'a userHash that does not match the identifier',
   ...leftOutReasons,
 } as const;
 

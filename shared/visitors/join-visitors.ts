@@ -87,5 +87,5 @@ async function lockRoots(
     await lockVisitors(db, found);
     locked = now;
   }
-  throw new Error(`merging visitors: they were written ${triesMax} times meanwhile`);
+  throw new Error(`merging visitors: they changed ${triesMax} times before they could be locked`);
 }

@@ -287,7 +287,7 @@ export async function writePlan(db: Queryable, plan: VisitorPlan, erasures: Eras
 async function expectNoErasure(db: Queryable, { changed }: VisitorPlan, erasures: ErasuresByAccount): Promise<void> {
   for (const [accountId, { newestAtMs }] of await selectAccountErasures(db, changed)) {
     if (newestAtMs <= (erasures.get(accountId)?.newestAtMs ?? -Infinity)) continue;
-    throw new ConcurrentWriteError('writing visitors: another one was erased meanwhile');
+    throw new ConcurrentWriteError('writing visitors: a visitor of the account was erased meanwhile');
   }
 }
 

@@ -30,10 +30,10 @@ export type KeyTrust = 'server' | 'signed' | 'public' | 'test';
 /** Reasons why a change that an event requested was refused. */
 export const leftOutReasons = {
   oversized: 'properties or a merge that would have made a visitor larger than it may be',
-  keptApart: 'two known people, who stay two',
+  keptApart: 'two known people, who stay separate',
   notOverwritten: 'identifiers and contact data set by a server that a public key would have overwritten',
   full: 'an identifier or a merge of a visitor that has as many identifiers as it may have',
-  overLimit: 'an e-mail address or a merge over how many the account allows a visitor',
+  overLimit: 'an e-mail address or a merge beyond the number that the account allows for a visitor',
 } as const;
 
 export type LeftOutReason = keyof typeof leftOutReasons;

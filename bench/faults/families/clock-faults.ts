@@ -6,7 +6,7 @@ const hourMs = 3_600_000;
 const heldMs = 10_000;
 
 const words = {
-  sees: '`SluiceClockJumped`, and `sluice_clock_last_jump_seconds` says by how much. Events go on: waits and deadlines use the monotonic clock, which cannot be set. Times in events and in health come from the wall clock.',
+  sees: '`SluiceClockJumped`, and `sluice_clock_last_jump_seconds` shows by how much. Events continue, as waits and deadlines use the monotonic clock, which cannot be set. Times in events and in health come from the wall clock.',
   does: 'Repair the machine’s time (chrony, systemd-timesyncd), then check the other machines’. Nothing has to be restarted.',
   harms: ['clocks', 'log'],
   hasMovableClocks: true,

@@ -16,7 +16,7 @@ const settleMs = 1_000;
 
 export const published = defineFault({
   name: 'published-under-load',
-  about: `${publishes} versions are published one after the other, each with another setting of a third destination`,
+  about: `${publishes} versions are published one after the other, each with a different setting of a third destination`,
   sees: 'Nothing: each process swaps its whole plan between two events. `sluice_config_revision` rises in every process.',
   does: 'Nothing. `SluiceRevisionsApart` fires if a process stays on an older revision.',
   harms,
@@ -33,7 +33,7 @@ export const rolledBack = defineFault({
   name: 'rolled-back-under-load',
   about: 'a version with a third destination and the version before it are made live in turn, five times',
   sees: 'Nothing at the destinations that both versions have. The third one gets events while it is live; when it is removed, its dispatcher ends.',
-  does: 'Nothing. A destination never gets events of a time when it was not live.',
+  does: 'Nothing. A destination never gets events from a time when it was not live.',
   harms,
   async run({ stack }) {
     const { control } = stack;
@@ -52,7 +52,7 @@ export const rolledBack = defineFault({
 
 export const deleted = defineFault({
   name: 'deleted-under-load',
-  about: 'a third destination is made, sent events and deleted, three times',
+  about: 'a third destination is created, sent events and deleted, three times',
   sees: 'Nothing at the other destinations. Events waiting for the deleted one are deleted with it.',
   does: 'Nothing.',
   harms,
@@ -78,8 +78,7 @@ export const sourceKeyRotated = defineFault({
 
 export const secretsKeyRotated = defineFault({
   name: 'secrets-key-rotated',
-  about:
-    'SECRETS_KEY is replaced by a new one as the runbook says, in three rounds of restarts, with `reseal` before the last',
+  about: 'SECRETS_KEY is replaced as the runbook describes, in three rounds of restarts, with `reseal` before the last',
   sees: 'Nothing but the restarts. The doctor’s `key rotation` shows the remaining rows.',
   does: 'Follow the steps of [rotate-secrets-key.md](rotate-secrets-key.md), in their order.',
   harms,
@@ -156,6 +155,6 @@ async function sourceIdOf(control: ControlAccess): Promise<string> {
     readonly entities?: readonly { readonly id: string }[];
   };
   const source = entities?.at(-1);
-  if (source === undefined) throw new Error('listing sources: there is none');
+  if (source === undefined) throw new Error('listing sources: there are no sources');
   return source.id;
 }

@@ -6,7 +6,7 @@ import type { Fault } from './fault.ts';
 const troubleMs = 10_000;
 
 const general =
-  'Other destinations are not affected, and events are still accepted. Its health shows the failed attempts with their reason; events wait in its retry log (`sluice_destination_retries_waiting_frames`), in order, and `SluiceDestinationUnhealthy` fires if it lasts. It catches up by itself.';
+  'Other destinations are not affected, and events are still accepted. The destination’s health shows the failed attempts with their reason; its events wait in the retry log (`sluice_destination_retries_waiting_frames`), in order, and `SluiceDestinationUnhealthy` fires if this lasts. It catches up by itself.';
 
 const harms = ['destination'] as const;
 
@@ -24,7 +24,7 @@ const troubled = (name: string, about: string, words: Pick<Fault, 'sees' | 'does
     },
   });
 
-const wait = 'Nothing if it recovers within the retry window. After that, replay the dead letters.';
+const wait = 'Nothing if the destination recovers within the retry window. After that, replay the dead letters.';
 
 export const destinationRefusing = troubled(
   'destination-refusing',
@@ -44,7 +44,7 @@ export const destinationSlow = troubled(
   'destination-slow',
   'takes 3 s to answer',
   {
-    sees: 'Its delivery time rises (`sluice_dispatch_duration_seconds`), and its backlog too if it accepts fewer events a second than arrive. No attempt fails.',
+    sees: 'Its delivery time rises (`sluice_dispatch_duration_seconds`), and its backlog too if it accepts fewer events per second than arrive. No attempt fails.',
     does: 'If the backlog grows all day: raise `DISPATCH_CONCURRENCY`, or use batches if the kind supports them.',
   },
   { kind: 'take', afterMs: 3_000 },
@@ -59,7 +59,7 @@ export const destinationFlapping = troubled(
 
 export const destinationThrottling = troubled(
   'destination-throttling',
-  'takes 50 a second and answers 429 with Retry-After: 2 beyond that',
+  'accepts 50 requests per second and answers 429 with Retry-After: 2 beyond that',
   {
     sees: `${general} The reason is 429; the requested wait is observed.`,
     does: 'Ask the platform for a higher limit, or send it less (rules, sampling) if the backlog never empties.',
@@ -69,7 +69,7 @@ export const destinationThrottling = troubled(
 
 export const destinationResetting = troubled(
   'destination-resetting',
-  'breaks connections, half of them in the middle of an answer that says 200',
+  'breaks connections, half of them in the middle of a 200 answer',
   {
     sees: `${general} The reason is \`network ECONNRESET\` or the like. Events that it accepted before the connection broke are sent once more, under the same \`Idempotency-Key\`.`,
     does: 'Check the proxy in front of the platform, the usual cause.',
@@ -79,9 +79,9 @@ export const destinationResetting = troubled(
 
 export const destinationEndless = troubled(
   'destination-endless',
-  'answers 200 and sends a body without an end',
+  'answers 200 and sends an endless body',
   {
-    sees: 'Nothing, or attempts that end by their deadline: only the first kilobytes of an answer are kept, and the connection is closed. Memory does not grow.',
+    sees: 'Nothing, or attempts that end at their deadline: only the first kilobytes of an answer are kept, and the connection is closed. Memory does not grow.',
     does: 'Check which server answers at this address: it is probably not the platform’s.',
   },
   { kind: 'endless' },

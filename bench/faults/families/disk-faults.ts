@@ -64,7 +64,7 @@ export const diskFullRestart = defineFault({
 export const diskReadOnly = defineFault({
   name: 'disk-read-only',
   about: `the log's file system detects an internal error and turns read-only while no sync is in flight; ${readOnlyMs / 1_000} s later it is checked and mounted again, and nats-server is started`,
-  sees: `${refused} The kernel’s log says that the file system was remounted read-only.`,
+  sees: `${refused} The kernel’s log reports that the file system was remounted read-only.`,
   does: 'Stop nats-server, check the file system (`e2fsck`), mount it, start nats-server. Acknowledged events were synced before, except those whose sync was in flight at that moment: ext4 (Linux 6.18) may report such a sync as done and lose its data, as in 2 of 30 tries with a program that only writes and syncs. On one node nothing above the kernel can prevent this; three nodes keep the other copies. `SluiceLogLostMessages` fires for messages that the check discarded.',
   harms,
   needs: { root: true, programs: ['mkfs.ext4', 'e2fsck'] },

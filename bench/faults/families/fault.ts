@@ -119,11 +119,11 @@ export function meansHere(previous?: string): Means {
 
 /** Why a fault cannot be run with these means; undefined: it can. */
 export function obstacleTo({ needs }: Pick<Fault, 'needs'>, means: Means): string | undefined {
-  if (needs.root === true && means.uid !== 0) return 'it mounts a file system or traces a server, which needs root';
+  if (needs.root === true && means.uid !== 0) return 'root is needed, to mount a file system or to trace a server';
   const missing = needs.programs?.find((name) => !means.hasProgram(name));
   if (missing !== undefined) return `there is no program ${missing} on this machine`;
   if (needs.previous === true && means.previous === undefined) {
-    return 'it needs another version: --previous names a folder where one is checked out and built';
+    return 'the fault needs --previous, the folder in which another version is checked out and built';
   }
   return undefined;
 }

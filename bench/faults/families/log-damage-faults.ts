@@ -24,8 +24,8 @@ const damaged = ({ name, about, harm }: Damage): Fault =>
   defineFault({
     name,
     about: `${about} while nats-server is down: Sluice reports it and loses nothing stored later`,
-    sees: 'Some events are gone for good, and Sluice says so: `SluiceLogLostMessages` or `SluiceLogWentBack`, with the streams and sequences in the log and in `npm run doctor`. What is stored from then on arrives.',
-    does: 'Replace the disk, or the layer that reported syncs it had not done. Only the clients, or a backup of the log ([backup-restore.md](backup-restore.md)), can supply the events that destinations miss. On three nodes the damaged one copies from the others.',
+    sees: 'Some events are lost, and Sluice reports it: `SluiceLogLostMessages` or `SluiceLogWentBack`, with the streams and sequences in the log and in `npm run doctor`. What is stored from then on arrives.',
+    does: 'Replace the disk, or the layer that reported syncs that were not done. Only the clients, or a backup of the log ([backup-restore.md](backup-restore.md)), can supply the events that destinations miss. On three nodes the damaged one copies from the others.',
     harms: ['log'],
     destroys: true,
     async run(context) {

@@ -8,7 +8,7 @@ const slowForMs = 15_000;
 export const postgresSlow = defineFault({
   name: 'postgres-slow',
   about: `every exchange with PostgreSQL takes ${2 * slowMs} ms longer, for ${slowForMs / 1_000} s`,
-  sees: 'Deliveries are late by what PostgreSQL takes. Resolvers look up visitors once a batch, not once an event, so frames grow and the backlog stays bounded. `sluice_database_waiting_queries` rises.',
+  sees: 'Deliveries are late by PostgreSQL’s delay. Resolvers look up visitors once per batch, not per event, so frames grow and the backlog stays bounded. `sluice_database_waiting_queries` rises.',
   does: 'Check PostgreSQL: locks, its disk, its network. Nothing is refused unless INGEST fills up.',
   harms: ['network', 'postgres'],
   hasNetwork: true,
@@ -39,7 +39,7 @@ const awayMs = 2_000;
 export const nameServerGone = defineFault({
   name: 'name-server-gone',
   about: `name resolution fails for ${namesGoneMs / 1_000} s, and every connection to log, database and destinations is closed meanwhile`,
-  sees: 'New connections fail: gateways answer 503, deliveries fail with `network EAI_AGAIN` and are tried again. Existing connections do not notice.',
+  sees: 'New connections fail: gateways answer 503, deliveries fail with `network EAI_AGAIN` and are retried. Existing connections are not affected.',
   does: 'Bring the name server back; everything reconnects by itself. IP addresses in NATS_URL and DATABASE_URL, or a resolver on each machine, avoid the risk.',
   harms: ['network', 'log', 'postgres', 'destination'],
   hasNames: true,

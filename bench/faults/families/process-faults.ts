@@ -23,10 +23,10 @@ const processes: readonly Process[] = [
     title: 'the only gateway',
     harms: 'gateways',
     partsOf: ({ gateways }) => gateways,
-    gone: 'Clients cannot connect, or get no answer: no event is acknowledged, and no acknowledged event is lost.',
+    gone: 'Clients cannot connect, or get no answer. No acknowledged event is lost.',
     shows:
       '`SluiceScrapeMissing` if it lasts, and a jump of `process_start_time_seconds`. Clients that retry unanswered requests lose nothing.',
-    does: 'Run two or more behind a load balancer that checks `/readyz`, so that this is no outage. If it restarts by itself, read the last lines of its log before the start; exit code 78 means that a restart cannot help.',
+    does: 'Run two or more behind a load balancer that checks `/readyz`, so that this is no outage. If a gateway restarts by itself, read the last log lines before its start; exit code 78 means that a restart cannot help.',
   },
   {
     name: 'pipeline',
@@ -36,7 +36,7 @@ const processes: readonly Process[] = [
     gone: 'Events are accepted and wait in the log: `sluice_partition_backlog_age_seconds` rises, nothing is delivered.',
     shows:
       'Afterwards `sluice_dispatcher_repeated_events_total` has grown by the events in flight, which were sent a second time under the same `Idempotency-Key`.',
-    does: 'The data needs no repair. A second pipeline takes over the work within about four seconds. If it keeps dying, `SluiceActorsCrashLooping` and the log name the actor that ran.',
+    does: 'The data needs no repair. A second pipeline takes over the work within about four seconds. If pipelines keep dying, `SluiceActorsCrashLooping` and the log name the actor that ran.',
   },
   {
     name: 'nats',
@@ -44,17 +44,17 @@ const processes: readonly Process[] = [
     harms: 'log',
     partsOf: ({ log }) => log,
     gone: 'Gateways answer 503 with `Retry-After` and are not ready (`/readyz`: `NATS at NATS_URL is not connected`); deliveries stop.',
-    shows: '`SluiceLogDisconnected` if it lasts. Services reconnect by themselves within a second of its return.',
-    does: 'Find out why it ended (its own log, the kernel’s for the OOM killer). `npm run doctor` shows whether it is healthy again. With three nodes and `LOG_REPLICAS=3` the death of one is only a short pause for clients.',
+    shows: '`SluiceLogDisconnected` if it lasts. Services reconnect within a second of the server’s return.',
+    does: 'Find out why nats-server ended (its own log, the kernel’s for the OOM killer). `npm run doctor` shows whether it is healthy again. With three nodes and `LOG_REPLICAS=3`, losing one is only a short pause for clients.',
   },
   {
     name: 'postgres',
     title: 'PostgreSQL',
     harms: 'postgres',
     partsOf: ({ postgres }) => [postgres],
-    gone: 'Events are accepted. If a pipeline has the visitor in its cache, the event is delivered; the others wait in INGEST. The configuration interface answers 503.',
+    gone: 'Events are accepted. If a pipeline has the visitor in its cache, the event is delivered; other events wait in INGEST. The configuration interface answers 503.',
     shows:
-      'The control plane’s `/readyz` says `PostgreSQL at DATABASE_URL does not answer`; the partition backlog grows.',
+      'The control plane’s `/readyz` shows `PostgreSQL at DATABASE_URL does not answer`; the partition backlog grows.',
     does: 'Bring PostgreSQL back; everything continues by itself. Watch INGEST against `LOG_INGEST_BYTES_MAX` during a long outage: a full INGEST makes gateways answer 503.',
   },
   {
@@ -93,9 +93,9 @@ const killedTwice = ({ name, title, harms, partsOf, gone, does }: Process): Faul
 const paused = ({ name, title, harms, partsOf, gone, does }: Process): Fault =>
   defineFault({
     name: `${name}-paused`,
-    about: `${title} stands still for ${pauseMs / 1_000} s (SIGSTOP), as a machine that swaps or is moved`,
-    sees: `${gone} Connections to it stay open: no peer is notified, deadlines detect it. Afterwards the process continues where it was.`,
-    does: `Find out what stopped the machine: swapping, a full disk queue, a migration by the hypervisor. ${does}`,
+    about: `${title} is stopped for ${pauseMs / 1_000} s (SIGSTOP), as when a machine swaps or migrates`,
+    sees: `${gone} Its connections stay open: only deadlines detect this. Then the process continues where it stopped.`,
+    does: `Find out what stopped the machine: swapping, a full disk queue, a live migration. ${does}`,
     harms: [harms],
     run: ({ stack, pick }) => pause(pick(partsOf(stack))),
   });
@@ -125,7 +125,7 @@ export const awayFaults: readonly Fault[] = processes
 const everything = (stack: FaultStack): readonly Part[] => [...stack.log, stack.postgres, ...servicesOf(stack)];
 
 const all = {
-  sees: 'Clients cannot connect until a gateway is back; then everything continues where it was, whatever the order in which the processes start. Events in flight are sent a second time, under their `Idempotency-Key`.',
+  sees: 'Clients cannot connect until a gateway is back; then everything continues where it stopped, in whatever order the processes start. Events in flight are sent a second time, under their `Idempotency-Key`.',
   does: 'The data needs no repair, and processes can start in any order. Run `npm run doctor` once they are up.',
   harms: ['gateways', 'pipelines', 'control-plane', 'log', 'postgres'],
 } as const;

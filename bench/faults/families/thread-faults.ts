@@ -22,13 +22,13 @@ const broken = ({ expression, endDeadlineMs, ...words }: ThreadFault): Fault =>
   });
 
 const others =
-  'Its actors move to the other threads at once and continue where they were; a new thread starts within seconds.';
+  'Its actors move to the other threads at once and continue where they stopped; a new thread starts within seconds.';
 
 export const threadThrown = broken({
   name: 'thread-thrown',
   about: 'a worker thread of the pipeline throws an error, injected through the inspector',
-  sees: `The log says \`a thread died; restarting it\` with the error and the suspect. ${others}`,
-  does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), look for the cause in its destination’s settings or events.',
+  sees: `The log has \`a thread died; restarting it\` with the error and the suspect. ${others}`,
+  does: 'Report the error with its stack: it is a bug. If one actor is quarantined (`an actor keeps failing`), check its destination’s settings and events for the cause.',
   expression: `setTimeout(() => { throw new Error('thrown by npm run faults'); }, 0)`,
 });
 
@@ -45,7 +45,7 @@ export const threadLooping = broken({
   name: 'thread-looping',
   about: 'a worker thread of the pipeline runs in a loop that never ends',
   sees: `\`SluiceThreadSilent\`: the thread’s actors stop; actors on other threads continue. After 8 s without a report the supervisor ends the thread (\`sluice_thread_silent_deaths_total\`). ${others}`,
-  does: 'Report the suspect that the log names. The likeliest cause is a pattern of a mapping or a rule that takes for ever.',
+  does: 'Report the suspect that the log names. The likeliest cause is a pattern in a mapping or rule that takes forever.',
   expression: 'setTimeout(() => { for (;;); }, 0)',
   endDeadlineMs: loopDeadlineMs,
 });

@@ -5,7 +5,7 @@ import { defineFault } from './fault.ts';
 import type { Fault } from './fault.ts';
 
 const takeOver =
-  'The other one takes over its actors within about four seconds; events in flight are sent a second time, under their `Idempotency-Key`.';
+  'The other pipeline takes over its actors within about four seconds; events in flight are sent a second time, under their `Idempotency-Key`.';
 
 export const twoPipelinesOneKilled = defineFault({
   name: 'two-pipelines-one-killed',
@@ -21,8 +21,8 @@ export const twoPipelinesOneKilled = defineFault({
 
 export const twoPipelinesOnePaused = defineFault({
   name: 'two-pipelines-one-paused',
-  about: 'one of two pipelines stands still for 20 s (SIGSTOP)',
-  sees: `${takeOver} When the stopped one continues, the log refuses its writes and it ends: it does no harm, although it did not know of its successor.`,
+  about: 'one of two pipelines is stopped for 20 s (SIGSTOP)',
+  sees: `${takeOver} When the stopped pipeline continues, the log refuses its writes and it ends. It does no harm, although it did not know of its successor.`,
   does: 'Find out what stopped the machine.',
   harms: ['pipelines'],
   pipelines: 2,
@@ -39,7 +39,7 @@ const cutOff = ({ name, from, sees, isCut }: CutOff): Fault =>
     name,
     about: `one of two pipelines is cut off from ${from} alone, for ${cutMs / 1_000} s`,
     sees,
-    does: 'Check the network between that machine and the one it does not reach. If it lasts, stop that pipeline: the other one has its work or takes it over.',
+    does: 'Check the network between that machine and the one it does not reach. If this lasts, stop that pipeline: the other one has its work or takes it over.',
     harms: ['pipelines', 'network'],
     pipelines: 2,
     hasNetwork: true,
@@ -54,13 +54,13 @@ const cutOff = ({ name, from, sees, isCut }: CutOff): Fault =>
 export const pipelineCutFromLog = cutOff({
   name: 'pipeline-cut-off-from-log',
   from: 'the log',
-  sees: `Its \`/readyz\` says that NATS is not connected, its lease expires, and it restarts. ${takeOver}`,
+  sees: `Its \`/readyz\` shows that NATS is not connected, its lease expires, and it restarts. ${takeOver}`,
   isCut: (_one, other) => other.startsWith('nats-server'),
 });
 
 export const pipelineCutFromPostgres = cutOff({
   name: 'pipeline-cut-off-from-postgres',
   from: 'PostgreSQL',
-  sees: 'It keeps its lease, so it keeps its partitions: those wait, as `sluice_partition_backlog_age_seconds` of half of the partitions shows, and go on once it reaches PostgreSQL again. Deliveries of both pipelines go on.',
+  sees: 'It keeps its lease, and so its partitions. Their events wait (`sluice_partition_backlog_age_seconds` rises for half of the partitions) until it reaches PostgreSQL again. Both pipelines continue to deliver.',
   isCut: (_one, other) => other === 'PostgreSQL',
 });

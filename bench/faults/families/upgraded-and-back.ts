@@ -13,7 +13,7 @@ const besideOlder = { RESOLVER_VISITORS_ONCE: 'false', RESOLVER_COMPRESSION: 'of
 export const upgradedAndBack = defineFault({
   name: 'upgraded-and-back',
   about:
-    'a stack of another version (--previous) is upgraded to this one, service by service under load and in the runbook’s order, then rolled back, and upgraded for good',
+    'a stack of another version (--previous) is upgraded to this one, service by service under load and in the runbook’s order, then rolled back and upgraded again',
   sees: 'As a rolling restart. `sluice_build_info` and `/livez` show the version of each process.',
   does: 'Run `npm run upgrade-check` first, and follow the order of [start-stop-upgrade.md](start-stop-upgrade.md).',
   harms: ['gateways', 'pipelines', 'control-plane'],
@@ -27,11 +27,11 @@ export const upgradedAndBack = defineFault({
     const forward = services.toReversed();
     const canGoBack = previous !== undefined && (await logFormatOf(previous)) >= logFormat;
     if (!canGoBack)
-      say('the other version reads an older format of the log and refuses to start on this one: no rollback');
+      say('the other version reads an older format of the log and refuses to start on this log: no rollback');
     for (const [what, run] of [
       ['this version', { order: forward, env: besideOlder }],
       ...(canGoBack ? [['the other version again', { order: services, env: {}, checkout: previous }] as const] : []),
-      ['this version, for good', { order: forward, env: besideOlder }],
+      ['this version again', { order: forward, env: besideOlder }],
       ['this version, without the settings for mixed versions', { order: forward, env: {} }],
     ] as const) {
       say(`${what}, service by service`);

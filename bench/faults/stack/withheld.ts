@@ -135,7 +135,7 @@ async function prepare(
       const lost = missing();
       return lost === 0
         ? undefined
-        : `${lost} events of a visitor that allows all did not come to where others withdrew`;
+        : `${lost} events of a visitor who withdrew nothing did not reach the recovered destination`;
     },
     evidence: () => evidence,
     close: () => closeAll(refusing),
@@ -210,7 +210,9 @@ async function untilLive(stack: FaultStack, visitor: number, token = stack.token
   await untilAnswered(() => withdraw(stack, visitor, token));
   await untilAnswered(() => sendEvent(stack, visitor, events + 1, token));
   await waitUntil('a withdrawal to be live', answerDeadlineMs, () =>
-    Promise.resolve(isThere(stack.steady, visitor, events + 1) ? undefined : 'an event after it was not delivered'),
+    Promise.resolve(
+      isThere(stack.steady, visitor, events + 1) ? undefined : 'an event after the withdrawal was not delivered',
+    ),
   );
 }
 

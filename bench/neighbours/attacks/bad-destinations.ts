@@ -11,7 +11,7 @@ const eventsOfNamesPerS = 50;
 /** An endpoint that accepts nothing, but never fails often enough in a row to open the breaker. */
 export const alternatingEndpoint: Attack = {
   name: 'alternating-endpoint',
-  summary: `an endpoint that answers 400 and 500 in turn, ${eventsPerS} events a second for it`,
+  summary: `an endpoint that answers 400 and 500 in turn, ${eventsPerS} events per second for it`,
   async prepare(ground) {
     const { id } = await ground.control.call('POST', 'destinations', {
       type: 'HTTPDestination',
@@ -26,7 +26,7 @@ export const alternatingEndpoint: Attack = {
 /** Destinations that are gone, with a large backlog. */
 export const deadDestinations: Attack = {
   name: 'dead-destinations',
-  summary: `a dead and a hanging destination, with ${backlogBatches * batchRows} waiting events and ${eventsPerS} more a second`,
+  summary: `a dead and a hanging destination, with ${backlogBatches * batchRows} waiting events and ${eventsPerS} more per second`,
   async prepare(ground) {
     await addDestination(ground, ground.deadUrl);
     await addDestination(ground, ground.hostileUrl('hang'));
@@ -46,7 +46,7 @@ export const deadDestinations: Attack = {
 /** Destinations with names for which no name server answers. */
 export const hangingNames: Attack = {
   name: 'hanging-names',
-  summary: `${silentNames} destinations whose names hang, ${eventsOfNamesPerS} events a second for each`,
+  summary: `${silentNames} destinations whose names hang, ${eventsOfNamesPerS} events per second for each`,
   async prepare(ground) {
     for (let index = 0; index < silentNames; index += 1) await addDestination(ground, ground.silentUrl(`n${index}`));
     return {};

@@ -99,7 +99,7 @@ export const replays: Attack = {
 /** Unknown keys, each of which is looked up. */
 export const keyGuesses: Attack = {
   name: 'key-guesses',
-  summary: '500 requests a second with API keys that are made up',
+  summary: '500 requests per second with invented API keys',
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const send = createSend(strike, 100);

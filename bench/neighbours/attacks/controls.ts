@@ -16,7 +16,7 @@ export const nobody: Attack = {
 /** Not an attack: the effect of any load that leaves no core idle. Sluice's own limits cannot prevent it. */
 export const foreignPrograms: Attack = {
   name: 'foreign-programs',
-  summary: 'programs that have nothing to do with Sluice and only compute, one a core',
+  summary: 'programs that have nothing to do with Sluice and only compute, one per core',
   fillsProcessors: true,
   prepare: () => Promise.resolve({}),
   run: wait,
@@ -25,7 +25,7 @@ export const foreignPrograms: Attack = {
 /** Not an attack: the effect of a well-behaved account that uses much of the machine. */
 export const busyNeighbour: Attack = {
   name: 'busy-neighbour',
-  summary: `${batchesPerS * rows} ordinary events a second of a well-behaved account, in batches of ${rows}`,
+  summary: `${batchesPerS * rows} ordinary events per second of a well-behaved account, in batches of ${rows}`,
   prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;

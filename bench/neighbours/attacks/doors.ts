@@ -14,7 +14,7 @@ const idleConnections = 2_000;
 /** Bodies of a few kilobytes that become megabytes, with an unknown key. */
 export const gzipBombs: Attack = {
   name: 'gzip-bombs',
-  summary: `${bombsPerS} bodies a second with an unknown key that unpack to 5 MiB, a hundred times their size`,
+  summary: `${bombsPerS} bodies per second with an unknown key that unpack to 5 MiB, a hundred times their size`,
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const send = createSend(strike, 32);

@@ -11,7 +11,7 @@ const eventsPerS = 50;
 /** The costliest rules and templates that are accepted, for each of several destinations. */
 export const expensiveRules: Attack = {
   name: 'expensive-rules',
-  summary: `${destinations} destinations with ${expressions} expressions and ${properties} templates of whole events of ${characters} letters, ${eventsPerS} a second`,
+  summary: `${destinations} destinations with ${expressions} expressions and ${properties} templates of whole events of ${characters} letters, ${eventsPerS} per second`,
   async prepare(ground) {
     const { control } = ground;
     for (let index = 0; index < destinations; index += 1) {

@@ -8,7 +8,7 @@ const askedPerS = 200;
 /** Pages with the longest query allowed, for experiments whose rules read as much of it as allowed. */
 export const experimentQueries: Attack = {
   name: 'experiment-queries',
-  summary: `${askedPerS} pages a second with a query of 8,000 characters, for ${experiments} experiments of ${rules} rules`,
+  summary: `${askedPerS} pages per second with a query of 8,000 characters, for ${experiments} experiments of ${rules} rules`,
   async prepare({ control }) {
     const { token } = await control.call('POST', 'collections/experimentSettings', {});
     for (let index = 0; index < experiments; index += 1) {

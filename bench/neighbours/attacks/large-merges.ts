@@ -11,7 +11,7 @@ const deviceOf = (index: number): string => `kiosk-${index % devices}`;
 /** Shared devices, each with very many merged ids, that sign in as one person after the other. */
 export const largeMerges: Attack = {
   name: 'large-merges',
-  summary: `${devices} devices with ${aliases / devices} aliases each, merged into people, and ${perS} events a second of their aliases`,
+  summary: `${devices} devices with ${aliases / devices} aliases each, merged into people, and ${perS} events per second of their aliases`,
   prepare: addSinkDestination,
   /** Rows as merges leave them. */
   async fill({ databaseUrl, accountId }) {

@@ -9,7 +9,7 @@ const numbers = 1_500;
 /** Visitors with different properties that are merged into one, and numbers that PostgreSQL writes with 309 digits. */
 export const merges: Attack = {
   name: 'merges',
-  summary: `${pairsPerS} visitors a second with properties of their own, ${visitorsOfOne} of them merged into one`,
+  summary: `${pairsPerS} visitors per second with properties of their own, ${visitorsOfOne} of them merged into one`,
   prepare: addSinkDestination,
   async run(strike) {
     const { target, signal } = strike;

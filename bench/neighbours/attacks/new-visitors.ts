@@ -9,7 +9,7 @@ const batchesPerS = 9;
 /** Only new visitors: each event inserts a row, and no cached visitor is ever used again. */
 export const newVisitors: Attack = {
   name: 'new-visitors',
-  summary: `${rows * batchesPerS} events a second, each of a new visitor with an externalId and an e-mail address`,
+  summary: `${rows * batchesPerS} events per second, each of a new visitor with an externalId and an e-mail address`,
   leavesMuch: true,
   prepare: addSinkDestination,
   async run(strike) {

@@ -243,7 +243,7 @@ test('doctor: a stream with other settings, one that is gone, a schema that is b
   const events = findings.filter((finding) => finding.about === 'stream EVENTS');
   expect(events.map(({ level }) => level).toSorted((a, b) => a.localeCompare(b))).toEqual(['fail', 'warn']);
   expect(events.find(({ level }) => level === 'fail')?.detail).toBe('discard is old, not new');
-  expect(findings.find((finding) => finding.about === 'streams')?.detail).toBe('not there: DEAD_LETTERS');
+  expect(findings.find((finding) => finding.about === 'streams')?.detail).toBe('missing: DEAD_LETTERS');
   expect(findings.find((finding) => finding.about === 'schema')?.detail).toMatch(/^not applied: 0004-/);
   expect(about(findings, 'secrets key')).toEqual(['fail']);
   expect(about(findings, 'database writes')).toEqual(['fail']);

@@ -3,7 +3,7 @@ import { count } from '../../../shared/runtime/variables.ts';
 
 const age = {
   BACKPRESSURE_AGE_MAX_MS: count(
-    "How long the oldest undelivered event of an account may wait. While it waits longer, gateways answer the account's sources with 429. The wait for the resolver counts, and the wait for destinations that accept requests; one that still catches up after an outage does not count. 0: sources are never held back",
+    "How long the oldest undelivered event of an account may wait. If it waits longer, gateways answer the account's sources with 429. The wait for the resolver and for destinations that accept requests counts; the wait for a destination that is catching up after an outage does not. 0: sources are never held back",
     0,
     { unit: 'ms', minimum: 0 },
   ),

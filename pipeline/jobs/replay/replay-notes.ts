@@ -87,7 +87,7 @@ class BucketNotes implements ReplayNotes {
     const stored = await bucket.putIfUnchanged(this.#key, encodeReplay(next), this.#revision);
     if (stored === undefined) await this.#confirmCancel(job);
     if (stored === undefined || isPaused) {
-      this.#abort.abort(new ReplayEndedError('the replay is not ours any more'));
+      this.#abort.abort(new ReplayEndedError('this process no longer runs the replay'));
       this.ended.throwIfAborted();
       return;
     }

@@ -80,7 +80,7 @@ export function startRetention({ connection, settings, readers, deadLetters, log
   const clock = createRetentionClock((jumpMs) =>
     logger.error(
       { hours: Math.round(jumpMs / 3_600_000) },
-      'the clock was set forward; events age by the time before it. Correct the clock, or restart this pipeline if it is right',
+      'the clock was set forward; the age of events is measured without this jump. Correct the clock or, if it is right, restart this pipeline',
     ),
   );
   const sizes = createMeanSizes(connection, streams.events);

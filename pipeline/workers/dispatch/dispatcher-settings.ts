@@ -10,7 +10,7 @@ const size = { unit: 'bytes', minimum: mebibyte } as const;
 
 const retryBytes = {
   DISPATCH_RETRY_BYTES_MAX: count(
-    'Bytes one destination may have in the retry log, parked events included; less where its account has many destinations, which divide its share (LOG_ACCOUNT_SHARE_PERCENT) equally, or where the log is over 70 % full. Once half of it is used, the destination gets no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
+    'Bytes that one destination may have in the retry log, parked events included. Less if its account has many destinations, which divide the quota of the account (LOG_ACCOUNT_SHARE_PERCENT) equally, or if the log is over 70 % full. Once half is used, the destination gets no fresh events until its retries have made room; an event that does not fit becomes a dead letter',
     128 * mebibyte,
     size,
   ),
@@ -21,7 +21,7 @@ export const heldFraction = 1 / 8;
 
 export const framesBytes = {
   DISPATCH_FRAMES_BYTES_MAX: count(
-    'Bytes of frames that all destinations of one thread hold in memory together, about, and an eighth of it for one; of many each holds and fetches less, one frame at least',
+    'Approximate bytes of frames that all destinations of one thread hold in memory together. One destination holds up to an eighth; if there are many, each holds and fetches less, but at least one frame',
     128 * mebibyte,
     size,
   ),
@@ -43,7 +43,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   framesAheadMax: 4_096,
   ackWaitMs: fromEnv({
     DISPATCH_ACK_WAIT_MS: count(
-      'A frame not acknowledged for this long is delivered to a dispatcher again. Each frame in flight costs the log a write three times as often; a dispatcher that takes over a destination, or reconnects, does not wait for it',
+      'A frame that is not acknowledged for this long is delivered to a dispatcher again. A frame in flight is prolonged three times within this time, each time with a write to the log. A dispatcher that takes over a destination, or reconnects, does not wait for this time',
       60_000,
       { unit: 'ms', minimum: 1_000 },
     ),
@@ -102,7 +102,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
     headersTimeoutMs: 10_000,
     totalTimeoutMs: fromEnv({
       DISPATCH_TOTAL_TIMEOUT_MS: count(
-        'From the first byte of a request to a destination to the last one of its answer, which begins within 10 seconds',
+        'Timeout from the first byte of a request to a destination to the last byte of the answer, which must begin within 10 seconds',
         15_000,
         { unit: 'ms', minimum: 10 },
       ),

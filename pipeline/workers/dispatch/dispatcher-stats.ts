@@ -7,7 +7,7 @@ import type { AttemptOutcome } from './sending/attempt-outcome.ts';
 export const dispatcherCounters = {
   frames: 'Frames of resolved events received',
   redelivered_frames: 'Frames received that had been delivered before',
-  lost_frames: 'Times a frame was missing that the log had acknowledged to the resolver',
+  lost_frames: 'Times a frame was missing although the log had acknowledged it to the resolver',
   frame_events: 'Events in the frames received',
   repeated_events:
     'Events of frames that an earlier dispatcher had received and not recorded as settled: at most this many were sent twice',
@@ -22,28 +22,27 @@ export const dispatcherCounters = {
   global_stopped: 'Events an account-wide rule stopped',
   erased: 'Events that are not sent because their visitor was erased after they were received',
   consent_stopped: 'Events stopped because their visitor does not allow a purpose that the destination serves',
-  limited_use:
-    "Events delivered with the platform's words for limited use, because their visitor opted out by a signal",
+  limited_use: "Events delivered with the platform's limited-use fields, because their visitor opted out by a signal",
   consent_unreadable: 'Consent strings and values of events that cannot be read, and count as no consent',
   skipped: 'Events that are not for the destination',
   breaker_opened: 'Times the breaker opened',
   missed_events:
     'Events that were skipped: they had waited for too long or taken too much room, or neither the retry log nor the dead letters had room for them. For a long backlog an estimate',
-  positions_lost: 'Times when the position of the destination was missing, so that it could not continue there',
+  positions_lost: 'Times when the position of the destination was missing, so that delivery could not continue there',
   parked: 'Events put into the retry log to wait for an earlier event of their visitor',
   parked_lost: 'Parked events that were gone from the retry log when their turn came',
   retries_lost:
     'Events lost from the retry log while later events of their visitor waited for them; the later events are sent',
-  already_waiting: 'Events that came a second time while they waited',
+  already_waiting: 'Events that arrived a second time while they waited',
   order_pauses: 'Times when no new events were accepted because too many visitors or events waited',
   retry_share_pauses: 'Times fresh events were paused because the quota of the retry log was used up',
-  log_retries: 'Times a write to the retry or dead-letter log was tried again',
+  log_retries: 'Times a write to the retry or dead-letter log was retried',
 } as const;
 
 /** Present values of a dispatcher, by their names in `stats()`. */
 export const dispatcherGauges = {
   undelivered_age_seconds:
-    'Time since the gateway accepted the oldest new event that is in flight and not settled; 0 without one. Retries do not count',
+    'Time since the gateway accepted the oldest new event that is in flight and not settled; 0 if there is none. Retries do not count',
   events_held: 'Events in memory, waiting or in flight',
   requests_in_flight: 'Requests in flight',
   concurrency: 'Requests that may be in flight, as the destination has shown it can take',
@@ -53,12 +52,12 @@ export const dispatcherGauges = {
   visitors_waiting: 'Visitors whose events wait for the retry of an earlier one',
   events_parked: 'Events that wait for an earlier event of their visitor',
   order_paused: '1 while no new events are accepted because too many visitors or events wait, else 0',
-  health_behind: '1 while the log does not store the counts, and the dispatcher works without them, else 0',
+  health_behind: '1 while the log does not store the health counts, and the dispatcher continues without, else 0',
   retry_share_full: '1 while fresh events are paused because the quota of the retry log is used up, else 0',
   retry_bytes: 'Bytes of the retry log that its events take',
   erasures_unknown:
     '1 while nothing is sent because erasures and withdrawals of consent of the last second are not known, else 0',
-  misconfigured: '1 while the destination cannot be sent to for its settings, else 0',
+  misconfigured: '1 while nothing can be sent to the destination because of its settings, else 0',
 } as const;
 
 export type DispatcherCounter =

@@ -57,8 +57,8 @@ async function endAtPublish(
   counts.positions_lost += 1;
   logger.error(
     { destinationId },
-    'dispatcher: POSITIONS has no position of this destination, which was sent to before. It starts at its newest version; ' +
-      'earlier events are recorded as skipped, though some of them may have been delivered',
+    'dispatcher: POSITIONS has no position of this destination, which received events before. ' +
+      'It continues from the publication of its newest version; earlier events are recorded as skipped, though some of them may have been delivered',
   );
   return (await findSeqAt(connection, streams.events, publishedAtMs)) - 1;
 }

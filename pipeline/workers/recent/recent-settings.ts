@@ -7,7 +7,7 @@ const burstS = 20;
 
 const eventsPerS = {
   RECENT_EVENTS_PER_S_MAX: count(
-    'Events of one account a second in the view of recent events, and 20 times as many at once after a quiet time; of more a sample. A thread records five times as many outcomes. One of more than 4 KiB with its visitor counts as several',
+    'Events of one account per second in the recent-events view, and 20 times as many at once after a quiet time; of more events, a sample is shown. A thread records five times as many outcomes. An event of over 4 KiB with its visitor counts as several',
     100,
   ),
 };
@@ -19,10 +19,10 @@ export const { variables: recentEnv, read: readRecentSettings } = defineSettings
     perSecondMax: fromEnv(eventsPerS),
     burstMax: fromEnv(eventsPerS, (env) => env.RECENT_EVENTS_PER_S_MAX * burstS),
     eventsMax: fromEnv({
-      RECENT_EVENTS_MAX: count('Events of one account in the view; some more between two trims', 200_000),
+      RECENT_EVENTS_MAX: count('Events of one account in the recent-events view; some more between two trims', 200_000),
     }),
     ageMaxMs: fromEnv({
-      RECENT_EVENTS_AGE_MS: count('Events leave the view this long after they were received', dayMs, {
+      RECENT_EVENTS_AGE_MS: count('Events leave the recent-events view this long after they were received', dayMs, {
         unit: 'ms',
         minimum: 1_000,
       }),

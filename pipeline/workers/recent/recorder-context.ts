@@ -8,11 +8,11 @@ import type { RecorderSettings } from './recent-settings.ts';
 export const recorderCounters = {
   recent_recorded: 'Events added to the recent-events view',
   recent_not_needed: 'Events that were in the view already, or whose visitor was erased',
-  recent_skipped_sampled: 'Events left out of the view because their account sends more than it takes',
-  recent_skipped_behind: 'Events left out of the view because the database did not take as many as came',
+  recent_skipped_sampled: 'Events left out of the view because their account sends more than the view accepts',
+  recent_skipped_behind: 'Events left out of the view because more arrived than the database could store',
   recent_unreadable: 'Events left out of the view because they could not be read',
-  recent_refused: 'Events left out of the view because the database does not take them',
-  recent_insert_retries: 'Times a write to the view was tried again',
+  recent_refused: 'Events left out of the view because the database does not accept them',
+  recent_insert_retries: 'Times a write to the view was retried',
   recent_caught_up_frames:
     'Frames read again at a start, since the earlier resolver had not recorded that the view has them',
   recent_trimmed: 'Events that left the view for newer ones or for their age',
@@ -22,7 +22,7 @@ export const recorderCounters = {
 /** Gauges of a recorder. */
 export const recorderGauges = {
   recent_bytes_waiting: 'Bytes of the frames that wait to be put into the view, or are on their way there',
-  recent_lag_seconds: 'How long the oldest of them has waited',
+  recent_lag_seconds: 'How long the oldest frame that waits to be put into the view has waited',
 } as const;
 
 export type RecorderGauge = keyof typeof recorderGauges;

@@ -54,7 +54,7 @@ export function startTrimmer(context: RecorderContext): Trimmer {
     if (skipped > skippedBefore) {
       logger.warn(
         { events: skipped - skippedBefore },
-        'the recent-events view holds a sample: more comes than it takes',
+        'the recent-events view holds a sample: more events arrive than it accepts',
       );
     }
     skippedBefore = skipped;

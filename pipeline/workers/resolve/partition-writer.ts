@@ -195,7 +195,7 @@ export class PartitionWriter {
     const expected = this.#last.get(subject) ?? neverStored;
     if (last.seq > expected.seq) {
       throw new OtherWriterError(
-        `publishing to ${subject}: another resolver of partition ${partition} has written sequence ${last.seq} behind ${expected.seq}`,
+        `publishing to ${subject}: another resolver of partition ${partition} has written sequence ${last.seq} after ${expected.seq}`,
       );
     }
     this.#atStake ??= this.#newest;

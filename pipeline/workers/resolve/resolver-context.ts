@@ -38,8 +38,8 @@ export const resolverCounters = {
   plan_changed: 'Events of which a rule of the tracking plan omitted or redacted something',
   plan_errors: 'Times an event broke a rule of the tracking plan whose severity is Error',
   violations_skipped:
-    'Violations of tracking plans that are missing in the table of violations: too many groups of them came at a time, or the database was away for long',
-  violation_write_retries: 'Times writing violations to the database failed and was tried again',
+    'Violations of tracking plans that are missing in the table of violations: too many groups of violations at a time, or a long outage of the database',
+  violation_write_retries: 'Times writing violations to the database failed and was retried',
   plan_units: 'Units of work (characters read or written) that judging events by tracking plans took',
   personal_data_skipped:
     'Values that were not checked for personal data: an account has more than 2,000 properties, a resolver more than 20,000, or an event could not be parsed',
@@ -54,30 +54,30 @@ export const resolverCounters = {
   visitors_merged: 'Visitors that were merged into another one',
   visitors_oversized: 'Times properties were left out because the visitor would have become too large',
   people_kept_apart:
-    'Times an event named two known people (visitors with an externalId), who stay two: another person signed in on a device, or a public key sent an alias of them',
+    'Times an event named two known people (visitors with an externalId), who stay separate: another person signed in on a device, or a public key sent an alias of them',
   server_values_kept:
     'Identifiers and contact data (external_id, email, phone_number, the person of a userId) that an event of a public key did not overwrite, since a server source has set them',
   identity_counts_skipped:
-    'Identifiers and values left out of visitors that are missing in the table of these counts: too many sources at a time, or the database was away for long',
-  identity_write_retries: 'Times writing counts of identifiers to the database failed and was tried again',
+    'Identifiers and values left out of visitors that are missing in the table of these counts: too many sources at a time, or a long outage of the database',
+  identity_write_retries: 'Times writing counts of identifiers to the database failed and was retried',
   user_hashes_refused:
-    'Events of a public key whose userHash is not the one of their identifier, accepted as those without one',
+    'Events of a public key whose userHash does not match their identifier; they are accepted like events without a userHash',
   visitors_full:
     'Identifiers and merges left out because 1,000 identifiers (externalIds, e-mail addresses, merged ids) lead to the visitor',
   identifiers_over_limit:
     "E-mail addresses and merges left out because the visitor has as many e-mail addresses or userIds as the account's identity settings allow",
   placeholder_identifiers:
-    'Placeholder identifiers (undefined, null, 0, anonymous and the like, and those that the account blocks), without which their events were accepted',
+    'Placeholder identifiers (undefined, null, 0, anonymous and the like, and those that the account blocks) that were left out of accepted events',
   visitors_cut:
-    'Visitors that travelled cut short, since their account had sent too little for all of them to travel: by account in sluice_resolver_account_visitors_cut_total',
+    'Visitors over 8 KiB that were cut short in resolved events, because their account had sent too few bytes for whole ones; by account in sluice_resolver_account_visitors_cut_total',
   publish_retries: 'Times a write to the log was retried',
   checkpoints: 'Checkpoints of deduplication written, from which a start learns which events were resolved',
-  checkpoint_failures: 'Times the log did not take a checkpoint; a start then has to read more',
-  visitor_retries: 'Times the visitors could not be read or written and it was tried again',
+  checkpoint_failures: 'Times the log did not store a checkpoint; the next start then has to read more',
+  visitor_retries: 'Times reading or writing visitors failed and was retried',
   visitor_failures:
-    'Times when the database failed at visitors of one account only, whose statements then run apart from those of other accounts',
+    'Times when the database failed for visitors of one account only; the statements of that account then run apart from those of other accounts',
   queued_bytes:
-    'Bytes of accepted events that were copied into the queue of their account, since it had more than its part waiting',
+    'Bytes of accepted events that were copied into the queue of their account, because the account had more than its part waiting',
   ...recorderCounters,
 } as const;
 
@@ -87,7 +87,7 @@ export const resolverAccountCounters = {
     'Identifiers, values and merges that events asked for and that did not become their visitors’, for any reason; GET /rest/v1/identity-counts has them by source and reason',
   visitors_full: 'Identifiers and merges left out because 1,000 identifiers lead to the visitor',
   visitors_cut:
-    'Visitors over 8 KiB that travelled cut short, since their account had sent too little for all of them to travel; what its live version reads of them always travels',
+    'Visitors over 8 KiB that were cut short in resolved events, because the account had sent too few bytes for whole ones; what its live version reads of them is never cut',
 } as const;
 
 /** Counters for each name: of a source, or the id of a rule. */
@@ -105,7 +105,7 @@ export const resolverNamedCounters = {
 /** Gauges for each account. */
 export const resolverAccountGauges = {
   queue_bytes:
-    'Bytes of accepted events of an account that wait in its queue in INGEST; they count for what the account may have there',
+    'Bytes of accepted events of an account that wait in its queue in INGEST; they count towards the quota of the account there',
 } as const;
 
 /** Gauges. */
@@ -113,7 +113,7 @@ export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
   accounts_apart:
-    'Accounts at whose visitors the database failed last: their statements take turns, apart from those of other accounts',
+    'Accounts for whose visitors the database last failed: their statements take turns, apart from those of other accounts',
   accounts_queued:
     'Accounts with so many accepted events that these wait in a queue of their own in INGEST, so that other accounts do not wait for them',
   accounts_writing: 'Accounts whose new or changed visitors are being written; their events wait for that',

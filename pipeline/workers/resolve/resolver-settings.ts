@@ -25,7 +25,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   framesPerTake: 16,
   takeEveryMs: fromEnv({
     RESOLVER_TAKE_EVERY_MS: count(
-      'Least time between two takes that are not full; 0 takes each frame as it arrives',
+      'Minimum time between two readings of frames while fewer than 16 wait; 0: each frame is read as it arrives',
       4,
       { unit: 'ms', minimum: 0 },
     ),
@@ -34,7 +34,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   partEventsMax: 1_024,
   accountEventsMax: fromEnv({
     RESOLVER_ACCOUNT_EVENTS_MAX: count(
-      'Events of one account that a resolver works on in one go, of up to 1,024: the other accounts of its partition go between',
+      'Events of one account among the up to 1,024 that a resolver processes together, so that other accounts of its partition do not wait',
       256,
       { maximum: 1_024 },
     ),
@@ -47,14 +47,14 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   framesInFlightMax: 1_024,
   waitingBytesMax: fromEnv({
     RESOLVER_WAITING_BYTES_MAX: count(
-      'Events of one partition that are read and wait for their turn; beyond this no more frames are read',
+      'Size of the events of one partition that have been read and wait; while more wait, no further frames are read',
       8 * mebibyte,
       { unit: 'bytes', minimum: mebibyte },
     ),
   }),
   writesVisitorsOnce: fromEnv({
     RESOLVER_VISITORS_ONCE: flag(
-      'A visitor is written once a frame. Off as long as pipelines run that cannot read that: see the upgrade page',
+      'Whether each visitor is written only once per frame. False while pipelines run that cannot read such frames: see the upgrade page',
       true,
     ),
   }),
@@ -63,7 +63,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
       RESOLVER_COMPRESSION: Type.Enum(['off', 'grown', 'all'], {
         default: 'grown',
         description:
-          'Which frames of EVENTS of 4 KiB or more are compressed: frames over three times the size of their request bodies, or all. `off` as long as pipelines run that cannot read compressed frames: see the upgrade page',
+          'Which frames of EVENTS of 4 KiB or more are compressed. grown: frames over three times the size of their request bodies. all: every frame. off: none, while pipelines run that cannot read compressed frames: see the upgrade page',
       }),
     }),
     frameBytesMin: 4 * kibibyte,
@@ -73,7 +73,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   visitorRate: {
     perByteSent: fromEnv({
       RESOLVER_VISITOR_SHARE: count(
-        "Bytes of visitors over 8 KiB that travel with an account's events for each byte it sends. A visitor is written once a frame; past this, it travels cut short, with all that the account's live version reads of it",
+        "Bytes of visitors over 8 KiB that travel with an account's events for each byte that the account sends. A visitor is written once per frame; beyond this limit it is cut short, but keeps all that the account's live version reads of it",
         2,
         { minimum: 0 },
       ),
@@ -84,7 +84,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   /** A frame of resolved events is closed before it exceeds this. */
   frameBytesMax: 512 * kibibyte,
   ackWaitMs: fromEnv({
-    RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is given to a resolver again', 10_000, {
+    RESOLVER_ACK_WAIT_MS: count('A frame not acknowledged for this long is delivered to a resolver again', 10_000, {
       unit: 'ms',
       minimum: 1_000,
     }),

@@ -11,8 +11,8 @@ import type { ResultsSettings } from './results-settings.ts';
 
 /** Everything the counter of an account's results counts, by the name `stats()` reports it under. */
 export const resultsCounters = {
-  events: 'Impressions and conversions of experiments that were found, each visitor once a write',
-  changes: 'Those with something new about a visitor',
+  events: 'Impressions and conversions of experiments that were found, one per visitor and write',
+  changes: 'Impressions and conversions of experiments with something new about a visitor',
   refused: 'Results that were left out because the database does not accept them',
   write_retries: 'Times a write of results was retried',
 } as const;

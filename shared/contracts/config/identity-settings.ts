@@ -32,7 +32,7 @@ export const identitySettings = Type.Object(
       minimum: 1,
       maximum: identifiersLimit,
       description:
-        'How many e-mail addresses can identify one visitor. A further address is only a property. An anonymous ' +
+        'How many e-mail addresses can identify one visitor. Another address is only a property. An anonymous ' +
         'visitor whose addresses would exceed the limit is not merged. Default: 1000, the limit of all identifiers of a visitor.',
     }),
     userIdsMax: Type.Integer({
@@ -40,7 +40,7 @@ export const identitySettings = Type.Object(
       maximum: identifiersLimit,
       description:
         'How many userIds a visitor may have: its own id and those of the anonymous visitors that were merged into it. The visitor of a ' +
-        'further device stays separate, with its history; the device is signed in as the person, so that its later events belong to ' +
+        'additional device stays separate, with its history; the device is signed in as the person, so that its later events belong to ' +
         'the person until another person signs in on it. Explicit aliases and merges are not limited. Default: 1000.',
     }),
     priority: Type.Array(Type.Enum([...identifierKinds]), {

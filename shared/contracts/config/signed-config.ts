@@ -29,7 +29,7 @@ export const { variables: configTrustEnv, read: createConfigTrust } = defineSett
   fromEnv(
     {
       CONFIG_PUBLIC_KEYS: optionalText(
-        'Public keys of CONFIG_SIGNING_KEY in PEM (`openssl pkey -pubout`), one after the other while it is rotated. Configuration signed by none of them is refused. Without it any configuration in the log is accepted',
+        'Public keys of CONFIG_SIGNING_KEY in PEM (`openssl pkey -pubout`), one after the other while it is rotated. Configuration signed by none of them is refused. Without public keys, any configuration in the log is accepted',
         { pattern: '-----BEGIN PUBLIC KEY-----' },
       ),
     },
@@ -101,7 +101,7 @@ function trustOf(pem: string): ConfigTrust {
       const opened = openSigned(keys, accountId, bytes);
       if (opened === undefined) throw new UntrustedConfigError('it is not signed by a key in CONFIG_PUBLIC_KEYS');
       if (opened.signedAtMs < (newest.get(accountId) ?? 0)) {
-        throw new UntrustedConfigError('a newer one is in force: this one was signed before it');
+        throw new UntrustedConfigError('a configuration that was signed later is in force');
       }
       newest.set(accountId, opened.signedAtMs);
     },

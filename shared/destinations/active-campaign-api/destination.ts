@@ -101,7 +101,7 @@ export const activeCampaignApi = defineDestination({
   settings,
   facts: {
     sends: 'Every event; $identify creates or updates a contact',
-    limits: { events: 1, rate: '5 requests a second' },
+    limits: { events: 1, rate: '5 requests per second' },
     deduplicatesBy: undefined,
     errors: 'events: `success` in a 200; contacts: the status',
     sources: [

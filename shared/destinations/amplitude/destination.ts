@@ -34,7 +34,7 @@ const settings = {
       { label: 'Batch Event Upload', value: '/batch' },
     ],
     sublabel:
-      'Batch Event Upload accepts 1,000 events a second of one user and 20 MB a request, with a delay before events are visible. For replays and high traffic.',
+      'Batch Event Upload accepts 1,000 events per second of one user and 20 MB per request, with a delay before events are visible. For replays and high traffic.',
     fallback: '/2/httpapi',
   }),
   batchSize: batchSize(batch),
@@ -46,7 +46,7 @@ const settings = {
   revenueOf: choice<'orders' | 'products'>({
     label: 'Revenue',
     options: [
-      { label: 'One amount an order', value: 'orders' },
+      { label: 'One amount per order', value: 'orders' },
       { label: 'An event for each product', value: 'products' },
     ],
     sublabel:

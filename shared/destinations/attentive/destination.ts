@@ -40,7 +40,7 @@ const settings = {
   apiKey: token({
     label: 'API key',
     sublabel:
-      'Of a private app with the scopes events, e-commerce and attributes, and subscribers: write for subscriptions.',
+      'From a private app with the scopes events, e-commerce and attributes. Subscriptions also need subscribers: write.',
     example: 'example',
   }),
   defaultCurrency: defaultCurrency(),

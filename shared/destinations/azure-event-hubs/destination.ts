@@ -70,7 +70,7 @@ const settings = {
       { label: 'Any', value: 'none' },
     ],
     sublabel:
-      'By visitor: keeps each visitor’s order, with one request a visitor. Any: fills requests and keeps no order.',
+      'By visitor: keeps each visitor’s order, with one request per visitor. Any: fills requests and keeps no order.',
     fallback: 'visitor',
     example: 'visitor',
   }),
@@ -92,7 +92,7 @@ export const azureEventHubs = defineDestination({
     limits: {
       events: batchEventsMax,
       bytes: bodyBytesMax,
-      rate: '1,000 events or 1 MB a second for each throughput unit',
+      rate: '1,000 events or 1 MB per second for each throughput unit',
     },
     deduplicatesBy: undefined,
     errors: 'status of the whole request',

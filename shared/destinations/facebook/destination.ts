@@ -23,7 +23,7 @@ const settings = {
     label: 'Pixel property',
     placeholder: 'pixel_id',
     sublabel:
-      'A property with the pixel or dataset of its event, which replaces the one above. The token must have access to all of them.',
+      'The event property with a pixel or dataset that is used instead of the one above. The token must have access to all of them.',
   }),
   accessToken: token({
     label: 'Access token',

@@ -10,7 +10,7 @@ const settings = {
       {
         label: 'Server container URL',
         placeholder: 'https://metrics.example.com',
-        sublabel: 'Of your Google Tag Manager server container, with a client for the Measurement Protocol (GA4).',
+        sublabel: 'The URL of a Google Tag Manager server container with a client for the Measurement Protocol (GA4).',
         example: 'https://metrics.example.com',
       },
       readBaseUrl,

@@ -47,7 +47,7 @@ const settings = {
       label: 'Contact properties',
       placeholder: 'plan, lifetime_value',
       sublabel:
-        'Visitor properties to set on contacts, beside name, phone, company and location. They must exist in HubSpot.',
+        'Visitor properties to set on contacts, in addition to name, phone, company and location. They must exist in HubSpot.',
       example: 'plan',
     },
     readContactProperties,
@@ -67,7 +67,7 @@ const settings = {
       label: 'Company properties',
       placeholder: 'plan, tier',
       sublabel:
-        'Group traits to set on companies, beside name, domain, phone, industry and location. They must exist in HubSpot.',
+        'Group traits to set on companies, in addition to name, domain, phone, industry and location. They must exist in HubSpot.',
     },
     readContactProperties,
   ),

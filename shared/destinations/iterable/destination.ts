@@ -36,7 +36,7 @@ const batch = { max: 1_000, fallback: 500 };
 const bodyBytesMax = 4_000_000;
 
 const settings = {
-  apiKey: token({ label: 'API key', sublabel: 'Of type server-side.', example: 'example-key' }),
+  apiKey: token({ label: 'API key', sublabel: 'A key of type server-side.', example: 'example-key' }),
   identifyBy: choice({
     label: 'Users are identified by',
     sublabel: 'According to the type of your project. The user ID is the external ID.',

@@ -59,7 +59,7 @@ const settings = {
   mergeFields: pairList({
     label: 'Merge fields',
     placeholder: 'plan = PLAN, job_title = JOB',
-    sublabel: 'Visitor properties beside name, phone, address and birthday, each with its merge tag.',
+    sublabel: 'Visitor properties in addition to name, phone, address and birthday, each with its merge tag.',
     example: 'plan=PLAN',
     value: /^[A-Z][A-Z0-9_]{0,9}$/,
   }),

@@ -237,7 +237,7 @@ export function optionalBaseUrl(standard: string): Setting<string | undefined> {
   const declared = {
     label: 'Base URL',
     placeholder: standard,
-    sublabel: `Only needed if requests must not go to ${standard}.`,
+    sublabel: `Only needed if requests go to another address than ${standard}.`,
   };
   return address(optionalText(declared, readBaseUrl));
 }

@@ -62,7 +62,7 @@ export const slack = defineDestination({
   exampleSuccess: { status: 200, body: '{"ok":true,"channel":"C0123456789","ts":"1503435956.000247"}' },
   facts: {
     sends: 'What the template produces from an event, as a message',
-    limits: { events: 1, rate: 'one message a second to a channel' },
+    limits: { events: 1, rate: 'one message per second to a channel' },
     deduplicatesBy: undefined,
     errors: 'API: a code in a 200; webhook: a status and a code',
     sources: [

@@ -94,7 +94,7 @@ export const smtp = defineDestination({
     sends: 'What the templates produce from an event, as an e-mail',
     limits: { events: 1, bytes: messageBytesMax },
     deduplicatesBy: undefined,
-    errors: 'a reply code, one event a message; a message that reaches some recipients counts as delivered',
+    errors: 'a reply code, one event per message; a message that reaches some recipients counts as delivered',
     sources: [
       'https://www.rfc-editor.org/rfc/rfc5321',
       'https://www.rfc-editor.org/rfc/rfc5322',

@@ -48,7 +48,7 @@ export const woopra = defineDestination({
     sends: 'Every event; $identify sets visitor properties',
     limits: { events: 1 },
     deduplicatesBy: undefined,
-    errors: 'status, one event a request',
+    errors: 'status, one event per request',
     sources: ['https://docs.woopra.com/reference/track-ce'],
     checked: '2026-11-22',
     version: 'unversioned',

@@ -55,7 +55,7 @@ export const yelpCapi = defineDestination({
   settings,
   facts: {
     sends: 'Every customer event',
-    limits: { events: 1_000, rate: '100 requests a second, 50,000 events a day' },
+    limits: { events: 1_000, rate: '100 requests per second, 50,000 events per day' },
     deduplicatesBy: 'event_id',
     errors: 'status of the whole request',
     sources: ['https://docs.developer.yelp.com/docs/conversions-api', 'https://github.com/stape-io/yelp-tag'],

@@ -40,7 +40,7 @@ const settings = {
       {
         label: 'Subdomain',
         placeholder: 'example',
-        sublabel: 'Of example.zendesk.com.',
+        sublabel: 'The first part of example.zendesk.com.',
         example: 'example',
       },
       matching(/^[a-z0-9][a-z0-9-]{0,62}$/i, 'must be a subdomain'),

@@ -76,7 +76,7 @@ const settings = {
   fields: pairList({
     label: 'Fields',
     placeholder: 'plan = Plan, city = City',
-    sublabel: 'Visitor properties beside name, phone and company, each with the API name of its field.',
+    sublabel: 'Visitor properties in addition to name, phone and company, each with the API name of its field.',
     example: 'plan=Plan',
     value: apiName,
   }),

@@ -92,7 +92,7 @@ async function findKeyring(): Promise<string> {
       return keyring;
     }
   }
-  throw new Error(`this is no Debian: there is no ${keyrings[0]}`);
+  throw new Error(`this system is not Debian: ${keyrings[0]} does not exist`);
 }
 
 async function findMirror(signal: AbortSignal): Promise<string> {

@@ -28,7 +28,11 @@ export async function endProcess(target: ProcessFacts, steps: readonly EndStep[]
       if (!(await isSameProcess(target))) {
         return;
       }
-      throw new EmbeddedServerError('stop_failed', `may not stop process ${target.pid} of an earlier run`, error);
+      throw new EmbeddedServerError(
+        'stop_failed',
+        `this user is not allowed to stop process ${target.pid} of an earlier run`,
+        error,
+      );
     }
     const deadline = performance.now() + step.waitMs;
     while (performance.now() < deadline) {

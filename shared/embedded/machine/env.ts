@@ -7,7 +7,7 @@ import { optionalText } from '../../runtime/variables.ts';
 export const { variables: embeddedEnv, read: readEmbeddedEnv } = defineEnv({
   SLUICE_NATS_SERVER: optionalText('Path of a nats-server binary to use instead of looking for one'),
   SLUICE_NATS_SERVER_SHA256: optionalText(
-    'SHA-256 of the official nats-server archive for this platform, from the SHA256SUMS of the release: only with it is that release fetched where none is pinned',
+    'SHA-256 of the official nats-server archive for this platform, from the SHA256SUMS of the release. Required to download a release without a pinned checksum',
     { pattern: '^[0-9a-fA-F]{64}$', mustBe: 'a SHA-256 in hex' },
   ),
 });

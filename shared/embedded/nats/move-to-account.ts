@@ -16,7 +16,7 @@ export async function moveToAccount(storeDir: string, account: string): Promise<
   if (await isThere(to)) {
     throw new EmbeddedServerError(
       'start_failed',
-      `the log is there twice: in ${from}, where an earlier version wrote, and in ${to}. Move one of them out of ${join(storeDir, 'jetstream')}`,
+      `the log exists twice: in ${from}, where an earlier version wrote, and in ${to}. Move one of them out of ${join(storeDir, 'jetstream')}`,
     );
   }
   await rename(from, to);

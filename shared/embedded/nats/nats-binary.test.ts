@@ -102,7 +102,7 @@ test('nats binary: the error lists each way, why it failed, and what to do', asy
   const release = { ...options.release, checksums: { [natsPlatform()]: '0'.repeat(64) } };
   const failing = findNatsServer({ ...options, release, searchPath: [join(folder, 'old')] });
   await expect(failing).rejects.toThrow(
-    /PATH: .* is version 2\.12\.15.*the cache: .* is not there.*the official release: .*thrown away.*Debian's package: .*Set NATS_URL/s,
+    /PATH: .* is version 2\.12\.15.*the cache: there is no .*the official release: .*discarded.*Debian's package: .*Set NATS_URL/s,
   );
   await expect(failing).rejects.toMatchObject({ code: 'binary_not_found' });
 });

@@ -66,7 +66,7 @@ export async function findNatsServer(options: FindNatsServerOptions): Promise<Na
     {
       name: "Debian's package",
       find: () => {
-        onProgress('the official release could not be had; taking nats-server from the Debian mirror instead');
+        onProgress('the official release could not be downloaded; using nats-server from the Debian mirror instead');
         return fetchInto(cache, (folder) => fetchFromDebian(folder, signal), signal);
       },
     },
@@ -119,7 +119,7 @@ async function findOnPath(folders: readonly string[], signal: AbortSignal): Prom
       }
     }
   }
-  throw new Error(failures.length === 0 ? 'nats-server is not there' : failures.join('; '));
+  throw new Error(failures.length === 0 ? 'there is no nats-server' : failures.join('; '));
 }
 
 /** Folder of downloaded programs, each named `<name>.<its SHA-256>`. */
@@ -141,7 +141,7 @@ async function findCached(cache: Cache, signal: AbortSignal): Promise<NatsBinary
     if (pathIn(cache, await sumOf(path)) === path) return { path, version: await requireNatsVersion(path, signal) };
     failures.push(`${path} does not have the SHA-256 in its name`);
   }
-  throw new Error(failures.length === 0 ? `${join(cache.folder, cache.name)} is not there` : failures.join('; '));
+  throw new Error(failures.length === 0 ? `there is no ${join(cache.folder, cache.name)}` : failures.join('; '));
 }
 
 // The program is copied into the cache folder under a temporary name, tried there (a temporary folder may forbid

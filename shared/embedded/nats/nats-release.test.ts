@@ -61,12 +61,12 @@ test('nats release: a checksum that the operator gives is enough, and wins over 
   const path = await fetchNatsRelease(release, folder, never, sha256(archive).toUpperCase());
   expect(await readFile(path, 'utf8')).toBe('the program');
   const wrong = fetchNatsRelease({ ...release, checksums: {} }, folder, never, sha256(Buffer.from('another')));
-  await expect(wrong).rejects.toThrow('it was thrown away');
+  await expect(wrong).rejects.toThrow('it was discarded');
 });
 
 test('nats release: an archive with another checksum is refused', async () => {
   const release = { tag, baseUrl, checksums: { [natsPlatform()]: sha256(Buffer.from('another')) } };
-  await expect(fetchNatsRelease(release, folder, never)).rejects.toThrow('it was thrown away');
+  await expect(fetchNatsRelease(release, folder, never)).rejects.toThrow('it was discarded');
 });
 
 test('nats release: one that is not there is an error that says so', async () => {

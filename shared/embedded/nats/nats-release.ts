@@ -53,7 +53,7 @@ export async function fetchNatsRelease(
   const archive = await download(`${release.baseUrl}/${release.tag}/${name}.tar.gz`, deadline);
   const actual = createHash('sha256').update(archive).digest('hex');
   if (actual !== expected) {
-    throw new Error(`${name}.tar.gz has the SHA-256 ${actual}, and not ${expected}; it was thrown away`);
+    throw new Error(`${name}.tar.gz has the SHA-256 ${actual}, not ${expected}; it was discarded`);
   }
   const archivePath = join(folder, 'nats-server.tar.gz');
   await writeFile(archivePath, archive);
@@ -90,7 +90,7 @@ async function download(url: string, signal: AbortSignal): Promise<Buffer> {
     for await (const chunk of response.body) {
       bytes += chunk.byteLength;
       if (bytes > archiveBytesMax) {
-        throw new Error(`it sent more than ${archiveBytesMax} bytes`);
+        throw new Error(`the server sent more than ${archiveBytesMax} bytes`);
       }
       chunks.push(chunk);
     }

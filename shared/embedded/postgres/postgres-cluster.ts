@@ -34,7 +34,7 @@ export async function prepareCluster(
   } catch (error) {
     throw new EmbeddedServerError(
       'folder_unusable',
-      `PostgreSQL's password file ${passwordFile} cannot be read; without it the data in ${clusterDir} stay closed`,
+      `PostgreSQL's password file ${passwordFile} cannot be read; without it the data in ${clusterDir} cannot be opened`,
       error,
     );
   }
@@ -83,7 +83,7 @@ async function initialise(
     await rm(aside, { recursive: true, force: true });
     throw new EmbeddedServerError(
       'start_failed',
-      `PostgreSQL's data folder could not be made in ${home}: ${error instanceof Error ? error.message : String(error)}`,
+      `PostgreSQL's data folder could not be created in ${home}: ${error instanceof Error ? error.message : String(error)}`,
       error,
     );
   }

@@ -24,7 +24,7 @@ export async function isAccepting(address: DatabaseAddress): Promise<boolean> {
     if (error instanceof DatabaseError && error.code === wrongPassword) {
       throw new EmbeddedServerError(
         'start_failed',
-        'PostgreSQL refuses the password kept beside its data; the password file is not the one these data were made with',
+        'PostgreSQL refuses the password kept beside its data; the password file does not belong to this data',
         error,
       );
     }

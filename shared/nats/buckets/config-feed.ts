@@ -162,8 +162,8 @@ export async function awaitTrusted(
     if (performance.now() >= deadlineMs) {
       if (feed.untrusted === 0 || feed.trusted > 0) return;
       throw new NotSignedError(
-        'reading the configuration: none in the log is signed by a key in CONFIG_PUBLIC_KEYS. Give control planes the ' +
-          'CONFIG_SIGNING_KEY that belongs to it, and restart them first',
+        'reading the configuration: the log has none that is signed by a key in CONFIG_PUBLIC_KEYS. ' +
+          'Give control planes the CONFIG_SIGNING_KEY that belongs to such a key, and restart them first',
       );
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs));

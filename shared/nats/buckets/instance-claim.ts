@@ -97,7 +97,7 @@ function takenError({ kind, instanceId }: ProcessName, entry: BucketEntry, own: 
   const found = holderOf(entry);
   const where = isOfThisMachine(found, own) ? `process ${found.pid} on this machine` : 'a process on another machine';
   return new InstanceIdTakenError(
-    `starting as INSTANCE_ID ${instanceId}: ${where} is a ${kind} of that name on the log at NATS_URL, and alive. ` +
-      'One that belongs to the same stack needs an INSTANCE_ID of its own; another stack needs a log of its own',
+    `starting as INSTANCE_ID ${instanceId}: ${where} is a live ${kind} with this name on the log at NATS_URL. ` +
+      'A process of the same stack needs an INSTANCE_ID of its own; another stack needs a log of its own',
   );
 }

@@ -67,7 +67,7 @@ test('tls: a server whose authority is known is connected to, by CA file and cer
     // The server refuses the certificate after the handshake, so the first attempt ends at its deadline, which is short
     // here.
     const attempt = reaches({ url, tls: { ca: authority.ca, ...own } }, 500);
-    await expect(attempt).rejects.toThrow(/does not accept our certificate.*NATS_CERT/);
+    await expect(attempt).rejects.toThrow(/does not accept the client certificate.*NATS_CERT/);
   }
 });
 
@@ -86,8 +86,8 @@ test('tls: a server whose certificate has expired is refused', async () => {
 test('tls: a server without TLS is refused where TLS is asked for', async () => {
   const url = await startWith('');
   expect(await reaches({ url })).toBe(true);
-  await expect(reaches({ url, tls: { ca: authority.ca } })).rejects.toThrow(/the server does not speak it/);
-  await expect(reaches({ url: url.replace('nats://', 'tls://') })).rejects.toThrow(/the server does not speak it/);
+  await expect(reaches({ url, tls: { ca: authority.ca } })).rejects.toThrow(/the server does not support it/);
+  await expect(reaches({ url: url.replace('nats://', 'tls://') })).rejects.toThrow(/the server does not support it/);
 });
 
 test('tls: an invalid certificate is reported with its variable', async () => {
@@ -104,7 +104,7 @@ test('login: user and password are accepted, as variables and in the address, an
   expect(await reaches(inAddress(`sluice:${encodeURIComponent('p@ss:word')}`))).toBe(true);
   for (const wrong of [login('other'), inAddress('sluice:other'), { url }]) {
     const failure = await reaches(wrong).catch((error: unknown) => error);
-    expect(String(failure)).toMatch(/does not let us in: see NATS_USER and NATS_PASSWORD/);
+    expect(String(failure)).toMatch(/refuses the login: check NATS_USER and NATS_PASSWORD/);
     expect(String(failure)).not.toContain('other');
   }
 });
@@ -113,7 +113,7 @@ test('login: a token is accepted, as variable and in the address, and a wrong on
   const url = await startWith('authorization { token: "t0ken" }');
   expect(await reaches({ url, login: { kind: 'token', token: 't0ken' } })).toBe(true);
   expect(await reaches({ url: url.replace('nats://', 'nats://t0ken@') })).toBe(true);
-  await expect(reaches({ url, login: { kind: 'token', token: 'no' } })).rejects.toThrow(/does not let us in/);
+  await expect(reaches({ url, login: { kind: 'token', token: 'no' } })).rejects.toThrow(/refuses the login/);
 });
 
 test('login: an nkey is accepted', async () => {

@@ -230,10 +230,10 @@ function connectFailure(error: unknown): ConnectFailure {
 
 function refusal(message: string, code: string): string | undefined {
   if (notLetIn.has(code)) {
-    return 'the server does not let us in: see NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY_SEED, NATS_CREDS';
+    return 'the server refuses the login: check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY_SEED, NATS_CREDS';
   }
   if (code === withoutTls) {
-    return 'TLS is asked for, by NATS_CA, NATS_CERT or tls:// in NATS_URL, and the server does not speak it';
+    return 'NATS_CA, NATS_CERT or tls:// in NATS_URL requires TLS, but the server does not support it';
   }
   return tlsFailure(code, message, 'NATS');
 }

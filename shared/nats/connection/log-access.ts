@@ -11,7 +11,7 @@ const alternatives = ['NATS_USER', 'NATS_TOKEN', 'NATS_NKEY_SEED', 'NATS_CREDS']
 
 /** How a process reaches the log. Every variable may come from a file: `NATS_CA_FILE` for `NATS_CA`. */
 const variables = {
-  NATS_URL: text('Servers of the log, comma separated. `tls://` insists on an encrypted connection; may hold a login', {
+  NATS_URL: text('Servers of the log, comma separated, with a login if needed. `tls://` requires encryption', {
     default: 'nats://127.0.0.1:4222',
   }),
   NATS_MONITOR_URL: optionalText(
@@ -19,7 +19,7 @@ const variables = {
     { pattern: '^https?://' },
   ),
   NATS_CA: optionalText(
-    'Certificates of the authorities that signed those of the servers, in PEM; by default the authorities that Node knows',
+    'Certificates of the authorities that signed the server certificates, in PEM. Default: the authorities that Node knows',
     {
       pattern: certificate,
     },

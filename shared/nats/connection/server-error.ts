@@ -126,10 +126,10 @@ export function jetStreamFailure(error: unknown): string {
   if (error.api_error !== undefined) {
     const { description, err_code: code } = error.api_error;
     if (code === undefined || !noRoom.has(code)) return description;
-    return `${description}: nats-server may not store as much as the streams may take together. Raise its max_file_store where the disk has room, else lower LOG_*_BYTES_MAX`;
+    return `${description}: nats-server has a lower storage limit than the streams together. Raise its max_file_store if the disk has room, otherwise lower LOG_*_BYTES_MAX`;
   }
   if (error.code === nobodyAnswers) {
-    return 'nothing there answers for JetStream: nats-server runs without it (nats-server -js), or its cluster has no leader yet';
+    return 'JetStream does not answer: nats-server runs without it (start it as nats-server -js), or its cluster has no leader yet';
   }
   return error.message;
 }

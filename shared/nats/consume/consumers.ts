@@ -370,7 +370,7 @@ async function resetConsumer(connection: LogConnection, found: ConsumerInfo, gro
   const endMs = performance.now() + pullExpiresMaxMs + requestTimeoutMs;
   let info = found;
   while (info.num_ack_pending > 0 || info.num_waiting > 0) {
-    if (performance.now() > endMs) throw new ConsumerError('other readers keep asking for its messages');
+    if (performance.now() > endMs) throw new ConsumerError('other readers keep requesting messages of the consumer');
     if (info !== found && info.num_waiting > 0) await wait(lookEveryMs);
     info = await requestReset(connection, found.stream_name, found.name);
     assertOwned(info, group);

@@ -19,7 +19,7 @@ export function logConsumerTrouble(
   let nextErrorMs = calmMs;
   return (trouble) => {
     if (trouble.kind === 'recreated') {
-      logger.warn(fields, 'consumer: it was gone; created it again');
+      logger.warn(fields, 'consumer: it was missing; created it again');
       return;
     }
     if (trouble.kind === 'missed') {
@@ -39,7 +39,7 @@ export function logConsumerTrouble(
       return;
     }
     const level = lastsMs === 0 ? 'warn' : 'debug';
-    if (kind === 'failed') logger[level](about, 'consumer: asking the log failed, trying again');
-    else logger[level](about, 'consumer: no answer, looking for it');
+    if (kind === 'failed') logger[level](about, 'consumer: requesting messages from the log failed; retrying');
+    else logger[level](about, 'consumer: no answer; checking whether it still exists');
   };
 }

@@ -105,7 +105,7 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
     currentUntilMs = currentUntil(askedAtMs, answeredAtMs);
     const tookMs = Math.round(answeredAtMs - askedAtMs);
     if (tookMs > answerMaxMs)
-      onError(new Error(`the log took ${tookMs} ms to say who was erased: sending waits for it`));
+      onError(new Error(`the log took ${tookMs} ms to report erasures; sending pauses while they are unknown`));
   };
 
   const read = async (stream: FollowedStream, position: Position, lastSeq: number): Promise<void> => {
@@ -130,7 +130,7 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
     const take = ({ subject, data }: LogMessage): void => {
       const notice = decodeErasureNotice(data);
       // Without this notice the process would send events of erased visitors.
-      if (notice === undefined) throw new Error('a notice of an erasure is of a version this build does not know');
+      if (notice === undefined) throw new Error('an erasure notice has a version that this build does not know');
       erasures.take(accountOfErasures(subject), notice);
     };
     return read({ name: streams.erasures, filterSubject: erasuresOfAll, take }, erasuresRead, lastSeq);
@@ -143,7 +143,7 @@ export function followErasures({ connection, onError, isOnDemand = false }: Foll
     let isFirst = isCut && withdrawalsRead.readTo === 0;
     const take = ({ subject, data, storedAtMs }: LogMessage): void => {
       const notice = decodeWithdrawalNotice(data);
-      if (notice === undefined) throw new Error('a notice of a withdrawal is of a version this build does not know');
+      if (notice === undefined) throw new Error('a withdrawal notice has a version that this build does not know');
       if (isFirst) withdrawals.forgetUntil(storedAtMs);
       isFirst = false;
       withdrawals.take(accountOfWithdrawals(subject), notice);

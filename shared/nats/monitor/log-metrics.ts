@@ -11,12 +11,12 @@ export const logMetrics = {
   logReconnects: counter('sluice_log_reconnects_total', 'Times the main connection to the log came back after a loss'),
   durabilityInfo: gauge(
     'sluice_log_durability_info',
-    '1 for the mode in force: fsync where the log syncs every write, interval where a power cut may cost some, unknown where NATS_MONITOR_URL does not tell',
+    '1 for the mode in force: fsync if the log syncs every write, interval if a power cut may lose some, unknown if NATS_MONITOR_URL does not show it',
     ['mode', 'server_version'],
   ),
   logServerCheck: gauge(
     'sluice_log_server_check',
-    '1 while it holds of a nats-server, else 0. version: new enough; health: its health page says so; limit_given: its configuration limits how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port',
+    '1 while a nats-server passes the check, else 0. version: it is new enough; health: its health page reports it healthy; limit_given: its configuration limits how much it may store; limit_enough: that is as much as its streams may take; cluster_tls: its routes need certificates, or it has no cluster port',
     ['server', 'check'],
   ),
   logServerLimit: gauge('sluice_log_server_limit_bytes', 'Storage limit of a nats-server for all streams together', [

@@ -30,7 +30,7 @@ export async function readDurability(
 /** The weakest durability of all servers; one that could not be read is `unknown`. */
 export function weakestOf(pages: readonly PromiseSettledResult<MonitorPage>[]): Durability {
   if (pages.length === 0) {
-    return { mode: 'unknown', detail: 'only the monitor port of nats-server tells: set NATS_MONITOR_URL' };
+    return { mode: 'unknown', detail: 'only the monitor port of nats-server shows this: set NATS_MONITOR_URL' };
   }
   return weakest(
     pages.map((page) => (page.status === 'fulfilled' ? durabilityOf(page.value) : unknownBecause(page.reason))),

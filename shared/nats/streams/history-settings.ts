@@ -13,7 +13,7 @@ export const history = {
   }),
   waitingMs: fromEnv({
     RETENTION_WAITING_MS: count(
-      'How long resolved events wait for a destination that does not accept them. Then they are skipped for it: the range is recorded with its health and can be replayed while history is kept',
+      'How long resolved events wait for a destination that does not accept them. Then the destination skips them; the range is recorded with its health and can be replayed while history is kept',
       3 * dayMs,
       { unit: 'ms', minimum: 60_000 },
     ),

@@ -9,7 +9,7 @@ const streamBytes = { unit: 'bytes', minimum: 1024 ** 2 } as const;
 
 const partitions = {
   LOG_PARTITIONS: fittedCount(
-    'Partitions of the log, and so resolvers that can work at once. Fixed when the log is created, by the first service that starts: set it where several machines share the log',
+    'Partitions of the log, and so resolvers that can work at once. Fixed when the log is created, by the first service that starts: set it if several machines share the log',
     partitionsRule,
     { maximum: 256 },
   ),
@@ -47,7 +47,7 @@ export const { variables: topologyEnv, read: readTopologySettings } = defineSett
   }),
   ingestDeadLetterBytesMax: fromEnv({
     LOG_INGEST_DEAD_LETTERS_BYTES_MAX: count(
-      'Size of the stream of events and frames that no resolver could process, and of that of quarantined events. When full, the oldest are removed',
+      'Size of each of two streams: of events and frames that no resolver could process, and of quarantined events. When a stream is full, its oldest messages are removed',
       128 * 1024 ** 2,
       streamBytes,
     ),

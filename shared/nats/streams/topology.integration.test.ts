@@ -126,7 +126,7 @@ describe('three servers', () => {
     expect((await configOf(streams.events)).num_replicas).toBe(3);
     const bucket = { name: 'TEST', bytesMax };
     await openBucket(connection, { ...bucket, replicas: 3 });
-    await expect(refuseFewerCopies(connection, 1)).rejects.toThrow(/INGEST has 3 copies.*LOG_REPLICAS asks for 1/);
+    await expect(refuseFewerCopies(connection, 1)).rejects.toThrow(/INGEST has 3 copies.*LOG_REPLICAS is 1/);
     // A process that reconnects with the settings of its start leaves the copies as well.
     await ensureTopology(connection, settings);
     await openBucket(connection, { ...bucket, replicas: 1 });

@@ -159,7 +159,7 @@ function refuseNewerFormat({ metadata }: FoundConfig): void {
   if (found <= logFormat) return;
   throw new CannotStartError(
     `the log at NATS_URL is of format ${found}, and version ${version} reads up to ${logFormat}: a newer version has written ` +
-      'to it. Run that version or a newer one; the way back is a backup of the log from before',
+      'to it. Run that version or a newer one. To go back, restore a backup of the log from before',
   );
 }
 
@@ -257,8 +257,8 @@ export async function awaitStream({ [client]: { jsm } }: LogConnection, name: st
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw new TopologyError(
-      `waiting for stream ${name}: it is missing, and the user in NATS_USER may not make it. A pipeline or a control plane ` +
-        'makes it when it starts',
+      `waiting for stream ${name}: it is missing, and NATS_USER is not allowed to create it. A pipeline or a control plane ` +
+        'creates it when it starts',
       { cause: error },
     );
   }
@@ -297,7 +297,7 @@ async function readHashed({ [client]: { jsm } }: LogConnection, stream: string) 
   if (key === undefined) {
     throw new TopologyError(
       `reading stream ${stream}: its metadata has no ${erasureKeyEntry}. Delete the stream: a pipeline or a control ` +
-        'plane makes it again when it starts',
+        'plane creates it again when it starts',
     );
   }
   return { created, state, key: Buffer.from(key, 'base64') };
@@ -342,7 +342,7 @@ function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
 
 function foreignLog(foundId: string, wantedId: string): ForeignLogError {
   return new ForeignLogError(
-    `the log at NATS_URL is that of deployment ${foundId}, the database at DATABASE_URL that of ${wantedId}: two ` +
+    `the log at NATS_URL belongs to deployment ${foundId}, the database at DATABASE_URL to ${wantedId}: two ` +
       'deployments on one log would take each other’s events. Set NATS_URL or DATABASE_URL to what belongs together; ' +
       `if the database was recreated for this log, adopt the log: update deployment set id = '${foundId}'`,
   );
@@ -355,16 +355,16 @@ function foreignLog(foundId: string, wantedId: string): ForeignLogError {
 export async function refuseFewerCopies(connection: LogConnection, replicas: number): Promise<void> {
   if (replicas > 1 && connection[client].nc.info?.cluster === undefined) {
     throw new TopologyError(
-      `checking the log: LOG_REPLICAS is ${replicas}, and the nats-server at NATS_URL is in no cluster that could keep ` +
-        'them. Set LOG_REPLICAS=1, or NATS_URL to the servers of the cluster',
+      `checking the log: LOG_REPLICAS is ${replicas}, but the nats-server at NATS_URL is in no cluster. ` +
+        'Set LOG_REPLICAS=1, or NATS_URL to the servers of the cluster',
     );
   }
   for (const stream of Object.values(streams)) {
     const found = await copiesOf(connection, stream);
     if (found <= replicas) continue;
     throw new TopologyError(
-      `checking the log: stream ${stream} has ${found} copies, and LOG_REPLICAS asks for ${replicas}. Set LOG_REPLICAS=${found}; ` +
-        `where fewer are wanted, stop all services and reduce them first: nats stream edit ${stream} --replicas ${replicas}`,
+      `checking the log: stream ${stream} has ${found} copies, but LOG_REPLICAS is ${replicas}. Set LOG_REPLICAS=${found}; ` +
+        `to have fewer, stop all services and reduce the copies first: nats stream edit ${stream} --replicas ${replicas}`,
     );
   }
 }

@@ -7,11 +7,11 @@ const roleName = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
 /** Roles of the services, for the process that migrates. */
 export const databaseRolesEnv = {
   DATABASE_CONTROL_PLANE_USER: text(
-    'Role of control planes in PostgreSQL. Migrating gives it the rights they need, where there is such a role',
+    'Role of control planes in PostgreSQL. Migrating gives it the rights they need, if the role exists',
     { default: 'sluice_control_plane', pattern: roleName },
   ),
   DATABASE_PIPELINE_USER: text(
-    'Role of pipelines in PostgreSQL. Migrating gives it the rights they need, where there is such a role',
+    'Role of pipelines in PostgreSQL. Migrating gives it the rights they need, if the role exists',
     { default: 'sluice_pipeline', pattern: roleName },
   ),
 };

@@ -9,7 +9,11 @@ import { version } from '../version.ts';
 
 /** Metrics of every service's process, in addition to Node's own (`nodejs_…`, `process_…`). */
 export const processMetrics = {
-  buildInfo: gauge('sluice_build_info', 'Always 1; the labels say what runs', ['component', 'version', 'node_version']),
+  buildInfo: gauge('sluice_build_info', 'Always 1; the labels are the running versions', [
+    'component',
+    'version',
+    'node_version',
+  ]),
   configRevision: gauge('sluice_config_revision', 'Revision of the configuration in force'),
   readyCheck: gauge('sluice_ready_check', '1 while a condition of readiness holds, else 0', ['check']),
   eventLoopBusy: counter('sluice_event_loop_busy_seconds_total', 'Time the event loop of the main thread was busy'),

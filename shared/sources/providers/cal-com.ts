@@ -9,7 +9,7 @@ export const calCom = defineSourceKind({
   type: 'CalComWebhooks',
   label: 'Cal.com',
   setUp: 'Settings, Developer, Webhooks, New: Subscriber URL and Secret',
-  notes: 'The payload is Cal.com’s own; with a custom payload template only what keeps its names is read.',
+  notes: 'Cal.com’s default payload is read; in a custom payload template, only fields that keep their names are.',
   follows: ['https://cal.com/docs/developing/guides/automation/webhooks'],
   signature: bodySignature({
     header: 'X-Cal-Signature-256',

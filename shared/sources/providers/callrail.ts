@@ -10,9 +10,9 @@ import { campaignContext, defineSourceKind } from '../sdk/source-kind.ts';
 export const callRail = defineSourceKind({
   type: 'CallRail',
   label: 'CallRail',
-  setUp: 'Settings, Integrations, Webhooks: the address for each of them; the signing token stands on the same page',
+  setUp: 'Settings, Integrations, Webhooks: the address for each webhook; the signing token is on the same page',
   notes:
-    'Events are `call`, `call_modified`, `text_message_received`, `text_message_sent` and `form_submission`. Addresses that end in `?event=pre_call`, `?event=post_call` … name them as you like.',
+    'Events are `call`, `call_modified`, `text_message_received`, `text_message_sent` and `form_submission`. To choose other names, end the addresses in `?event=pre_call`, `?event=post_call` ….',
   follows: [
     'https://apidocs.callrail.com/#webhooks',
     'https://support.callrail.com/hc/en-us/articles/5711246459149-Webhooks',

@@ -30,9 +30,9 @@ export const facebookLeadAds = defineSourceKind({
   type: 'FacebookLeadAds',
   label: 'Facebook Lead Ads',
   setUp:
-    'The app, Webhooks, Page: Callback URL, with the source key as Verify Token; subscribe to `leadgen`, and the page to the app. `accessToken` of the source: a long-lived token of the page',
+    'The app, Webhooks, Page: Callback URL, with the source key as Verify Token; subscribe to `leadgen`, and subscribe the page to the app. `accessToken` of the source: a long-lived token of the page',
   notes:
-    'The events are notices, called `leadgen`, with the lead’s id. With an `accessToken` each lead is fetched, and is an event of its own, called `Lead`: with the ids and the answers as properties, and e-mail address, phone and name as its visitor’s. A lead that is not there yet, and a Graph API that is away, are tried again as destinations are; a token that is refused holds the source until there is another one. What cannot be fetched is a dead letter under the source’s id, listed and replayed as those of a destination: `/rest/v1/destinations/{source id}/dead-letters`. Without a token the fields are only read where something posts them with the notice as `field_data`.',
+    'The events are notices, called `leadgen`, with the lead’s id. With an `accessToken`, each lead is fetched and becomes a separate event, called `Lead`: ids and answers are its properties; e-mail address, phone and name are properties of its visitor. While a lead is not available yet or the Graph API does not answer, the request is retried as for destinations; if the token is refused, the source is held until it has another one. A lead that cannot be fetched becomes a dead letter under the source’s id, listed and replayed like those of a destination: `/rest/v1/destinations/{source id}/dead-letters`. Without a token, fields are only read from a notice that contains them as `field_data`.',
   follows: [
     'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
     'https://developers.facebook.com/docs/graph-api/webhooks/getting-started/webhooks-for-leadgen',

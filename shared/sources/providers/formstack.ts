@@ -8,7 +8,7 @@ export const formstack = defineSourceKind({
   label: 'Formstack',
   setUp: 'The form, Settings, Emails & Actions, WebHook: WebHook URL, HMAC Key; Custom HMAC Header left empty',
   notes:
-    'Post with field names or API-friendly keys: of numbered fields nothing is understood. The shared secret (`HandshakeKey`) is never stored.',
+    'Post with field names or API-friendly keys; numbered fields are not understood. The shared secret (`HandshakeKey`) is never stored.',
   follows: [
     'https://developers.formstack.com/docs/webhook-setup',
     'https://developers.formstack.com/reference/webhook',

@@ -45,7 +45,7 @@ export const healthie = defineSourceKind({
   label: 'Healthie',
   setUp: 'Settings, Developer, Webhooks: the address and the events',
   notes:
-    'The body says nothing of a person: events are anonymous unless the address names one. Updates carry no id, so one that Healthie repeats is a second event.',
+    'The body names no person: events are anonymous unless the address names one. Updates have no id, so an update that Healthie repeats becomes a second event.',
   follows: [
     'https://docs.gethealthie.com/guides/webhooks',
     'https://docs.gethealthie.com/guides/webhooks/event-reference',

@@ -11,7 +11,7 @@ export const hubspotActions = defineSourceKind({
   label: 'HubSpot app actions',
   setUp:
     'The action’s definition: `actionUrl`; `objectRequestOptions` names the properties to send, `email` among them',
-  notes: 'The proxy in front of the gateway has to hand on the `Host` header: the signature covers the address.',
+  notes: 'The proxy in front of the gateway must pass on the `Host` header: the signature covers the address.',
   follows: ['https://developers.hubspot.com/docs/api-reference/automation-actions-v4-v4/custom-action-guide'],
   signature: hubspotSignature,
   table: {

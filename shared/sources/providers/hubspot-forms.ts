@@ -21,7 +21,7 @@ export const hubspotForms = defineSourceKind({
   label: 'HubSpot forms and records',
   setUp: 'A workflow that starts with a form, Send a webhook, POST; or the app, Webhooks: Target URL',
   notes:
-    'The proxy in front of the gateway has to hand on the `Host` header: the signature covers the address. Subscriptions of `contact.propertyChange` for `email` identify the visitor.',
+    'The proxy in front of the gateway must pass on the `Host` header: the signature covers the address. Subscriptions of `contact.propertyChange` for `email` identify the visitor.',
   follows: [
     'https://developers.hubspot.com/docs/api/webhooks',
     'https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation',

@@ -13,7 +13,7 @@ export const jotform = defineSourceKind({
   type: 'JotFormWebhooks',
   label: 'Jotform',
   setUp: 'The form, Settings, Integrations, WebHooks: the address',
-  notes: 'Jotform signs nothing: the source key in the address is all the proof there is.',
+  notes: 'Jotform signs nothing: the source key in the address is the only proof.',
   follows: ['https://www.jotform.com/help/245-how-to-setup-a-webhook-with-jotform/', 'https://api.jotform.com/docs/'],
   table: {
     id: ['submissionID'],

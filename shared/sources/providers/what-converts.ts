@@ -6,7 +6,7 @@ export const whatConverts = defineSourceKind({
   type: 'WhatConverts',
   label: 'WhatConverts',
   setUp: 'The profile, Integrations, Webhooks: the address for new leads, and for updates',
-  notes: 'WhatConverts signs nothing. An update is called as its lead with `Updated` behind it.',
+  notes: 'WhatConverts signs nothing. An update has the name of its lead followed by `Updated`.',
   follows: [
     'https://www.whatconverts.com/help/docs/automations-and-advanced-systems/webhooks/what-are-webhooks',
     'https://www.whatconverts.com/help/docs/automations-and-advanced-systems/webhooks/receive-transaction-data-with-webhooks',

@@ -19,7 +19,7 @@ export function compilePath(text: string): Path {
   let rest = text;
   while (rest !== '') {
     const found = step.exec(rest);
-    if (found === null) throw new TypeError(`reading the path ${text}: ${rest} is no step of one`);
+    if (found === null) throw new TypeError(`reading the path ${text}: ${rest} is not a step of a path`);
     const [whole, key, index, whereKey, value] = found;
     if (key !== undefined) steps.push({ kind: 'key', key });
     else if (index !== undefined) steps.push({ kind: 'index', index: Number(index) });

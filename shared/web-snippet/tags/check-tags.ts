@@ -43,7 +43,7 @@ export function checkTag({ type, content, integrity, properties }: TagFields): r
       break;
     case 'ImagePixel':
       if (!/^https:\/\/[^/{}?#]+(\/|$)/.test(content) || !URL.canParse(content.replaceAll(variableForm, 'x'))) {
-        add('content', 'must be an https URL whose host is written out; {{Name}} may stand behind it');
+        add('content', 'must be an https URL without {{ }} in its host; {{Name}} may follow the host');
       }
       break;
     case 'TrackEvent':

@@ -88,7 +88,7 @@ export function containerProblems(collections: TagCollections): readonly string[
     const found = [...problems];
     if (bytes > containerBytesMax) found.push(`takes ${bytes} bytes of at most ${containerBytesMax}`);
     const other = sourceId === null ? undefined : sources.get(sourceId);
-    if (other !== undefined) found.push(`is of the same source as ${other}: a source has one`);
+    if (other !== undefined) found.push(`has the same source as ${other}: a source has one tag manager`);
     if (sourceId !== null) sources.set(sourceId, name);
     return found.map((problem) => `tag manager ${name}: ${problem}`);
   });
@@ -114,7 +114,7 @@ function compileVariables(
   for (const { name, type, value, defaultValue } of own) {
     const [problem] = checkVariable({ name, type, value });
     if (problem !== undefined) problems.push(`variable ${name}: ${problem.field} ${problem.problem}`);
-    else if (variables.has(name)) problems.push(`variable ${name}: another one has this name`);
+    else if (variables.has(name)) problems.push(`variable ${name}: another variable has this name`);
     else variables.set(name, [type, value, defaultValue]);
   }
   return Object.fromEntries(variables);
@@ -170,7 +170,7 @@ type Known = {
 
 function compileTag(tag: TagCollections['tagManagerTags'][number], known: Known): ContainerTag | string {
   const { name, type, content, integrity, properties, triggerIds, blockingTriggerIds, purposeIds, fires } = tag;
-  if (!(tagTypes as readonly string[]).includes(type) && type !== 'CustomHtml') return `type ${type} is not known here`;
+  if (!(tagTypes as readonly string[]).includes(type) && type !== 'CustomHtml') return `type ${type} is unknown`;
   const [problem] = checkTag(tag);
   if (problem !== undefined) return `${problem.field} ${problem.problem}`;
   const missing = [...triggerIds, ...blockingTriggerIds].find((id) => !known.placeOf.has(id));
