@@ -42,7 +42,7 @@ const identified = Type.Object({
   user_alias: Type.Object({ alias_name: someText, alias_label: someText }),
 });
 
-/** What recommended events must have: https://www.braze.com/docs/user_guide/data/activation/events/recommended_events */
+/** Required fields: https://www.braze.com/docs/user_guide/data/activation/events/recommended_events */
 const demanded: Readonly<Record<string, readonly string[]>> = {
   'ecommerce.product_viewed': ['product_id', 'product_name', 'variant_id', 'price', 'currency', 'source'],
   'ecommerce.cart_updated': ['cart_id', 'products', 'currency', 'source'],
@@ -72,7 +72,10 @@ function unnamed(row: unknown) {
 
 const rowsOfList = Type.Array(Type.Unknown(), { maxItems: 75 });
 
-/** User data of Braze: a 201 lists refused rows in `errors`. https://www.braze.com/docs/api/endpoints/user_data/post_user_track */
+/**
+ * User data of Braze: a 201 lists refused rows in `errors`.
+ * https://www.braze.com/docs/api/endpoints/user_data/post_user_track
+ */
 export const brazePlatform = definePlatform({
   endpoints: [
     {

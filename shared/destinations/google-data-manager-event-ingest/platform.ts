@@ -79,7 +79,10 @@ const row = Type.Object(
   { additionalProperties: false },
 );
 
-/** Ingestion of events: one invalid event makes Google refuse the whole request. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest */
+/**
+ * Ingestion of events: Google refuses the whole request because of one invalid event.
+ * https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest
+ */
 export const dataManagerPlatform = definePlatform({
   endpoints: [
     {
