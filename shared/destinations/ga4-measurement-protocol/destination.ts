@@ -151,7 +151,7 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
   };
 }
 
-/** The outcome of a validation. The request has one event, so every message is about it; without messages it is valid. */
+/** The outcome of a validation, whose request has one event. Undefined without messages: the event is valid. */
 function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const messages = answer.status === 200 ? jsonAnswer(answer)?.['validationMessages'] : undefined;
   const first = Array.isArray(messages) ? messages.find(isJsonObject) : undefined;

@@ -44,7 +44,7 @@ const taken = (rows: readonly unknown[]) => ({
   body: { successCount: rows.length, failCount: 0, failedUpdates: {}, disallowedEventNames: [] },
 });
 
-/** The response to a bulk request in which some rows failed. */
+/** Iterable's response to a bulk request in which some rows failed. */
 function partial(verdicts: readonly RowVerdict[]) {
   const failed = verdicts.flatMap(({ row, problem }) =>
     problem === undefined || !isJsonObject(row) ? [] : [row['email'] ?? row['userId']],
