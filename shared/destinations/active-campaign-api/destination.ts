@@ -250,7 +250,7 @@ function parseObject(text: string, key: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The error is thrown below.
+    // Text that is not JSON is refused below, like JSON that is not an object.
   }
   throw new SettingError(key, 'must be a JSON object of field numbers');
 }

@@ -113,7 +113,7 @@ function variableOf(name: string): string | undefined {
   return place >= 1 && place <= family.max ? `${family.short}${place}` : undefined;
 }
 
-/** A variable that a setting may name. */
+/** The names of the variables that settings may assign properties to. */
 export const adobeVariable =
   /^(eVar([1-9]\d?|1\d\d|2[0-4]\d|250)|prop([1-9]|[1-6]\d|7[0-5])|list[1-3]|hier[1-5]|campaign|channel|pageType|server|zip)$/;
 

@@ -16,7 +16,7 @@ const place = Type.Union([
 ]);
 
 const own = String.raw`(;(event\d+=[\d.]+(\|event\d+=[\d.]+)*)?(;eVar\d+=[^;,|]+(\|eVar\d+=[^;,|]+)*)?)?`;
-/** https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/products.html */
+/** A product: https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/products.html */
 const product = String.raw`[^;,]*;[^;,]*;[0-9]+;[0-9.]*${own}`;
 
 const hit = Type.Object({

@@ -202,7 +202,7 @@ function regionOfLocale({ context }: SentEvent): string | undefined {
   return /^[a-z]{2,3}[-_]([A-Z]{2})$/.exec(locale ?? '')?.[1];
 }
 
-/** The visitor's street: a trait, or a member of an address. */
+/** The visitor's street, from the trait `address` if that is an object, else from the trait `street`. */
 function streetOf({ visitor }: SentEvent): string | undefined {
   const { address, street } = visitor.custom_properties;
   return textOf(isJsonObject(address) ? address['street'] : street);
@@ -244,7 +244,7 @@ function consentOf(event: SentEvent): JsonObject | undefined {
   return ip === undefined ? undefined : { geo: { ipAddress: ip } };
 }
 
-/** A 207 lists the accepted and the refused rows by index. */
+/** Outcomes by row of a 207, which lists the refused rows by index. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = answer.status === 207 ? jsonAnswer(answer) : undefined;
   const errors = body?.['error'];

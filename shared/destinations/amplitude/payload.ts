@@ -47,7 +47,7 @@ const fieldNames: ReadonlySet<string> = new Set([
   'sid',
 ]);
 
-/** Amplitude's names at Segment and RudderStack. */
+/** Amplitude's names at Segment and RudderStack, under which events carry options for it. */
 export const amplitudeNames = ['Amplitude', 'Actions Amplitude', 'AM'] as const;
 
 export type AmplitudeSettings = {

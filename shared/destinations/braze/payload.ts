@@ -176,7 +176,7 @@ const demanded: Readonly<Record<string, string>> = {
   'ecommerce.order_refunded': 'order_id',
   'ecommerce.order_cancelled': 'order_id',
 };
-/** Optional fields, sent with their original names. All other properties go into `metadata`. */
+/** Optional fields of orders, sent under their original names; properties without a field go into `metadata`. */
 const optional = ['cart_id', 'discounts', 'subtotal_value', 'tax', 'shipping'] as const;
 const ownPlaces: ReadonlySet<string> = new Set<string>([
   ...Object.values(demanded),

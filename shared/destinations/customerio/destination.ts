@@ -185,7 +185,7 @@ function objectOf(properties: JsonObject, person: JsonObject | undefined, object
   };
 }
 
-/** The actions of page and screen views, which Customer.io treats as types of their own, with their own campaigns. */
+/** Customer.io's actions for page and screen views, by event name; views under these actions can trigger campaigns. */
 const views: ReadonlyMap<string, string> = new Map([
   [pageEvent, 'page'],
   [screenEvent, 'screen'],

@@ -79,7 +79,8 @@ const settings = {
 };
 
 /**
- * Google Analytics 4 through the Measurement Protocol, for web streams: up to 25 events of one client in a request.
+ * Google Analytics 4 through the Measurement Protocol, for web and app streams: up to 25 events of one client per
+ * request.
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
  *
  * Google always responds 2xx, even to a wrong secret, and silently drops what it does not accept, so names and values

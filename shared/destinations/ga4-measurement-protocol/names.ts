@@ -1,6 +1,6 @@
 const nameCharactersMax = 40;
 
-// https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference (reserved names)
+// Reserved event names: https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
 const reservedNames: ReadonlySet<string> = new Set([
   'ad_activeview',
   'ad_click',

@@ -24,7 +24,7 @@ const standardNames: ReadonlyMap<string, string> = new Map([
   ['country', 'country'],
 ]);
 
-/** A record in a request, with the batch indexes of the events that it combines. */
+/** A record in a request; `places`: the indexes in the batch of the events that the record combines. */
 export type CrmInput = { readonly input: JsonObject; readonly places: readonly number[] };
 
 /**

@@ -149,7 +149,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   const error = said?.['error'];
   if (typeof error !== 'string' || !/^[A-Z_]{2,64}$/.test(error)) return undefined;
   const isOfOneEvent = status >= 400 && status < 500 && status !== 401 && status !== 429;
-  // Without outcomes, the dispatcher searches for the invalid message by sending smaller batches.
+  // Without outcomes, the dispatcher finds the invalid message by sending smaller batches.
   if (isOfOneEvent && events.length > 1) return undefined;
   const outcome = outcomeOf(status, error);
   return events.map(() => outcome);

@@ -30,7 +30,7 @@ const eventBody = Type.Object({
   }),
 });
 
-// https://developers.klaviyo.com/en/reference/create_or_update_profile
+// `patch_properties` of a profile: https://developers.klaviyo.com/en/reference/create_or_update_profile
 const patch = Type.Partial(
   Type.Object({
     append: Type.Object({}),

@@ -35,7 +35,7 @@ const regions: Regions = [
   { value: 'IN', label: 'India', url: 'https://api-in.mixpanel.com' },
 ];
 const batch = { max: 2_000, fallback: 500 };
-// https://docs.mixpanel.com/troubleshooting/errors/413-payload-too-large
+// Mixpanel's limit: https://docs.mixpanel.com/troubleshooting/errors/413-payload-too-large
 const bodyBytesMax = 10_000_000;
 /** Maximum number of profile updates per request. */
 const updatesMax = 2_000;
@@ -143,7 +143,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const isOriginal = identityMerge === 'original';
   const account = readServiceAccount(given);
   const importUrl = `${baseUrl}/import?strict=1${account === undefined ? '' : `&project_id=${account.projectId}`}`;
-  // Without ip=0 Mixpanel would set the profile's location to the address of this server.
+  // Without ip=0 Mixpanel would take the profile's location from the address of this server.
   const engageUrl = `${baseUrl}/engage?ip=0&strict=1&verbose=1`;
   const groupsUrl = `${baseUrl}/groups?strict=1&verbose=1`;
   const profileOf = (event: OutboundEvent): readonly JsonObject[] => mixpanelProfile(event, token, given);

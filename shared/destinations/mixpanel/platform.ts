@@ -38,7 +38,7 @@ const ways = {
   $append: Type.Object({}),
 };
 
-/** A profile update has exactly one operation. https://docs.mixpanel.com/reference/profile-batch-update */
+/** A profile update, with exactly one operation: https://docs.mixpanel.com/reference/profile-batch-update */
 const update = Type.Union(
   Object.entries(ways).map(([name, members]) =>
     Type.Object({ $token: someText, $distinct_id: someText, [name]: members }, { additionalProperties: false }),

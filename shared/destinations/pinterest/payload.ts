@@ -16,8 +16,8 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
  * An event of Pinterest's API for Conversions; event types: https://developers.pinterest.com/docs/conversions/event/.
- * Names in `ownEvents` (types that the advertiser defined) and mapped names in Pinterest's form (lower case,
- * underscores) are sent unchanged; all other names become `custom`. Throws UnfitEventError if the event lacks the
+ * Besides those, names in `ownEvents` (types that the advertiser defined) and mapped names in Pinterest's form (lower
+ * case, underscores) are sent; all other names become `custom`. Throws UnfitEventError if the event lacks the
  * identifiers that the API requires.
  */
 export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEvents: ReadonlySet<string>): JsonObject {
