@@ -89,10 +89,10 @@ const settings = {
 
 /**
  * ActiveCampaign: an $identify becomes a contact with `POST /api/3/contact/sync`
- * (https://developers.activecampaign.com/reference/sync-a-contacts-data), an event a form sent with `POST
- * https://trackcmp.net/event` (https://developers.activecampaign.com/reference/track-event). One event a request.
+ * (https://developers.activecampaign.com/reference/sync-a-contacts-data), any other event a form sent with `POST
+ * https://trackcmp.net/event` (https://developers.activecampaign.com/reference/track-event); one event per request.
  * Both identify the visitor by e-mail address, without which an event is refused. The tracker has no field for the
- * event time and always responds 200: the body has the result. Custom fields are named by the numbers that
+ * event time, and always responds 200 with the result in the body. Custom fields are named by the numbers that
  * ActiveCampaign assigns.
  */
 export const activeCampaignApi = defineDestination({
@@ -168,8 +168,8 @@ function syncContact(given: Given, event: OutboundEvent, email: string): Outboun
 const tagsMax = 100;
 
 /**
- * Tags of a contact and its lists: only the importer accepts these by name
- * (https://developers.activecampaign.com/reference/bulk-import-contacts). Undefined if there are none.
+ * A contact's tags (for $identify) or list subscriptions (for other events), in the form of the importer, which alone
+ * accepts tags by name: https://developers.activecampaign.com/reference/bulk-import-contacts. Undefined without any.
  */
 function importOf(given: Given, event: OutboundEvent): JsonObject | undefined {
   const { tags = [], tagsProperty, lists = [] } = given;
@@ -206,13 +206,13 @@ function trackEvent(given: Given, event: OutboundEvent, email: string): Outbound
   return postForm({ url: `${given.baseUrl ?? trackerUrl}/event`, body, events: [event] });
 }
 
-/** The one value of a tracked event: its properties as JSON. Undefined if it has none or they are too long. */
+/** The event's properties as JSON, the only value that a tracked event can carry. Undefined if empty or too long. */
 function eventData(properties: JsonObject): string | undefined {
   const text = JSON.stringify(properties);
   return text === '{}' || text.length > dataCharactersMax ? undefined : text;
 }
 
-/** Several values of a field are separated by double bars. */
+/** A value as the text of a custom field; the items of a list are separated and enclosed by double bars. */
 function textOfValue(value: unknown): string {
   if (Array.isArray(value)) return `||${value.filter((item) => typeof item !== 'object').join('||')}||`;
   return typeof value === 'string' ? value : JSON.stringify(value);
@@ -250,7 +250,7 @@ function parseObject(text: string, key: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The error is thrown below.
+    // Text that is not JSON is refused below, like JSON that is not an object.
   }
   throw new SettingError(key, 'must be a JSON object of field numbers');
 }

@@ -3,8 +3,8 @@ import { definePlatform, inBody, inHeader } from '../sdk/platform.ts';
 import { someText } from '../sdk/platform-schemas.ts';
 
 /**
- * ActiveCampaign: the API for contacts, https://developers.activecampaign.com/reference/sync-a-contacts-data, and the
- * tracker for events, which responds 200 to refused events too, https://developers.activecampaign.com/reference/track-event.
+ * ActiveCampaign: the API for contacts (https://developers.activecampaign.com/reference/sync-a-contacts-data), and the
+ * tracker, which responds 200 even to refused events (https://developers.activecampaign.com/reference/track-event).
  */
 export const activeCampaignApiPlatform = definePlatform({
   endpoints: [

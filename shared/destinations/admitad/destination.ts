@@ -40,8 +40,8 @@ const settings = {
  * Admitad, postback requests: `GET /tt?postback=1` with the click id (`admitad_uid` of the landing page, stored in
  * the cookie `_aid`). https://support.mitgo.com/knowledge-base/article/integration-via-postback-request_2, in the
  * form that https://github.com/stape-io/admitad-tag sends. An order is sent as one position with its total price;
- * Admitad deduplicates orders by `order_id`. It always responds 200, so a wrong code or key appears only in its own
- * reports; it has no field for the event time.
+ * Admitad deduplicates orders by `order_id`. It always responds 200, so a wrong code or key shows only in Admitad's
+ * reports. The request has no field for the event time.
  */
 export const admitad = defineClickPostback({
   id: 'Admitad',

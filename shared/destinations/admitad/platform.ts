@@ -5,7 +5,7 @@ import { currencyCode, oneOf, someText } from '../sdk/platform-schemas.ts';
 const count = Type.String({ pattern: '^[1-9][0-9]*$' });
 
 /**
- * Postbacks of Admitad, which responds 200 to every request that it can read. Other statuses come from proxies.
+ * Postbacks to Admitad, which responds 200 to every request that it can read. Other statuses come from proxies.
  * https://support.mitgo.com/knowledge-base/article/integration-via-postback-request_2
  */
 export const admitadPlatform = definePixelPlatform({

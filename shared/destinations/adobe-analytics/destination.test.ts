@@ -68,7 +68,7 @@ describe('AdobeAnalytics', () => {
     const hit = sent({ resolved: sampleEvent({ event: 'Page Viewed', context: page, event_properties: {} }) });
     expect(hit).toMatchObject({ g: page.current_url, pageName: 'Tea', r: page.referrer });
     expect(Object.keys(hit)).not.toContain('pe');
-    // Nothing says which page: a link can do without one.
+    // Without a page address or title the event is sent as a custom link, which needs neither.
     const nowhere = sent({ resolved: sampleEvent({ event: 'Page Viewed', context: {}, event_properties: {} }) });
     expect(nowhere).toMatchObject({ pe: 'lnk_o', pev2: 'Page Viewed' });
   });

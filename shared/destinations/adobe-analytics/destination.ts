@@ -66,11 +66,11 @@ const settings = {
 };
 
 /**
- * Adobe Analytics, Data Insertion API: one hit a request, `POST /b/ss/{report suites}/2/…` with a query string in the
- * body, https://developer.adobe.com/analytics-collection-apis/methods/data-insertion. Adobe has two public server
- * APIs; the Bulk Data Insertion API does not suit a stream of events: it accepts one file a second and visitor group,
- * with rows in time order across all files. Response type 2 reports in the header `Status` whether the hit was
- * accepted.
+ * Adobe Analytics, Data Insertion API: one hit per request, `POST /b/ss/{report suites}/2/…` with a query string in the
+ * body, https://developer.adobe.com/analytics-collection-apis/methods/data-insertion. Adobe's other public server API,
+ * Bulk Data Insertion, does not suit a stream of events because it accepts one file per second and visitor group, with
+ * rows in time order across all files. The 2 in the path selects responses whose header `Status` tells whether the hit
+ * was accepted.
  *
  * Page views are sent as page views, everything else as a custom link with the event's name. Properties that the
  * settings assign to a variable, and those named like one (`eVar5`, `prop3`, `list1`, `events`, `campaign` …), fill
@@ -112,7 +112,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const event = sentEvent(outbound, given);
       return {
         method: 'POST',
-        // The last path segment defeats caches. A POST needs no such segment; the documented path has it.
+        // The last path segment defeats caches, which a POST does not need; the documented path has it nevertheless.
         url: `${url}/s${Math.floor(event.timeMs)}`,
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
@@ -130,7 +130,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** Reasons documented by Adobe. */
+/** The reasons for a refusal that Adobe documents, each with the text to record. */
 const failures: ReadonlyMap<string, string> = new Map(
   ['NO account', 'NO pagename OR pageurl', 'NO visitorid OR ipaddress', 'Syntax error'].map((reason) => [
     reason,

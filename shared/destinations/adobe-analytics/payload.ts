@@ -15,7 +15,7 @@ import { standardEventOf } from '../sdk/standard-events.ts';
 export type HitOptions = {
   readonly organizationId: string | undefined;
   readonly withoutTimestamps: boolean;
-  /** Event properties, event names and product properties, each with its variable or event. */
+  /** Pairs: event property and variable; event name and success event; product property and eVar or event. */
   readonly variables: readonly Pair[];
   readonly events: readonly Pair[];
   readonly productVariables: readonly Pair[];
@@ -34,7 +34,7 @@ const productsMax = 100;
 const eventName = platformEventNames('AdobeAnalytics');
 
 /**
- * An event as a hit: https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference.
+ * The hit of an event: https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/variable-reference.
  */
 export function adobeHit(
   outbound: OutboundEvent,
@@ -67,7 +67,7 @@ export function adobeHit(
   };
 }
 
-/** The hit with its delimiters, as a body: context data has delimiters of its own and follows everything else. */
+/** The request body: the hit between its delimiters, with the context data, in delimiters of its own, at the end. */
 export function hitBody({ variables, contextData }: AdobeHit): string {
   const pairs = [
     ['AQB', '1'],
@@ -81,10 +81,10 @@ export function hitBody({ variables, contextData }: AdobeHit): string {
     .join('&');
 }
 
-/** Events that increment a counter; a report suite's custom events are numbered. */
+/** The custom success events of a report suite, which are numbered and count occurrences. */
 const counted = /^event\d{1,4}$/;
 
-/** Property names that fill a variable, with the variable's name in the query string. */
+/** Property names that fill a variable, each with the variable's name in the query string. */
 const named: ReadonlyMap<string, string> = new Map([
   ['events', 'events'],
   ['products', 'products'],
@@ -113,7 +113,7 @@ function variableOf(name: string): string | undefined {
   return place >= 1 && place <= family.max ? `${family.short}${place}` : undefined;
 }
 
-/** A variable that a setting may name. */
+/** The names of the variables that settings may assign properties to. */
 export const adobeVariable =
   /^(eVar([1-9]\d?|1\d\d|2[0-4]\d|250)|prop([1-9]|[1-6]\d|7[0-5])|list[1-3]|hier[1-5]|campaign|channel|pageType|server|zip)$/;
 
@@ -130,7 +130,7 @@ function splitProperties(
     const named = own.flatMap(([of, variable]) => (of === name ? [variableOf(variable)] : []));
     const found = named.length > 0 ? named : [variableOf(name)];
     const text = textForm(value);
-    // A shop's own `products` is a list, and is sent in Adobe's form.
+    // Lists and objects fill no variable: a shop's own list `products` is sent in Adobe's form instead.
     if (!found.includes(undefined) && text !== undefined && !isJsonObject(value) && !Array.isArray(value)) {
       for (const variable of found) if (variable !== undefined) variables[variable] = text.slice(0, valueCharactersMax);
     } else {
@@ -147,8 +147,8 @@ const browserNames = {
 } as const;
 
 /**
- * The id by which Adobe knows the browser. The visitor ID would take precedence, so it is sent only where there is no
- * browser id.
+ * The ids by which Adobe knows the browser. The visitor ID (`vid`) would take precedence over them, so it is sent only
+ * if there are none.
  */
 function visitorOf(event: SentEvent, organizationId: string | undefined): Readonly<Record<string, string | undefined>> {
   const mid = browserId(event, browserNames.mid);
@@ -164,14 +164,14 @@ function visitorOf(event: SentEvent, organizationId: string | undefined): Readon
   };
 }
 
-/** A visitor ID may have up to 100 letters and digits only. */
+/** The Sluice visitor id as a visitor ID, which may have up to 100 letters and digits only. */
 function visitorId({ visitor: { id } }: SentEvent): string {
   return /^[A-Za-z0-9-]{1,100}$/.test(id) ? id.replaceAll('-', '') : hash('sha256', id, 'hex');
 }
 
 /**
- * A page view is sent as a page; any other event on a page is sent as a link with the event's name, which Adobe does
- * not count as a page view.
+ * A page view is sent as a page; any other event is sent as a custom link with the event's name, which Adobe does not
+ * count as a page view.
  */
 function placeOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
   const { url } = browserContext(event);
@@ -185,7 +185,7 @@ function placeOf(event: SentEvent): Readonly<Record<string, string | undefined>>
 /** A product, with its own events and merchandising variables. */
 type Product = { readonly text: string; readonly events: readonly Pair[]; readonly variables: readonly Pair[] };
 
-/** `alone`: properties of an event that is about this product only. */
+/** `alone`: the event's properties if the event has no other product, else empty. */
 function productOf(item: CommerceItem, alone: JsonObject, pairs: readonly Pair[]): Product {
   const { category, id, name, brand, variant, price, quantity } = item;
   const total = price === undefined ? '' : String(Math.round(price * quantity * 100) / 100);
@@ -203,8 +203,8 @@ function productOf(item: CommerceItem, alone: JsonObject, pairs: readonly Pair[]
 }
 
 /**
- * `category;product;quantity;price`, several separated by commas; the price is the total for the quantity. Events and
- * merchandising variables follow: `;event1=5|event2=3;eVar7=red`.
+ * The products, separated by commas: `category;product;quantity;price`, with the price of the whole quantity, then
+ * events and merchandising variables (`;event1=5|event2=3;eVar7=red`).
  */
 function productsOf(products: readonly Product[]): string {
   const joined = (pairs: readonly Pair[]): string => pairs.map(([name, value]) => `${name}=${value}`).join('|');
@@ -218,7 +218,7 @@ function productsOf(products: readonly Product[]): string {
 /** A field of a product, without the characters that separate fields and products. */
 const separate = (text = ''): string => text.replaceAll(/[;,|]/g, ' ').slice(0, 100);
 
-/** The order id, or its hash if it is longer than 20 bytes: Adobe truncates, and would confuse ids that start alike. */
+/** The order id, or its hash if it exceeds 20 bytes: Adobe would truncate it, and confuse ids that start alike. */
 function purchaseId(orderId: string | undefined): string | undefined {
   if (orderId === undefined || Buffer.byteLength(orderId, 'utf8') <= 20) return orderId;
   return hash('sha256', orderId, 'hex').slice(0, 20);
@@ -245,7 +245,7 @@ function joined(prefix: string, key: string): string {
   return prefix === '' ? plain : `${prefix}_${plain}`;
 }
 
-/** The texts and numbers of a list, separated by commas. Objects are left out: products have their own variable. */
+/** The plain values of a list, separated by commas. Objects are left out, since products have their own variable. */
 function listText(values: readonly unknown[]): string {
   return values
     .flatMap((value) => (isJsonObject(value) || Array.isArray(value) ? [] : (textForm(value) ?? [])))

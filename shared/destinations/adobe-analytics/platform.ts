@@ -16,7 +16,7 @@ const place = Type.Union([
 ]);
 
 const own = String.raw`(;(event\d+=[\d.]+(\|event\d+=[\d.]+)*)?(;eVar\d+=[^;,|]+(\|eVar\d+=[^;,|]+)*)?)?`;
-/** https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/products.html */
+/** A product: https://experienceleague.adobe.com/docs/analytics/implementation/vars/page-vars/products.html */
 const product = String.raw`[^;,]*;[^;,]*;[0-9]+;[0-9.]*${own}`;
 
 const hit = Type.Object({
@@ -35,8 +35,9 @@ const hit = Type.Object({
 const failure = (reason: string) => ({ status: 204, headers: { status: 'FAILURE', reason } });
 
 /**
- * Adobe's Data Insertion API: a request has a query string as its body, a response has no body. It needs no
- * credentials: any client that knows a report suite ID may send to it. https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types
+ * Adobe's Data Insertion API: a request has a query string as its body, a response has no body. There are no
+ * credentials: any client that knows a report suite ID may send to that report suite.
+ * https://developer.adobe.com/analytics-collection-apis/methods/data-insertion/response-types
  */
 export const adobeAnalyticsPlatform = definePlatform({
   endpoints: [
@@ -64,7 +65,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /**
- * The variables of a hit by name; the context data, which is between `c.` and `.c` in the body, is under `c.`. Undefined
+ * The variables of a hit by name, with the context data (between `c.` and `.c` in the body) under `c.`. Undefined
  * without the delimiters `AQB` and `AQE`.
  */
 function readHit(body: string): unknown {

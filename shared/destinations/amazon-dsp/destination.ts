@@ -93,8 +93,8 @@ const settings = {
  * row. https://advertising.amazon.com/API/docs/en-us/guides/events/events; data format as in
  * segmentio/action-destinations, amazon-conversions-api. The event id is `eventId`, by which Amazon deduplicates. The
  * property `consent` may contain `amzn_ad_storage` and `amzn_user_data`, each `GRANTED` or `DENIED`, or a `tcf` or
- * `gpp` string; Amazon requires one of them in Europe. Without any, the
- * visitor's IP address is sent, from which Amazon derives the country.
+ * `gpp` string; Amazon requires one of these in Europe. Without consent, the visitor's IP address is sent, from which
+ * Amazon derives the country.
  */
 export const amazonDsp = defineDestination({
   id: 'AmazonDSP',
@@ -180,7 +180,7 @@ const ownAttributes = [
   ...Array.from({ length: 10 }, (_, index) => `attr${index + 1}`),
 ];
 
-/** The attributes for Amazon's reports, from the event's properties, else from its first product. */
+/** The attributes for Amazon's reports, from the event's properties, else from the first product. */
 function customData(event: SentEvent): readonly JsonObject[] {
   const [item] = commerceOf(event).items;
   const ofItem: JsonObject = { brand: item?.brand, category: item?.category, productId: item?.id };
@@ -190,7 +190,7 @@ function customData(event: SentEvent): readonly JsonObject[] {
   });
 }
 
-/** An event of a phone app gets the source of its operating system, also where the destination is set to website. */
+/** An app event gets its operating system as the source, even if the destination is set to website. */
 function sourceOf(event: SentEvent, standard: string): string {
   const { platform } = deviceOf(event);
   return standard === 'WEBSITE' && platform !== undefined && isOfApp(event) ? platform.toUpperCase() : standard;
@@ -202,7 +202,7 @@ function regionOfLocale({ context }: SentEvent): string | undefined {
   return /^[a-z]{2,3}[-_]([A-Z]{2})$/.exec(locale ?? '')?.[1];
 }
 
-/** The visitor's street: a trait, or a member of an address. */
+/** The visitor's street, from the trait `address` if that is an object, else from the trait `street`. */
 function streetOf({ visitor }: SentEvent): string | undefined {
   const { address, street } = visitor.custom_properties;
   return textOf(isJsonObject(address) ? address['street'] : street);
@@ -244,7 +244,7 @@ function consentOf(event: SentEvent): JsonObject | undefined {
   return ip === undefined ? undefined : { geo: { ipAddress: ip } };
 }
 
-/** A 207 lists the accepted and the refused rows by index. */
+/** Outcomes by row of a 207, which lists the refused rows by index. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = answer.status === 207 ? jsonAnswer(answer) : undefined;
   const errors = body?.['error'];

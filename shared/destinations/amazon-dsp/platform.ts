@@ -71,7 +71,10 @@ const rowsAnswer = (verdicts: readonly RowVerdict[]) => ({
   },
 });
 
-/** Amazon's Events API: a 207 has a result for each row. https://advertising.amazon.com/API/docs/en-us/guides/events/events */
+/**
+ * Amazon's Events API: a 207 has a result for each row.
+ * https://advertising.amazon.com/API/docs/en-us/guides/events/events
+ */
 export const amazonDspPlatform = definePlatform({
   endpoints: [
     {

@@ -9,7 +9,7 @@ import { matching, optionalText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 10;
-/** Total size of all entries of a request, as EventBridge counts it. */
+/** Maximum total size of a request's entries, as EventBridge counts it. */
 const entryBytesMax = 1_000_000;
 const timeBytes = 14;
 const detailTypeCharactersMax = 128;
@@ -40,7 +40,7 @@ const settings = {
 };
 
 /**
- * Amazon EventBridge: every event with its visitor is the detail of one entry, with its name as the detail type.
+ * Amazon EventBridge: every event with its visitor is the detail of one entry, whose detail type is the event name.
  * EventBridge keeps no order and does not deduplicate: a repeated event has the same `detail.event.id`.
  * https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
  */
@@ -99,14 +99,14 @@ type Entry = {
   readonly Detail: string;
 };
 
-/** A name that is too long is replaced by its hash: truncated it could match another name. */
+/** The event name, or its hash if it is too long: a truncated name could match another one. */
 function detailTypeOf(event: OutboundEvent): string {
   const name = outboundName(event).toWellFormed();
   if (name === '') throw new UnfitEventError('the event has no name');
   return name.length <= detailTypeCharactersMax ? name : hash('sha256', name, 'hex');
 }
 
-/** https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevent-size.html */
+/** The size of an entry: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevent-size.html */
 function bytesOf({ Source, DetailType, Detail }: Entry): number {
   return timeBytes + Buffer.byteLength(Source) + Buffer.byteLength(DetailType) + Buffer.byteLength(Detail);
 }
@@ -118,7 +118,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return entries.map(outcomeOf);
 }
 
-// Some entries may be on the bus already: retrying all of them loses none.
+// Some entries may be on the bus already; retrying all may repeat these, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each entry' };
 
 function outcomeOf(entry: unknown): Outcome {

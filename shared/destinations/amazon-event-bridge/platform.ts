@@ -4,7 +4,7 @@ import { definePlatform, inHeader } from '../sdk/platform.ts';
 import type { PlatformProblem } from '../sdk/platform.ts';
 import { anyRows, epochSeconds, someText } from '../sdk/platform-schemas.ts';
 
-// Only AWS can verify the signature: this checks that the required headers are signed.
+// Only AWS can verify the signature, so the pattern checks only that the required headers are signed.
 const signed =
   /^AWS4-HMAC-SHA256 Credential=[\w/-]+\/events\/aws4_request, SignedHeaders=(?=[^,]*host)(?=[^,]*x-amz-target)[\w;-]+, Signature=[0-9a-f]{64}$/;
 
@@ -24,7 +24,10 @@ const entry = Type.Object(
 const failure = (status: number, code: string, message: string) => ({ status, body: { __type: code, message } });
 const accepted = (index: number) => ({ EventId: `11710aed-b79e-4468-a20b-${String(index).padStart(12, '0')}` });
 
-/** PutEvents: the response has a result for each entry. https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html */
+/**
+ * PutEvents: the response has a result for each entry.
+ * https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
+ */
 export const eventBridgePlatform = definePlatform({
   endpoints: [
     {
@@ -70,7 +73,7 @@ function malformedDetail(row: unknown): PlatformProblem | undefined {
   try {
     if (isJsonObject(JSON.parse(String(detail)))) return undefined;
   } catch {
-    // Reported below.
+    // The problem is returned below.
   }
   return { field: 'Detail', message: 'Detail is malformed.' };
 }

@@ -15,7 +15,7 @@ const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api2.amplitude.com' },
   { value: 'EU', label: 'European Union', url: 'https://api.eu.amplitude.com' },
 ];
-// A request may have up to 2,000 events and 1 MB; the lower limit usually stays below that.
+// Amplitude accepts 2,000 events and 1 MB per request; a lower maximum of events usually keeps requests below 1 MB.
 const batch = { max: 1_000, fallback: 100 };
 const endpoints = {
   '/2/httpapi': { bodyBytesMax: 1_000_000 },
@@ -106,8 +106,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /**
- * Amplitude accepts nothing of a request it answers with 400, and lists the invalid events by field. Without such a
- * list the request itself is at fault, usually its key. With a list, the dispatcher sends the other events again.
+ * If Amplitude responds 400, it has accepted no event, and lists the invalid ones by field. Without such a list the
+ * request itself is at fault, usually its key. Undefined if only some are listed: the dispatcher sends smaller batches.
  */
 function readRefusals(
   answer: OutboundAnswer,
@@ -118,7 +118,7 @@ function readRefusals(
   const body = answer.status === 400 ? jsonAnswer(answer) : undefined;
   if (body === undefined) return undefined;
   const refusals = new Map<number, string>();
-  // An event may have several rows.
+  // The indexes in the response are those of rows, of which an event may have several.
   const eventOfRow = events.flatMap((event, index) => amplitudeRows(event, given).map(() => index));
   const refuse = (row: unknown, reason: string): void => {
     const index = eventOfRow[Number(row)];

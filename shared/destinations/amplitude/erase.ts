@@ -25,8 +25,8 @@ type Given = {
 };
 
 /**
- * Amplitude's User Privacy API: `POST /api/2/deletions/users`, up to 100 user ids, deleted within 30 days; `GET`
- * lists the jobs of a range of days. https://amplitude.com/docs/apis/analytics/user-privacy
+ * Amplitude's User Privacy API: `POST /api/2/deletions/users` with up to 100 user ids, which are deleted within 30
+ * days; `GET` lists the jobs of a range of days. https://amplitude.com/docs/apis/analytics/user-privacy
  */
 export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given): PreparedErasure {
   if (secretKey === undefined) return manual('The destination has no secret key, which erasures need.');
@@ -38,7 +38,7 @@ export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given):
       if (externalIds.length > idsMax) {
         return { kind: 'manual', reason: `Amplitude deletes up to ${idsMax} ids at once; this visitor has more.` };
       }
-      // A user that Amplitude does not know is not an error.
+      // With ignore_invalid_id a user that Amplitude does not know is no error.
       const body = { user_ids: externalIds, requester: 'Sluice', ignore_invalid_id: 'true', delete_from_org: 'false' };
       return ask(erasurePost(url, headers, body), (answer) => {
         // The job with the latest day is the last to finish.
@@ -60,7 +60,7 @@ export function eraseAtAmplitude({ apiKey, secretKey, region, baseUrl }: Given):
 
 type Job = { readonly day: string; readonly status: unknown };
 
-/** A response is a job or a list of jobs. */
+/** The jobs in a response, which is one job or a list; empty if the response is not readable. */
 function jobsIn(body: string): readonly Job[] {
   try {
     return [JSON.parse(body) as unknown].flat().flatMap((job) => {

@@ -25,7 +25,7 @@ import { namedTraits } from '../sdk/trait-names.ts';
 import type { TraitNames } from '../sdk/trait-names.ts';
 import type { JsonObject } from '../../runtime/json.ts';
 
-/** Context members with a field of their own in the event, which are not sent as properties too. */
+/** Context members that fill a field of the event, and are therefore not sent as properties too. */
 const fieldNames: ReadonlySet<string> = new Set([
   'ip',
   'user_agent',
@@ -47,7 +47,7 @@ const fieldNames: ReadonlySet<string> = new Set([
   'sid',
 ]);
 
-/** Amplitude's names at Segment and RudderStack. */
+/** Amplitude's names at Segment and RudderStack, under which events carry options for it. */
 export const amplitudeNames = ['Amplitude', 'Actions Amplitude', 'AM'] as const;
 
 export type AmplitudeSettings = {
@@ -58,7 +58,7 @@ export type AmplitudeSettings = {
 
 const standardGroupType = 'company';
 
-/** The row of an event; with revenue by product, one more row for each product of an order that has a price. */
+/** The row of an event; with revenue by product, one more row per product of an order, if all products have prices. */
 export function amplitudeRows(event: OutboundEvent, given: AmplitudeSettings): readonly JsonObject[] {
   const row = amplitudeEvent(event, given);
   const products = given.revenueOf === 'products' ? productRows(event, row) : [];
@@ -67,7 +67,7 @@ export function amplitudeRows(event: OutboundEvent, given: AmplitudeSettings): r
 
 const ofRevenue: ReadonlySet<string> = new Set(['revenue', 'revenueType']);
 
-/** https://amplitude.com/docs/apis/analytics/http-v2: `price` and `quantity` go with their product. */
+/** A row per product, with its `price` and `quantity`: https://amplitude.com/docs/apis/analytics/http-v2. */
 function productRows(event: OutboundEvent, row: JsonObject): readonly JsonObject[] {
   const sent = sentEvent(event);
   if (standardEventOf(sent.name) !== 'purchase') return [];
@@ -117,7 +117,7 @@ function amplitudeEvent(event: OutboundEvent, given: AmplitudeSettings): JsonObj
   };
 }
 
-/** The person's traits and the traffic source; the first source is kept permanently. */
+/** The person's traits and traffic source; the first source is also kept permanently. */
 function userProperties(traits: JsonObject, context: JsonObject): JsonObject | undefined {
   const origin = originOf(context);
   const first = Object.entries(origin).map(([name, value]) => [`initial_${name}`, value] as const);
@@ -129,7 +129,7 @@ function userProperties(traits: JsonObject, context: JsonObject): JsonObject | u
 
 const campaignNames = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 
-/** Campaign and referring page, unless the referring page is on the same site. */
+/** Campaign and referrer; a referrer on the same site is left out. */
 function originOf(context: JsonObject): Readonly<Record<string, string>> {
   const referrer = textOf(context['referrer']);
   const host = hostOf(referrer);
@@ -148,7 +148,7 @@ function hostOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Device and location. For browsers Amplitude derives system and device from the User-Agent. */
+/** Device, location and session; empty for a mapped event. Amplitude derives a browser's system from the User-Agent. */
 function fieldsOf(event: OutboundEvent): JsonObject {
   if (mappedProperties(event) !== undefined) return {};
   const sent = sentEvent(event);
@@ -180,7 +180,7 @@ function fieldsOf(event: OutboundEvent): JsonObject {
   };
 }
 
-/** The amount of a purchase, under any common name; for any other event its revenue property. */
+/** The amount of a purchase, under any common name; for any other event the property `revenue`. */
 function revenueOf(sent: SentEvent, properties: JsonObject): number | undefined {
   if (standardEventOf(sent.name) !== 'purchase') return amountOf(properties['revenue']);
   return commerceOf({ properties, defaultCurrency: undefined }).value;

@@ -37,7 +37,7 @@ const endpoint = (path: string, bytesMax: number): PlatformEndpoint => ({
 });
 
 /**
- * HTTP V2 API and Batch Event Upload: each takes all or none, and lists the events at fault by field.
+ * HTTP V2 API and Batch Event Upload: both accept all events or none, and list the invalid ones by field.
  * https://amplitude.com/docs/apis/analytics/http-v2, https://amplitude.com/docs/apis/analytics/batch-event-upload
  */
 export const amplitudePlatform = definePlatform({

@@ -43,8 +43,8 @@ const settings = {
  * AppLovin Axon, Conversion API: `POST /v1/event?pixel_id={event key}`, up to 100 events, accepted or refused as a
  * whole. https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api; for restricted
  * advertisers
- * https://support.axon.ai/en/growth/promoting-your-websites/api/conversion-api-for-restricted-lead-generation. It has
- * no custom events, so other events are skipped. The event id is `dedupe_id`, which deduplicates against the pixel.
+ * https://support.axon.ai/en/growth/promoting-your-websites/api/conversion-api-for-restricted-lead-generation. AppLovin
+ * has no custom events, so other events are skipped. The event id is `dedupe_id`, which deduplicates against the pixel.
  */
 export const appLovin = defineDestination({
   id: 'AppLovin',
@@ -66,7 +66,7 @@ export const appLovin = defineDestination({
 
 function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const url = `${given.baseUrl}/v1/event?pixel_id=${encodeURIComponent(given.eventKey.trim())}`;
-  // The key without the prefix Bearer.
+  // AppLovin expects the key without the prefix Bearer.
   const headers = { authorization: given.apiKey };
   const { restricted, eventSource } = given;
   return {

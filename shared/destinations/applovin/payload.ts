@@ -15,7 +15,7 @@ const standardName = platformEventNames('AppLovin');
 
 const restrictedNames: ReadonlySet<string> = new Set(['page_view', 'generate_lead']);
 
-/** AppLovin's name for an event; undefined if it has none or may not receive the event. */
+/** AppLovin's name for an event; undefined if there is none, or if a restricted advertiser must not send the event. */
 export function axonName(event: NamedEvent, restricted: boolean): string | undefined {
   const known = standardName(event);
   return known === undefined || !restricted || restrictedNames.has(known) ? known : undefined;
@@ -26,7 +26,7 @@ type Variant = { readonly restricted: boolean; readonly eventSource: string };
 /**
  * An event of the Conversion API; its fields:
  * https://support.axon.ai/en/growth/promoting-your-websites/axon-pixel-integration/events-and-objects. Throws
- * UnfitEventError where a missing field would make AppLovin drop the whole request.
+ * UnfitEventError if a field is missing whose absence would make AppLovin refuse the whole request.
  */
 export function axonEvent(event: SentEvent, { restricted, eventSource }: Variant): JsonObject {
   const name = axonName(event, restricted);
@@ -43,7 +43,7 @@ export function axonEvent(event: SentEvent, { restricted, eventSource }: Variant
   };
 }
 
-/** Events that require products. */
+/** Names of events that require products. */
 const aboutGoods: ReadonlySet<string> = new Set([
   'view_item',
   'view_cart',
@@ -52,7 +52,7 @@ const aboutGoods: ReadonlySet<string> = new Set([
   'begin_checkout',
   'purchase',
 ]);
-/** Events that require an amount and its currency. */
+/** Names of events that require an amount and its currency. */
 const aboutMoney: ReadonlySet<string> = new Set(['begin_checkout', 'purchase', 'generate_lead']);
 
 function dataOf(event: SentEvent, name: string): JsonObject | null {
@@ -88,7 +88,8 @@ function dataOf(event: SentEvent, name: string): JsonObject | null {
 }
 
 /**
- * Page address, browser and at least one id; e-mail address and phone number as SHA-256, the number without its plus.
+ * IP address and User-Agent (both required), the app or web, and the ids; e-mail address and phone number as SHA-256,
+ * the phone number without its plus. Throws UnfitEventError without IP address or User-Agent.
  */
 function userData(event: SentEvent, eventSource: string): JsonObject {
   const person = knownPerson(event);

@@ -27,7 +27,7 @@ const row = Type.Object({
 });
 
 /**
- * Axon Conversion API: one bad event has the batch dropped. The key stands in Authorization as it is.
+ * Axon Conversion API: AppLovin refuses a whole batch because of one invalid event. Authorization is the bare key.
  * https://support.axon.ai/en/growth/promoting-your-websites/api/axon-conversion-api
  */
 export const appLovinPlatform = definePlatform({

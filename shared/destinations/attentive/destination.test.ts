@@ -49,7 +49,7 @@ test('Attentive: other events are custom, without characters that names and keys
     externalEventId: eventUuid('order-event-1'),
     occurredAt,
   });
-  // A purchase without goods is none of Attentive's own.
+  // Attentive's purchase event requires products, so a purchase without them is a custom event.
   expect(requestOf(attentive, [sampleShopper({ properties: { value: 5 } })]).url).toMatch(/\/events\/custom$/);
 });
 

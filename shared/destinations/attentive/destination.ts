@@ -27,7 +27,7 @@ import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { namedTraits, traitNames } from '../sdk/trait-names.ts';
 import { eraseAtAttentive } from './erase.ts';
 
-/** Names at Segment and RudderStack. */
+/** Attentive's names at Segment and RudderStack. */
 const names = ['Attentive', 'Attentive Mobile', 'ATTENTIVE_TAG'] as const;
 const hoursMax = 12;
 const hourMs = 3_600_000;
@@ -56,10 +56,10 @@ const settings = {
 
 /**
  * Attentive: product views, additions to the cart and purchases use `POST /v1/events/ecommerce/…`, other events `POST
- * /v1/events/custom`, an $identify `POST /v1/attributes/custom`; one event a request.
- * https://docs.attentivemobile.com/openapi/reference/tag/Custom-Events/. A visitor is identified by e-mail address or
- * phone number, else by the customer's id. Events older than 12 hours start no journey and are refused. Only custom
- * events carry an id for deduplication.
+ * /v1/events/custom`, an $identify `POST /v1/attributes/custom`; one event per request.
+ * https://docs.attentivemobile.com/openapi/reference/tag/Custom-Events/. A visitor is identified by e-mail address,
+ * phone number and the customer's id, at least one of which is required. Events older than 12 hours would start no
+ * journey, and are refused. Only custom events carry an id for deduplication.
  */
 export const attentive = defineDestination({
   id: 'Attentive',
@@ -68,7 +68,7 @@ export const attentive = defineDestination({
   facts: {
     sends: 'Every event; $identify sets attributes',
     limits: { events: 1, ageDays: 0.5 },
-    // Only custom events have an id, `externalEventId`.
+    // Only custom events have an id for deduplication, `externalEventId`.
     deduplicatesBy: undefined,
     errors: 'status',
     sources: [
@@ -103,7 +103,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** An opt-in or opt-out request, https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/. */
+/** An event's opt-in or opt-out call, if any: https://docs.attentivemobile.com/openapi/reference/tag/Subscribers/. */
 function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): readonly Call[] {
   const subscription = isIdentify(event) ? undefined : subscriptionOf(event, given);
   if (subscription === undefined) return [];
@@ -146,7 +146,7 @@ function tracked(event: OutboundEvent, given: SettingsOf<typeof settings>, nowMs
   const commerce = commerceOf({ ...sent, properties });
   const path = commercePath(sent);
   const items = commerce.items.flatMap((item, index) => product(item, commerce.currency, variantOf(properties, index)));
-  // Attentive's shop events need products with id and price; an event without them is sent as a custom event.
+  // Attentive's shop events need a product with id and price; without one the event is sent as a custom event.
   if (path !== undefined && items.length > 0) {
     const orderId = path === 'purchase' ? commerce.orderId : undefined;
     return { path: `/events/ecommerce/${path}`, body: { items, occurredAt, ...present({ orderId }) } };
@@ -176,7 +176,7 @@ function currencyIn({ currency }: JsonObject): string | undefined {
   return code !== undefined && /^[A-Z]{3}$/.test(code) ? code : undefined;
 }
 
-/** The variant id of a product in the event. */
+/** The variant id of the event's product at `index`; without a product list, that of the event itself. */
 function variantOf(properties: JsonObject, index: number): string | undefined {
   const goods: unknown = properties['products'] ?? properties['items'];
   const one: unknown = Array.isArray(goods) ? goods[index] : properties;

@@ -5,7 +5,10 @@ import { textOf } from '../sdk/event.ts';
 
 type Given = { readonly baseUrl: string; readonly apiKey: string };
 
-/** Attentive: `POST /v1/privacy/delete-request`, done within 30 days. https://docs.attentive.com/openapi/reference/tag/Privacy/ */
+/**
+ * Attentive: `POST /v1/privacy/delete-request`, which Attentive fulfils within 30 days.
+ * https://docs.attentive.com/openapi/reference/tag/Privacy/
+ */
 export function eraseAtAttentive({ baseUrl, apiKey }: Given): PreparedErasure {
   const url = `${baseUrl}/v1/privacy/delete-request`;
   const headers = { authorization: `Bearer ${apiKey}` };

@@ -15,7 +15,7 @@ const user = Type.Object(
   { minProperties: 1, additionalProperties: false },
 );
 
-/** The person of a subscription. */
+/** The person to subscribe or unsubscribe. */
 const contact = Type.Object(
   { phone: user.properties.phone, email: user.properties.email },
   { minProperties: 1, additionalProperties: false },
@@ -33,7 +33,10 @@ const items = Type.Array(
 
 const properties = Type.Record(Type.String({ pattern: '^[^"{}\\[\\]\\\\|]*$' }), Type.Unknown());
 
-/** Events and attributes of Attentive, one a request. https://docs.attentivemobile.com/openapi/reference/tag/Custom-Events/ */
+/**
+ * Events, attributes and subscriptions of Attentive, one per request.
+ * https://docs.attentivemobile.com/openapi/reference/tag/Custom-Events/
+ */
 export const attentivePlatform = definePlatform({
   endpoints: [
     ...['product-view', 'add-to-cart', 'purchase'].map((path) =>

@@ -11,9 +11,9 @@ import { withinBytes } from '../sdk/http.ts';
 import { matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
-// Kinesis accepts 500 records a request. With 200, a response that lists only failures stays within the response limit.
+// Kinesis accepts 500 records per request; with 200, a response in which all fail stays within the response limit.
 const batchEventsMax = 200;
-// 5 MiB of records before base64.
+// Kinesis accepts 5 MiB of records, counted before base64, which lengthens them by a third.
 const bodyBytesMax = (5 * 1_024 * 1_024 * 4) / 3;
 const partitionKeyCharactersMax = 256;
 
@@ -37,7 +37,8 @@ const settings = {
 };
 
 /**
- * Amazon Kinesis Data Streams: every event with its visitor is one JSON record; a visitor's records go to one shard.
+ * Amazon Kinesis Data Streams: every event with its visitor is one JSON record; records with the same partition key (by
+ * default the visitor id) go to one shard.
  * https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html
  */
 export const awsKinesis = defineDestination({
@@ -103,7 +104,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return records.map(outcomeOf);
 }
 
-// Some records may be stored already: retrying all of them loses none.
+// Some records may be stored already; retrying all may repeat these, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each record' };
 
 function outcomeOf(record: unknown): Outcome {

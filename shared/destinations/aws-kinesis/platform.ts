@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
 import { anyRows, someText } from '../sdk/platform-schemas.ts';
 
-// Only AWS can verify the signature: this checks that the required headers are signed.
+// Only AWS can verify the signature, so the pattern checks only that the required headers are signed.
 const signed =
   /^AWS4-HMAC-SHA256 Credential=[\w/-]+\/kinesis\/aws4_request, SignedHeaders=(?=[^,]*host)(?=[^,]*x-amz-target)[\w;-]+, Signature=[0-9a-f]{64}$/;
 
@@ -14,7 +14,10 @@ const record = Type.Object({
 const failure = (code: string, message: string) => ({ status: 400, body: { __type: code, message } });
 const stored = (index: number) => ({ SequenceNumber: String(index + 1), ShardId: 'shardId-000000000000' });
 
-/** PutRecords: the response has a result for each record. https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html */
+/**
+ * PutRecords: the response has a result for each record.
+ * https://docs.aws.amazon.com/kinesis/latest/APIReference/API_PutRecords.html
+ */
 export const kinesisPlatform = definePlatform({
   endpoints: [
     {

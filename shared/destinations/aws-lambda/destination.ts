@@ -7,7 +7,7 @@ import { jsonArrayOf } from '../sdk/json.ts';
 import { batchSize, choice, matching, optionalText, requiredText } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
-// Maximum size of an asynchronous and of a synchronous invocation.
+// Maximum size of an asynchronous (Event) and of a synchronous invocation.
 const bodyBytesMax = { Event: 1_048_576, RequestResponse: 6_291_456 } as const;
 const batchEventsMax = 1_000;
 
@@ -44,9 +44,9 @@ const settings = {
 };
 
 /**
- * AWS Lambda: invokes a function with the canonical event and its visitor as JSON, or with an array of them where
+ * AWS Lambda: invokes a function with the canonical event and its visitor as JSON, or with an array of these if
  * `batchSize` is above 1. https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html. A synchronous invocation
- * that fails in the function is retried.
+ * is retried if the function fails.
  */
 export const awsLambda = defineDestination({
   id: 'AWSLambda',
@@ -91,7 +91,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   return awsFailure(answer, errorCode(answer), events);
 }
 
-/** `ResourceNotFoundException:http://…` in a header, else `__type` in the body. */
+/** The error code, from a header (`ResourceNotFoundException:http://…`), else from `__type` in the body. */
 function errorCode(answer: OutboundAnswer): string | undefined {
   const header = answer.headers['x-amzn-errortype'];
   if (header !== undefined) return header.split(':')[0];

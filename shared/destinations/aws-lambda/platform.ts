@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { definePlatform, inHeader } from '../sdk/platform.ts';
 import { someText } from '../sdk/platform-schemas.ts';
 
-// Only AWS can verify the signature: this checks that the required headers are signed.
+// Only AWS can verify the signature, so the pattern checks only that the required headers are signed.
 const signed =
   /^AWS4-HMAC-SHA256 Credential=[\w/-]+\/lambda\/aws4_request, SignedHeaders=(?=[^,]*host)(?=[^,]*x-amz-date)[\w;-]+, Signature=[0-9a-f]{64}$/;
 

@@ -20,8 +20,8 @@ const settings = {
 };
 
 /**
- * Amazon SNS: every event with its visitor is one JSON message, with its name in the attribute `event` for filters. A
- * FIFO topic keeps the order of each visitor and deduplicates by the event id.
+ * Amazon SNS: every event with its visitor is one JSON message, whose attribute `event` has the event name for filters.
+ * A FIFO topic keeps the order of each visitor and deduplicates by the event id.
  * https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html
  */
 export const awsSns = defineDestination({
@@ -83,12 +83,12 @@ function addEntry(form: URLSearchParams, event: OutboundEvent, index: number, is
   add('MessageDeduplicationId', fifoId(head.id));
 }
 
-/** Ids on FIFO topics: 1 to 128 letters, digits and punctuation. */
+/** An id for a FIFO topic, which accepts 1 to 128 letters, digits and punctuation; any other id is hashed. */
 function fifoId(id: string): string {
   return /^[\x21-\x7e]{1,128}$/.test(id) ? id : hash('sha256', id, 'hex');
 }
 
-/** Characters allowed in a message attribute: those of XML 1.0. */
+/** The text without characters that XML 1.0, and so a message attribute, does not allow. */
 function attributeText(text: string): string {
   return text.toWellFormed().replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
@@ -109,11 +109,11 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   });
 }
 
-// Some messages may be published already: retrying all of them loses none.
+// Some messages may be published already; retrying all may repeat these, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each message' };
 
-// The response is XML that contains only our own ids, codes and messages with escaped markup. No text can be mistaken
-// for one of these elements, so it can be read without a parser.
+// The response is XML that contains only our own ids, and codes and messages with escaped markup. No text in it can be
+// mistaken for an element, so regular expressions can read it.
 function members(xml: string, list: string): readonly string[] {
   const all = new RegExp(`<${list}>([\\s\\S]*?)</${list}>`).exec(xml)?.[1] ?? '';
   return [...all.matchAll(/<member>([\s\S]*?)<\/member>/g)].map(([, member = '']) => member);

@@ -4,7 +4,7 @@ import { definePlatform, inHeader } from '../sdk/platform.ts';
 import type { RowVerdict, ScriptedAnswer } from '../sdk/platform.ts';
 import { anyRows, someText } from '../sdk/platform-schemas.ts';
 
-// Only AWS can verify the signature: this checks that the required headers are signed.
+// Only AWS can verify the signature, so the pattern checks only that the required headers are signed.
 const signed =
   /^AWS4-HMAC-SHA256 Credential=[\w/-]+\/sns\/aws4_request, SignedHeaders=(?=[^,]*host)(?=[^,]*x-amz-date)[\w;-]+, Signature=[0-9a-f]{64}$/;
 
@@ -33,7 +33,10 @@ const entry = Type.Object(
   { additionalProperties: false },
 );
 
-/** PublishBatch: the response has a result for each message. https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html */
+/**
+ * PublishBatch: the response has a result for each message.
+ * https://docs.aws.amazon.com/sns/latest/api/API_PublishBatch.html
+ */
 export const snsPlatform = definePlatform({
   endpoints: [
     {
@@ -65,7 +68,7 @@ export const snsPlatform = definePlatform({
 });
 
 /**
- * Parses a form of AWS's query protocol into an object: a name is a path with dots, and members of a list are numbered
+ * Parses a form of AWS's query protocol into an object: a name is a path with dots, and list members are numbered
  * from 1. https://docs.aws.amazon.com/sns/latest/dg/sns-making-api-requests.html
  */
 function readQuery(body: string): unknown {
@@ -76,7 +79,7 @@ function readQuery(body: string): unknown {
     let place = root;
     for (const part of path) {
       const next = (place[part] ??= {});
-      // A truncated form may have a value where another name needs an object.
+      // A truncated form may have a text at a place where another name needs an object.
       if (typeof next === 'string') return undefined;
       place = next;
     }

@@ -10,7 +10,7 @@ import { requiredText, SettingError } from '../sdk/settings.ts';
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 10;
-/** Total size of bodies and attributes of all messages of a request. */
+/** Maximum total size of the bodies and attributes of a request's messages. */
 const messageBytesMax = 1_048_576;
 const queueUrl = /^https:\/\/[\w.-]+\/\d{12}\/[\w-]{1,80}(\.fifo)?$/;
 const regionOfQueue = /^https:\/\/sqs\.([a-z0-9-]+)\./;
@@ -26,8 +26,8 @@ const settings = {
 };
 
 /**
- * Amazon SQS: every event with its visitor is one JSON message, with its name in the attribute `event`. A FIFO queue
- * keeps the order of each visitor and deduplicates by event id for five minutes.
+ * Amazon SQS: every event with its visitor is one JSON message, whose attribute `event` has the event name. A FIFO
+ * queue keeps the order of each visitor and deduplicates by event id for five minutes.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
  */
 export const awsSqs = defineDestination({
@@ -92,7 +92,7 @@ function entryOf(event: OutboundEvent, index: number, isFifo: boolean): Entry {
   const name = outboundName(event).toWellFormed().replace(outsideXml, '');
   return {
     Id: idOf(index),
-    // In JSON only these two characters outside XML 1.0 can appear: all others are escaped.
+    // SQS accepts only characters of XML 1.0. JSON escapes all others but these two.
     MessageBody: eventJson(event).replace(/[\ufffe\uffff]/g, (char) => (char === '\ufffe' ? '\\ufffe' : '\\uffff')),
     ...(name === '' ? {} : { MessageAttributes: { event: { DataType: 'String', StringValue: name } } }),
     ...(isFifo ? { MessageGroupId: fifoId(visitorId), MessageDeduplicationId: fifoId(id) } : {}),
@@ -108,7 +108,7 @@ function bytesOf({ MessageBody, MessageAttributes }: Entry): number {
   return Buffer.byteLength(MessageBody) + ofAttribute + Buffer.byteLength(StringValue);
 }
 
-/** Ids on FIFO queues: 1 to 128 letters, digits and punctuation. */
+/** An id for a FIFO queue, which accepts 1 to 128 letters, digits and punctuation; any other id is hashed. */
 function fifoId(id: string): string {
   return /^[\x21-\x7e]{1,128}$/.test(id) ? id : hash('sha256', id, 'hex');
 }
@@ -129,14 +129,14 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   });
 }
 
-// Some messages may be in the queue already: retrying all of them loses none.
+// Some messages may be in the queue already; retrying all may repeat these, but loses none.
 const unreadable: Outcome = { kind: 'retry', reason: 'the response has no result for each message' };
 
 function byId(list: unknown): ReadonlyMap<unknown, JsonObject> {
   return new Map(Array.isArray(list) ? list.filter(isJsonObject).map((entry) => [entry['Id'], entry] as const) : []);
 }
 
-/** A failure that is not the sender's fault is retried, whatever its code. */
+/** The outcome of a failed message. A failure that is not the sender's fault is retried, whatever its code. */
 function failureOf({ Code: code, SenderFault: isOurs }: JsonObject): Outcome {
   const outcome = awsOutcome(typeof code === 'string' ? code : '');
   return outcome.kind === 'reject' && isOurs === false ? { kind: 'retry', reason: outcome.reason } : outcome;

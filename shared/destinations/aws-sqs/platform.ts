@@ -4,7 +4,7 @@ import { definePlatform, inHeader } from '../sdk/platform.ts';
 import type { RowVerdict } from '../sdk/platform.ts';
 import { anyRows } from '../sdk/platform-schemas.ts';
 
-// Only AWS can verify the signature: this checks that the required headers are signed.
+// Only AWS can verify the signature, so the pattern checks only that the required headers are signed.
 const signed =
   /^AWS4-HMAC-SHA256 Credential=[\w/-]+\/sqs\/aws4_request, SignedHeaders=(?=[^,]*host)(?=[^,]*x-amz-target)[\w;-]+, Signature=[0-9a-f]{64}$/;
 
@@ -34,7 +34,10 @@ const failure = (status: number, code: string, message: string) => ({
   body: { __type: `com.amazonaws.sqs#${code}`, message },
 });
 
-/** SendMessageBatch: the response has a result for each message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html */
+/**
+ * SendMessageBatch: the response has a result for each message.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html
+ */
 export const sqsPlatform = definePlatform({
   endpoints: [
     {

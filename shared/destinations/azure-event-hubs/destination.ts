@@ -18,7 +18,7 @@ import {
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 500;
-/** 1 MB a request; the Basic tier accepts 256 KB and responds 413 to larger ones. */
+/** Event Hubs accepts 1 MB per request; its Basic tier accepts 256 KB, and responds 413 to larger requests. */
 const bodyBytesMax = 1_000_000;
 const partitionKeyCharactersMax = 128;
 const tokenPeriodMs = 30 * 60_000;
@@ -78,9 +78,9 @@ const settings = {
 };
 
 /**
- * Azure Event Hubs: every event with its visitor is one JSON message, with its name and id as message properties.
- * Events of one request share a partition key, so each visitor's events travel together. Event Hubs does not
- * deduplicate. https://learn.microsoft.com/en-us/rest/api/eventhub/send-batch-events
+ * Azure Event Hubs: every event with its visitor is one JSON message, with event name and id as message properties.
+ * The events of a request share a partition key; if that is the visitor, each request holds events of one visitor.
+ * Event Hubs does not deduplicate. https://learn.microsoft.com/en-us/rest/api/eventhub/send-batch-events
  */
 export const azureEventHubs = defineDestination({
   id: 'AzureEventHubs',
@@ -138,7 +138,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Access = (nowMs: number) => { readonly authorization?: string; readonly oauth?: OAuthNeed };
 
-/** Authentication by a shared access key or by an application's token. */
+/** Access by a shared access key, else by an application's token. Throws SettingError if settings are missing. */
 function accessOf(given: SettingsOf<typeof settings>, resource: string): Access {
   const { sharedAccessKeyName: keyName, sharedAccessKey: key, tenantId, clientId, clientSecret } = given;
   if (keyName !== undefined || key !== undefined) {
@@ -164,7 +164,7 @@ function accessOf(given: SettingsOf<typeof settings>, resource: string): Access 
 type SharedAccess = { readonly resource: string; readonly keyName: string; readonly key: string };
 
 /**
- * A token that is reused for half an hour and stays valid for at least another half hour.
+ * A token that is the same for half an hour, and then remains valid for at least another half hour.
  * https://learn.microsoft.com/rest/api/eventhub/generate-sas-token
  */
 export function sharedAccessSignature({ resource, keyName, key }: SharedAccess, nowMs: number): string {

@@ -23,7 +23,7 @@ const failure = (status: number, detail: string, headers: Readonly<Record<string
   body: `<Error><Code>${status}</Code><Detail>${detail}</Detail></Error>`,
 });
 
-/** A batch is stored whole or not at all. https://learn.microsoft.com/en-us/rest/api/eventhub/send-batch-events */
+/** Event Hubs stores a whole batch or none. https://learn.microsoft.com/en-us/rest/api/eventhub/send-batch-events */
 export const eventHubsPlatform = definePlatform({
   endpoints: [
     {

@@ -12,7 +12,7 @@ const settings = {
 };
 
 /**
- * Basis DSP, postback conversion tracking: a GET to a conversion's postback URL, with the postback id from the click.
+ * Basis DSP, postback conversion tracking: a GET to a conversion's postback URL, with the postback id of the click.
  * https://basis-production-helpdocs.s3.amazonaws.com/master_buyer/DSP/Pixels/Conversion_Pixels/Postback_Conversion_Tracking.htm.
  * The landing page receives the id in the parameter `postback_id` or `postbackid`.
  */

@@ -14,7 +14,7 @@ const settings = {
 /**
  * Beeswax (FreeWheel), conversions without a pixel: a GET to an event's generic postback URL, with the id of the
  * auction to attribute. https://hub.freewheel.tv/display/BW/Postback+Handling+for+Conversions. The creative's click
- * URL passes the id with the macro {{AUCTION_ID}}, in the parameter `auction_id` or `bw_auction_id`.
+ * URL carries the id in the parameter `auction_id` or `bw_auction_id`, filled by the macro {{AUCTION_ID}}.
  */
 export const beeswaxPostback = defineClickPostback({
   id: 'BeeswaxPostback',

@@ -1,4 +1,4 @@
 import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 
-/** The generic postback URL of an event in Beeswax. Any path is accepted: nothing more of it is known. */
+/** The generic postback URL of an event in Beeswax. Any path is accepted because its form is not published. */
 export const beeswaxPostbackPlatform = definePixelPlatform({ path: '**' });

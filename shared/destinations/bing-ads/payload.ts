@@ -14,8 +14,8 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
  * An event of the UET Conversions API,
- * https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration. Throws UnfitEventError where
- * the event has no identifier for Microsoft.
+ * https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration. Throws UnfitEventError if the
+ * event has no identifier that Microsoft could match.
  */
 export function uetEvent(event: SentEvent, consent: string): JsonObject {
   const name = standardName(event) ?? event.name;
@@ -54,7 +54,7 @@ function userData(event: SentEvent): JsonObject {
     em: hashDatum(person.email, microsoftEmail),
     ph: hashDatum(person.phone, e164Of(person)),
     msclkid: browserId(event, ['msclkid', '_uetmsclkid']),
-    // Hashed, because Microsoft must never receive an id of another platform.
+    // The id is hashed because Microsoft must never receive an id of another platform.
     externalId: hashDatum(person.externalId, (text) => text.trim()),
     idfa: platform === 'ios' ? advertisingId : undefined,
     gaid: platform === 'android' ? advertisingId : undefined,
@@ -70,7 +70,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** The address in lower case, without dots before the @ and without the suffix from a plus to the @. */
+/** The normalised address; before the @, dots and anything from a plus on are removed. Undefined if nothing is left. */
 function microsoftEmail(text: string): string | undefined {
   const email = normaliseEmail(text);
   if (email === undefined) return undefined;
@@ -102,7 +102,7 @@ function customData(event: SentEvent): JsonObject | undefined {
   });
 }
 
-/** Booking fields, under the names of Segment's action or of the UET tag's variables. */
+/** Booking fields, from properties named as in Segment's action (`hotel_…`) or as in the UET tag (`hct_…`). */
 function hotelData(properties: JsonObject): JsonObject | undefined {
   const given = (name: string, ofTag: string): unknown => properties[`hotel_${name}`] ?? properties[`hct_${ofTag}`];
   return present({

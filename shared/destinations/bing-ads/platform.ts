@@ -92,7 +92,10 @@ const detail = ({ field, message, row: index }: PlatformProblem) => ({
   isWarning: false,
 });
 
-/** UET Conversions API: with `continueOnValidationError`, it accepts the valid rows and refuses the others. https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration */
+/**
+ * UET Conversions API: with `continueOnValidationError`, Microsoft accepts the valid rows and refuses the others.
+ * https://learn.microsoft.com/en-us/advertising/guides/uet-conversion-api-integration
+ */
 export const bingAdsPlatform = definePlatform({
   endpoints: [
     {

@@ -25,7 +25,7 @@ import { defaultCurrency } from '../sdk/reading-settings.ts';
 import { eraseAtBraze } from './erase.ts';
 
 const batch = { max: 75, fallback: 75 };
-/** Maximum users in one call of `/users/identify`. */
+/** Maximum number of users per request to `/users/identify`. */
 const identifiedMax = 50;
 
 const settings = {
@@ -98,10 +98,10 @@ function appId(system: string): Setting<string | undefined> {
 
 /**
  * Braze: `POST /users/track` with `events`, `purchases`, and `attributes` for $identify, at most 75 in total
- * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). A user without an external id and e-mail
- * address is identified by a user alias. An $identify with an external id first merges that alias with `POST
- * /users/identify` (https://www.braze.com/docs/api/endpoints/user_data/post_user_identify). Braze has no event id, so
- * it counts a repeated event twice.
+ * (https://www.braze.com/docs/api/endpoints/user_data/post_user_track). A user with neither an external id nor an
+ * e-mail address is identified by a user alias. An $identify with an external id first merges that alias into the user
+ * with `POST /users/identify` (https://www.braze.com/docs/api/endpoints/user_data/post_user_identify). Braze has no
+ * event id, so a repeated event counts twice.
  */
 export const braze = defineDestination({
   id: 'Braze',
@@ -181,7 +181,7 @@ function checkGroups({ subscriptionGroups, subscribeEvents, unsubscribeEvents }:
   }
 }
 
-/** A successful response may list refused rows, by their index in their list. */
+/** Outcomes by event: a successful response may list refused rows, each by its list and its index in that list. */
 function readRows(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],

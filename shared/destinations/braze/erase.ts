@@ -7,9 +7,9 @@ const idsMax = 50;
 type Given = { readonly baseUrl: string; readonly apiKey: string; readonly aliasLabel: string };
 
 /**
- * Braze: `POST /users/delete`, up to 50 identifiers of one type a request; the key needs the permission users.delete.
- * https://www.braze.com/docs/api/endpoints/user_data/post_user_delete. Only users without an external id are
- * identified by e-mail address, as in deliveries.
+ * Braze: `POST /users/delete`, up to 50 identifiers of one type per request; the key needs the permission users.delete.
+ * https://www.braze.com/docs/api/endpoints/user_data/post_user_delete. External ids, e-mail addresses and the aliases
+ * of the visitor ids are all deleted, because deliveries identify users by any of them.
  */
 export function eraseAtBraze({ baseUrl, apiKey, aliasLabel }: Given): PreparedErasure {
   const headers = { authorization: `Bearer ${apiKey}` };

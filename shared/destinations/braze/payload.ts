@@ -16,7 +16,7 @@ import { subscriptionOf } from '../sdk/subscriptions.ts';
 export const standardAliasLabel = 'sluice_visitor_id';
 const nameCharactersMax = 255;
 
-/** Settings that control how events and users are written. */
+/** Settings that determine the form of events and users. */
 export type BrazeWording = {
   readonly aliasLabel: string;
   readonly orders: 'recommended' | 'purchases' | 'events';
@@ -29,10 +29,10 @@ export type BrazeWording = {
   readonly defaultCurrency: string;
 };
 
-/** The lists of a request. */
+/** The lists that a request to `/users/track` may contain. */
 export const listNames = ['attributes', 'events', 'purchases'] as const;
 
-/** The entries that one event adds to each list. */
+/** The entries that one event adds to the request's lists, by list. */
 export function brazeRows(
   event: OutboundEvent,
   wording: BrazeWording,
@@ -49,8 +49,8 @@ export function brazeRows(
 }
 
 /**
- * An alias and the external id to merge it into: of an $identify the visitor's own, of an alias call its two ids.
- * Undefined if either is missing.
+ * An alias and the external id to merge it into: for an $identify the visitor's own ids, for an alias call its two ids.
+ * Undefined if either is missing, and for other events.
  */
 export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject | undefined {
   const tied = (external: string | undefined, alias: string | undefined): JsonObject | undefined =>
@@ -66,7 +66,7 @@ export function tiedUser(event: OutboundEvent, { aliasLabel }: BrazeWording): Js
   return tied(externalId, visitorId === externalId ? undefined : visitorId);
 }
 
-/** The subscription groups that an event subscribes to or unsubscribes from. */
+/** The new state of the subscription groups, if the event subscribes or unsubscribes. */
 function groupStates(event: OutboundEvent, wording: BrazeWording): readonly JsonObject[] | undefined {
   const subscription = subscriptionOf(event, { ...wording, channels: 'both' });
   if (subscription === undefined) return undefined;
@@ -74,7 +74,7 @@ function groupStates(event: OutboundEvent, wording: BrazeWording): readonly Json
   return wording.subscriptionGroups.map((id) => ({ subscription_group_id: id, subscription_state: state }));
 }
 
-/** The push token of an app on this device. */
+/** The push token that the event registers for the destination's app on the device's operating system, if any. */
 function pushTokens(sent: SentEvent, { iosAppId, androidAppId }: BrazeWording): JsonObject | undefined {
   const device = pushDevice(sent);
   const appId = device?.platform === 'ios' ? iosAppId : androidAppId;
@@ -84,7 +84,7 @@ function pushTokens(sent: SentEvent, { iosAppId, androidAppId }: BrazeWording): 
 
 /**
  * A purchase for each product of an order, https://www.braze.com/docs/api/objects_filters/purchase_object. Undefined
- * where the event is not an order, or a product has no id or price.
+ * if the event is not an order, or a product has no id or price.
  */
 function purchasesOf(event: OutboundEvent, sent: SentEvent, wording: BrazeWording): readonly JsonObject[] | undefined {
   if (recommendedName(sent) !== 'ecommerce.order_placed') return undefined;
@@ -104,7 +104,7 @@ function purchasesOf(event: OutboundEvent, sent: SentEvent, wording: BrazeWordin
 
 const piecesMax = 100;
 
-/** Braze accepts at most 100 pieces in one purchase. */
+/** A quantity split into portions, because Braze accepts at most 100 pieces in one purchase. */
 function portionsOf(quantity: number): readonly number[] {
   const whole = Array.from({ length: Math.min(Math.floor(quantity / piecesMax), piecesMax) }, () => piecesMax);
   const rest = quantity % piecesMax;
@@ -113,14 +113,14 @@ function portionsOf(quantity: number): readonly number[] {
 
 const ofProducts: ReadonlySet<string> = new Set(['products', 'items', 'contents', 'currency']);
 
-/** Braze's names, https://www.braze.com/docs/api/objects_filters/user_attributes_object. */
+/** Braze's names of attributes, by trait: https://www.braze.com/docs/api/objects_filters/user_attributes_object. */
 const attributeNames: ReadonlyMap<string, string> = new Map([
   ['phone_number', 'phone'],
   ['city', 'home_city'],
   ['date_of_birth', 'dob'],
 ]);
 
-/** Properties that would identify another user or change the request. */
+/** Members of a Braze user object that would identify another user or change the request; traits must not set them. */
 const notAttributes: ReadonlySet<string> = new Set([
   'external_id',
   'braze_id',
@@ -147,7 +147,7 @@ const genders: ReadonlyMap<string, string> = new Map([
 
 /**
  * An event object, https://www.braze.com/docs/api/objects_filters/event_object. A standard event becomes one of
- * Braze's recommended events if it has all fields that Braze requires: those count as orders and revenue.
+ * Braze's recommended events, which count as orders and revenue, if it has all fields that Braze requires.
  */
 function brazeEvent(event: OutboundEvent, sent: SentEvent, wording: BrazeWording): JsonObject {
   const common = { ...userOf(event, wording), time: new Date(sent.timeMs).toISOString() };
@@ -168,7 +168,7 @@ function brazeProperties(given: JsonObject): JsonObject {
 
 const recommendedName = platformEventNames('Braze');
 
-/** The id that each recommended event of Braze requires beside products and amounts. */
+/** The id that a recommended event of Braze requires besides products and amounts, by event. */
 const demanded: Readonly<Record<string, string>> = {
   'ecommerce.cart_updated': 'cart_id',
   'ecommerce.checkout_started': 'checkout_id',
@@ -176,7 +176,7 @@ const demanded: Readonly<Record<string, string>> = {
   'ecommerce.order_refunded': 'order_id',
   'ecommerce.order_cancelled': 'order_id',
 };
-/** Optional fields, sent with their original names. All other properties go into `metadata`. */
+/** Optional fields of orders, sent under their original names; properties without a field go into `metadata`. */
 const optional = ['cart_id', 'discounts', 'subtotal_value', 'tax', 'shipping'] as const;
 const ownPlaces: ReadonlySet<string> = new Set<string>([
   ...Object.values(demanded),
@@ -197,9 +197,9 @@ const ownPlaces: ReadonlySet<string> = new Set<string>([
 ]);
 
 /**
- * One of https://www.braze.com/docs/user_guide/data/activation/events/recommended_events. Undefined if the event
- * is not one, or lacks a field: Braze discards incomplete recommended events. A mapped event is sent as the mapping
- * made it.
+ * A recommended event: https://www.braze.com/docs/user_guide/data/activation/events/recommended_events. Undefined if
+ * there is none for the event, if a mapping renamed the event, or if a required field is missing, because Braze
+ * discards incomplete recommended events.
  */
 function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | undefined {
   const name = sent.isRenamed ? undefined : recommendedName(sent);
@@ -214,13 +214,13 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
     return { name, properties: { ...viewed, currency, source } };
   }
   const idName = demanded[name] ?? 'order_id';
-  // Segment's Checkout Started has an order id only.
+  // Segment's Checkout Started has no checkout id, only an order id.
   const id = (idName === 'order_id' ? undefined : textForm(properties[idName])) ?? orderId;
   if (name === 'ecommerce.cart_updated') {
     const cartId = textForm(properties['cart_id']) ?? contactIds(event).visitorId;
     const action = standardEventOf(sent.name) === 'removeFromCart' ? 'remove' : 'add';
     const metadata = present(brazeProperties(withoutMembers(properties, ofCarts)));
-    // Without a total, Braze computes it from added and removed products.
+    // Only an event with the whole cart has its total; else Braze computes it from the products added and removed.
     const total = Array.isArray(properties['products']) ? value : undefined;
     return {
       name,
@@ -249,7 +249,7 @@ function recommendedEvent(event: OutboundEvent, sent: SentEvent): JsonObject | u
   };
 }
 
-/** A product without variants is its own variant. */
+/** A product of a recommended event; undefined without id, name or price. Without a variant its id is the variant. */
 function brazeProduct({
   id,
   name,
@@ -273,7 +273,7 @@ function brazeProduct({
   };
 }
 
-/** Properties of a cart event that go into fields of their own and not into metadata. */
+/** Properties of a cart event that fill other fields, and are therefore left out of `metadata`. */
 const ofCarts: ReadonlySet<string> = new Set([...ownPlaces, ...ofOneItem]);
 
 /** Fields that a product has in a cart or an order, but not in a product view. */
@@ -299,7 +299,7 @@ function brazeAttributes(event: OutboundEvent, wording: BrazeWording): JsonObjec
   };
 }
 
-/** One identifier only: Braze refuses some combinations in one object. */
+/** The user of an object, by one identifier only, because Braze refuses some combinations. */
 function userOf(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject {
   const { externalId, email, visitorId } = contactIds(event);
   if (externalId !== undefined) return { external_id: externalId };
@@ -308,7 +308,7 @@ function userOf(event: OutboundEvent, { aliasLabel }: BrazeWording): JsonObject 
   return { user_alias: { alias_name: visitorId, alias_label: aliasLabel }, _update_existing_only: false };
 }
 
-/** Braze accepts names of up to 255 characters that do not start with a dollar sign. */
+/** A name in Braze's form: at most 255 characters, not starting with a dollar sign. */
 function brazeName(name: string): string {
   return name.replace(/^\$+/, '').slice(0, nameCharactersMax);
 }

@@ -15,7 +15,7 @@ const event = Type.Object({
   properties: Type.Optional(Type.Object({})),
 });
 
-/** https://www.braze.com/docs/api/objects_filters/purchase_object */
+/** A purchase: https://www.braze.com/docs/api/objects_filters/purchase_object */
 const purchase = Type.Object({
   ...ids,
   product_id: Type.String({ minLength: 1, maxLength: 255 }),
@@ -30,19 +30,19 @@ const pushTokens = Type.Array(Type.Object({ app_id: someText, token: someText, d
   minItems: 1,
 });
 
-/** https://www.braze.com/docs/api/objects_filters/user_attributes_object */
+/** A subscription group of a user: https://www.braze.com/docs/api/objects_filters/user_attributes_object */
 const groupState = Type.Object(
   { subscription_group_id: someText, subscription_state: Type.Enum(['subscribed', 'unsubscribed']) },
   { additionalProperties: false },
 );
 
-/** https://www.braze.com/docs/api/endpoints/user_data/post_user_identify */
+/** An alias to merge into a user: https://www.braze.com/docs/api/endpoints/user_data/post_user_identify */
 const identified = Type.Object({
   external_id: someText,
   user_alias: Type.Object({ alias_name: someText, alias_label: someText }),
 });
 
-/** What recommended events must have: https://www.braze.com/docs/user_guide/data/activation/events/recommended_events */
+/** Required fields by event: https://www.braze.com/docs/user_guide/data/activation/events/recommended_events */
 const demanded: Readonly<Record<string, readonly string[]>> = {
   'ecommerce.product_viewed': ['product_id', 'product_name', 'variant_id', 'price', 'currency', 'source'],
   'ecommerce.cart_updated': ['cart_id', 'products', 'currency', 'source'],
@@ -72,7 +72,10 @@ function unnamed(row: unknown) {
 
 const rowsOfList = Type.Array(Type.Unknown(), { maxItems: 75 });
 
-/** User data of Braze: a 201 lists refused rows in `errors`. https://www.braze.com/docs/api/endpoints/user_data/post_user_track */
+/**
+ * User data of Braze: a 201 lists refused rows in `errors`.
+ * https://www.braze.com/docs/api/endpoints/user_data/post_user_track
+ */
 export const brazePlatform = definePlatform({
   endpoints: [
     {

@@ -34,9 +34,9 @@ const settings = {
  * Convert Experiences, server conversions: `POST /v1/track/{account}/{project}` on the project's own host, without a
  * key, as Convert's SDK sends them: https://github.com/convertcom/javascript-sdk (packages/api/src/api-manager.ts),
  * https://github.com/convertcom/javascript-sdk/wiki/tracking-conversions. Convert adds the visitor's experiences
- * (`enrichData`), and identifies the visitor by the id that its script or SDK uses (`convert_visitor_id`; defaults to
- * the Sluice visitor id). A purchase carries amount, number of products and order. It has no field for the event
- * time, and deduplicates orders only.
+ * (`enrichData`), and identifies the visitor by the id that Convert's script or SDK uses (`convert_visitor_id`;
+ * defaults to the Sluice visitor id). A purchase carries amount, number of products and order id. There is no field
+ * for the event time, and Convert deduplicates orders only.
  */
 export const convertAbTestingEvent = defineDestination({
   id: 'ConvertABTestingEvent',
@@ -84,7 +84,7 @@ function visitorOf(event: SentEvent, fallback: string | undefined): JsonObject {
     { key: 'transactionId', value: orderId },
   ].filter((entry) => entry.value !== undefined);
   const conversion = { eventType: 'conversion', data: { goalId } };
-  // The SDK counts the conversion first, then its purchase as a second event.
+  // As the SDK does: first the conversion, then the purchase data in a second event.
   const events =
     goalData.length === 0 ? [conversion] : [conversion, { eventType: 'conversion', data: { goalId, goalData } }];
   return { visitorId: browserId(event, ['convert_visitor_id', '_conv_v']) ?? event.visitor.id, events };

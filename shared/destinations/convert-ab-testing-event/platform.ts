@@ -19,7 +19,10 @@ const conversion = Type.Object({
 
 const visitor = Type.Object({ visitorId: someText, events: Type.Array(conversion, { minItems: 1 }) });
 
-/** Conversions of Convert, which requires no credentials: the path has the account and project. https://github.com/convertcom/javascript-sdk */
+/**
+ * Conversions of Convert, which requires no credentials besides the account and project in the path.
+ * https://github.com/convertcom/javascript-sdk
+ */
 export const convertAbTestingEventPlatform = definePlatform({
   endpoints: [
     {

@@ -43,7 +43,7 @@ const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://track.customer.io' },
   { value: 'EU', label: 'European Union', url: 'https://track-eu.customer.io' },
 ];
-// Customer.io limits bytes only: 500 kB a request, 32 kB a row.
+// Customer.io limits only bytes, to 500 kB per request and 32 kB per row.
 const batch = { max: 500, fallback: 100 };
 const bodyBytesMax = 500_000;
 
@@ -87,8 +87,8 @@ const settings = {
 /**
  * Customer.io, Track API version 2: `POST /api/v2/batch`,
  * https://docs.customer.io/integrations/api/track/#tag/track_v2. Events carry a ULID derived from the event's id and
- * time, by which Customer.io deduplicates. A visitor without an id has an `anonymous_id`, which an $identify merges
- * into the person.
+ * time, by which Customer.io deduplicates. A visitor with neither an external id nor an e-mail address is identified
+ * by an `anonymous_id`, which an $identify merges into the person.
  */
 export const customerio = defineDestination({
   id: 'Customerio',
@@ -130,7 +130,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 type Given = SettingsOf<typeof settings>;
 
-/** Entries of the batch request for one event: its own, and one that adds the device of an identified person. */
+/** An event's entries in the batch request: the event itself and, for an identified person, the device it registers. */
 function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   const sent = sentEvent(event);
   const { id, name, timeMs } = sent;
@@ -163,7 +163,7 @@ function operations(event: OutboundEvent, given: Given): readonly JsonObject[] {
   return device === undefined ? [told] : [{ type: 'person', action: 'add_device', identifiers, device }, told];
 }
 
-/** The earlier id of an alias becomes the person's anonymous id, so the earlier events belong to the person. */
+/** An alias: the earlier id becomes an anonymous id of the person, who thereby gets the events under that id. */
 function aliasOf({ id, previous_id: previousId }: JsonObject): JsonObject {
   const [person, anonymous] = [textForm(id), textForm(previousId)];
   if (person === undefined || anonymous === undefined) throw new UnfitEventError('the alias does not have two ids');
@@ -171,7 +171,7 @@ function aliasOf({ id, previous_id: previousId }: JsonObject): JsonObject {
 }
 
 /**
- * A group is an object, https://docs.customer.io/journeys/objects/. It is related to the person where one is known.
+ * A group as an object, https://docs.customer.io/journeys/objects/, with a relationship to the person if known.
  */
 function objectOf(properties: JsonObject, person: JsonObject | undefined, objectTypeId: string): JsonObject {
   const group = groupIn(properties, 'group');
@@ -185,7 +185,7 @@ function objectOf(properties: JsonObject, person: JsonObject | undefined, object
   };
 }
 
-/** Views have their own types, which can trigger campaigns. */
+/** Customer.io's actions for page and screen views, by event name; views under these actions can trigger campaigns. */
 const views: ReadonlyMap<string, string> = new Map([
   [pageEvent, 'page'],
   [screenEvent, 'screen'],
@@ -204,7 +204,7 @@ function deviceIn(event: SentEvent): JsonObject | undefined {
   return { token: device.token, platform: device.platform, last_used: Math.floor(event.timeMs / 1_000) };
 }
 
-/** Customer.io has one reserved name and format: `created_at`, in seconds. */
+/** The traits as attributes; `created_at`, the only attribute that Customer.io reserves, is in seconds. */
 function attributesOf(event: OutboundEvent, given: Given): JsonObject {
   const traits = namedTraits(traitsOf(event), given.traitNames);
   const created = secondsIn(traits['created_at'] ?? traits['createdAt']);
@@ -218,7 +218,7 @@ function withSeconds(members: JsonObject): JsonObject {
 
 const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** An ISO 8601 date in seconds since the epoch; undefined for anything else. */
+/** An ISO 8601 date as seconds since the epoch; undefined for any other value. */
 function secondsIn(value: unknown): number | undefined {
   const ms = typeof value === 'string' && isoDate.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1_000);
@@ -229,7 +229,7 @@ function knownBy({ externalId, email }: ContactIds): JsonObject | undefined {
   return email === undefined ? undefined : { email };
 }
 
-/** 207: all operations except those listed were accepted. */
+/** Outcomes of a 207, which lists the refused operations by index; all others were accepted. */
 function readErrors(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],

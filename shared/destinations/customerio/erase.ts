@@ -10,8 +10,8 @@ type Given = {
 };
 
 /**
- * Customer.io, Track API: `DELETE /api/v1/customers/{identifier}`, or `POST …/suppress`, which deletes as well and refuses
- * the identifier from then on. https://docs.customer.io/integrations/api/track/
+ * Customer.io, Track API: `DELETE /api/v1/customers/{identifier}`, or `POST …/suppress`, after which Customer.io also
+ * refuses the identifier. https://docs.customer.io/integrations/api/track/
  */
 export function eraseAtCustomerio({ siteId, apiKey, region, baseUrl }: Given): PreparedErasure {
   const base = `${baseUrl ?? region.url}/api/v1/customers`;

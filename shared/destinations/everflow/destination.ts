@@ -21,9 +21,9 @@ const settings = {
 
 /**
  * Everflow, server postbacks: a GET to the tracking domain with the network's `nid` and the click's `transaction_id`,
- * without authentication. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls. The id is read
- * under the names that https://github.com/stape-io/everflow-tag uses (`_ef_transaction_id` of the landing page, the
- * cookie `ef_transaction_id`). There is no field for the event time: a conversion counts at the time of arrival.
+ * without authentication. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls. The id has the
+ * names that https://github.com/stape-io/everflow-tag uses (`_ef_transaction_id` on the landing page, the cookie
+ * `ef_transaction_id`). There is no field for the event time, so a conversion counts at the time of arrival.
  */
 export const everflow = defineClickPostback({
   id: 'Everflow',
@@ -56,7 +56,7 @@ export const everflow = defineClickPostback({
   }),
 });
 
-/** Parameters taken from the event; the rest of the address comes from the customer. */
+/** Parameters that each event fills; they are removed from the postback URL of the settings. */
 const ownParameters = ['transaction_id', 'amount', 'currency', 'order_id', 'coupon_code'];
 
 function readPostback(text: string, key: string): string {

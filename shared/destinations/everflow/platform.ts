@@ -2,7 +2,10 @@ import { Type } from 'typebox';
 import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 import { currencyCode, someText } from '../sdk/platform-schemas.ts';
 
-/** Everflow's postback, on the customer's own tracking domain. https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls */
+/**
+ * Everflow's postback, on the customer's own tracking domain.
+ * https://helpdesk.everflow.io/customer/accessing-editing-s2s-postback-urls
+ */
 export const everflowPlatform = definePixelPlatform({
   path: '**',
   query: Type.Object({

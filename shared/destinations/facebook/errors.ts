@@ -3,8 +3,8 @@ import { jsonAnswer } from '../sdk/answers.ts';
 import type { OutboundAnswer, Outcome } from '../sdk/destination.ts';
 
 /**
- * Classifies a Graph API error for every event of the request; undefined if one event may be the cause. The API
- * also responds 400 to throttling and token errors, so only the error code distinguishes them. Codes:
+ * The outcome of a Graph API error for all events of the request; undefined if one event may be the cause. The API
+ * also responds 400 to throttling and token errors, which only the error code tells apart. Codes:
  * https://developers.facebook.com/docs/graph-api/guides/error-handling and
  * https://developers.facebook.com/docs/marketing-api/error-reference; codes that these pages barely describe follow
  * https://github.com/rudderlabs/rudder-transformer (facebookUtils/networkHandler.js).
@@ -19,7 +19,7 @@ export function facebookOutcome(answer: OutboundAnswer): Outcome | undefined {
   return isOfAccess(code, error['error_subcode']) ? { kind: 'retry', reason, refusesAccess: true } : undefined;
 }
 
-// Rate limits: of the app (4), the user (17), the page (32), and of business use cases.
+// Rate limits of the app (4), the user (17), the page (32), and of business use cases.
 function isOfLimits(code: number): boolean {
   return [4, 17, 32, 341, 613].includes(code) || (code >= 80_000 && code <= 80_014);
 }
@@ -30,7 +30,7 @@ function isTemporary(code: number): boolean {
 }
 
 // A token that is expired or invalid (102, 190) or lacks a permission (3, 10, 200 to 299), or a pixel that does not
-// exist or that the token cannot access (100 with 33).
+// exist or is not accessible to the token (100 with subcode 33).
 function isOfAccess(code: number, subcode: unknown): boolean {
   return [3, 10, 102, 190].includes(code) || (code >= 200 && code <= 299) || (code === 100 && subcode === 33);
 }

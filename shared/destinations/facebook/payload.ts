@@ -25,7 +25,7 @@ export const facebookActionSources = [
   'other',
 ] as const;
 
-/** Messaging channels, and the person ids that Meta uses there. */
+/** The ids by which Meta knows people in its messaging channels. */
 const messagingIds = [
   'ctwa_clid',
   'page_id',
@@ -42,7 +42,7 @@ const daysMaxInStore = 62;
 /**
  * An event of Meta's Conversions API. Standard events and their parameters:
  * https://developers.facebook.com/docs/meta-pixel/reference; other names are custom events. Throws UnfitEventError
- * where the API would refuse the event and the whole request with it.
+ * if the API would refuse the event, and with it the whole request.
  */
 export function facebookEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
   const actionSource = actionSourceOf(event, standardSource);
@@ -63,7 +63,7 @@ export function facebookEvent(event: SentEvent, standardSource: string, nowMs: n
   };
 }
 
-/** States besides California whose laws Meta supports, by ISO 3166-2 code. */
+/** Meta's codes of the US states whose privacy laws it supports, by ISO 3166-2 code. */
 const lawsOfStates: ReadonlyMap<string, number> = new Map([
   ['US-CA', 1_000],
   ['US-CO', 1_001],
@@ -79,8 +79,9 @@ const lawsOfStates: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The event's action source, else the destination's. An app event with a known device is always `app`. `website`
- * requires the page and the browser; a server event without them is `system_generated`.
+ * The action source that the event names, else the destination's. If that is `website`, an app event of a known
+ * operating system is sent as `app`, and an event without page or browser, which `website` requires, as
+ * `system_generated`.
  */
 function actionSourceOf(event: SentEvent, standardSource: string): string {
   const named = namedActionSource(event, facebookActionSources);
@@ -90,7 +91,7 @@ function actionSourceOf(event: SentEvent, standardSource: string): string {
   return url === undefined || userAgent === undefined ? 'system_generated' : standardSource;
 }
 
-/** Meta refuses a messaging event without its channel. */
+/** The channel of a messaging event. Throws UnfitEventError without one, because Meta would refuse the event. */
 function messagingChannel(event: SentEvent): string {
   const channel = ownParameters(event, ['messaging_channel']).messaging_channel;
   if (channel === undefined) throw new UnfitEventError('an event of business_messaging needs its messaging_channel');
@@ -114,7 +115,7 @@ function userData(event: SentEvent): JsonObject {
     madid: deviceOf(event).advertisingId,
     ...textsOf(ownParameters(event, messagingIds)),
   };
-  // The fields added below are not enough to match a person alone: the API refuses every combination of them.
+  // The fields added below do not suffice to match a person: the API refuses an event that has only these.
   const enough = present(data);
   if (enough === undefined) throw new UnfitEventError('the event has no identifier that Meta could match');
   return {
@@ -137,8 +138,8 @@ const textsOf = (parameters: Readonly<Record<string, string | number>>): Readonl
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
 
 /**
- * The value of the _fbc cookie. If `findBrowserId` finds a click id instead, the value is built from it: version,
- * subdomain index, the time the click was first seen in ms, the unchanged id.
+ * The value of the _fbc cookie, else a value built from a click id: version, subdomain index, time of the click's first
+ * appearance in ms (else of the event), unchanged id.
  * https://developers.facebook.com/docs/marketing-api/conversions-api/parameters/fbp-and-fbc
  */
 function clickCookie(event: SentEvent): string | undefined {
@@ -150,14 +151,14 @@ function clickCookie(event: SentEvent): string | undefined {
 /**
  * The fields that Meta requires of an app event,
  * https://developers.facebook.com/docs/marketing-api/conversions-api/app-events. Throws UnfitEventError if the
- * device is unknown: Meta refuses such an event and the whole request.
+ * device is unknown, because Meta would refuse the event and the whole request.
  */
 function appData(event: SentEvent): JsonObject {
   const { platform, allowsTracking } = deviceOf(event);
   if (platform === undefined) throw new UnfitEventError('an app event needs the operating system of its device');
   const tracking = allowsTracking === false ? 0 : 1;
   return {
-    // Where the person has not decided, Apple does not permit tracking and Google does.
+    // Until the person decides, Apple does not permit tracking; Google does.
     advertiser_tracking_enabled: platform === 'ios' && allowsTracking === undefined ? 0 : tracking,
     application_tracking_enabled: tracking,
     extinfo: extendedDeviceInfo(event),

@@ -70,7 +70,7 @@ function checkRow(given: unknown): PlatformProblem | undefined {
 }
 
 /**
- * The Graph API's endpoint for conversions: it accepts all rows or none, and reports an error as a code.
+ * The Graph API's endpoint for conversions, which accepts all rows or none, and reports an error as a code.
  * https://developers.facebook.com/docs/graph-api/guides/error-handling
  */
 export const facebookPlatform = definePlatform({

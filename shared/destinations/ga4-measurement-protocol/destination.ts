@@ -21,7 +21,7 @@ const batchEventsMax = 25;
 const bodyBytesMax = 130_000;
 const userPropertiesMax = 25;
 
-/** Names at Segment and RudderStack. */
+/** Google Analytics' names at Segment and RudderStack. */
 export const names = [
   'Google Analytics 4 Cloud',
   'Actions Google Analytic 4',
@@ -79,13 +79,14 @@ const settings = {
 };
 
 /**
- * Google Analytics 4 through the Measurement Protocol, for web streams: up to 25 events of one client in a request.
+ * Google Analytics 4 through the Measurement Protocol, for web and app streams: up to 25 events of one client per
+ * request.
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
  *
- * Google always responds 2xx, even to a wrong secret, and silently drops what it does not accept. Names and values
- * are therefore adapted to its rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
- * `user_properties` and `consent` are sent as request fields, not as event parameters; a mapping sets them. An event
- * with `limited_data_use` and no `consent` is sent with both consent members denied.
+ * Google always responds 2xx, even to a wrong secret, and silently drops what it does not accept, so names and values
+ * are adapted to Google's rules here. The properties `client_id`, `user_id`, `ip_override`, `user_agent`,
+ * `user_properties` and `consent`, which a mapping can set, are sent as request fields, not as event parameters. An
+ * event with `limited_data_use` and without `consent` is sent with both consent members denied.
  */
 export const ga4MeasurementProtocol = defineDestination({
   id: 'GA4MeasurementProtocol',
@@ -114,7 +115,7 @@ export const ga4MeasurementProtocol = defineDestination({
   prepare: prepareMeasurementProtocol,
 });
 
-/** The target of the protocol: Google itself, or a Tag Manager server container. */
+/** Settings of every kind that speaks the protocol, to Google itself or to a Tag Manager server container. */
 export type MeasurementProtocolSettings = Pick<
   SettingsOf<typeof settings>,
   'measurementId' | 'apiSecret' | 'baseUrl' | 'defaultCurrency'
@@ -151,7 +152,7 @@ export function prepareMeasurementProtocol(given: MeasurementProtocolSettings): 
   };
 }
 
-/** A validated request has one event, so every message is about that event. An empty list means that it is valid. */
+/** The outcome of a validation, whose request has one event. Undefined without messages: the event is valid. */
 function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const messages = answer.status === 200 ? jsonAnswer(answer)?.['validationMessages'] : undefined;
   const first = Array.isArray(messages) ? messages.find(isJsonObject) : undefined;
@@ -159,7 +160,7 @@ function readValidation(answer: OutboundAnswer, events: readonly OutboundEvent[]
   return events.map(() => ({ kind: 'reject', reason: rowRefusal(first['validationCode'], first['fieldPath']) }));
 }
 
-/** The client of a request's events, and the consent that covers all of them. */
+/** The request fields that all its events share: client, user, browser, user properties and consent. */
 function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementProtocolSettings): JsonObject {
   const { userTraits = [], defaultConsent } = given;
   const sent = sentEvent(outbound);
@@ -185,7 +186,7 @@ function clientOf(outbound: OutboundEvent, isApp: boolean, given: MeasurementPro
   };
 }
 
-/** The id that Firebase assigns to an installed app: only the app knows it. */
+/** The id that Firebase assigns to an installed app; only the app can send it. */
 function appInstanceOf({ properties, context }: SentEvent, options: JsonObject): string | undefined {
   const id = properties['app_instance_id'] ?? options['app_instance_id'] ?? context['app_instance_id'];
   return textOf(id) ?? senderId({ context }, 'ga4AppInstanceId');

@@ -1,6 +1,6 @@
 const nameCharactersMax = 40;
 
-// https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference (reserved names)
+// Reserved event names: https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
 const reservedNames: ReadonlySet<string> = new Set([
   'ad_activeview',
   'ad_click',
@@ -39,8 +39,8 @@ const reservedPrefix = /^(firebase_|ga_|google_|gtag\.|query_id)/i;
 
 /**
  * An event's name in Google Analytics' form: letters, digits and underscores, a letter first, at most 40 characters.
- * `$experiment_impression` becomes `experiment_impression`; a reserved name gets the prefix `event_`. Undefined where
- * no character is left.
+ * `$experiment_impression` becomes `experiment_impression`; a reserved name gets the prefix `event_`. Undefined if no
+ * character is left.
  */
 export function ga4Name(name: string): string | undefined {
   const plain = plainName(name);
@@ -49,7 +49,7 @@ export function ga4Name(name: string): string | undefined {
   return cut(isReserved ? `event_${plain}` : plain);
 }
 
-/** A parameter's or user property's name in the same form; a name with a reserved prefix gets `p_` in front. */
+/** The name of a parameter or user property in the form of ga4Name; a reserved prefix gets `p_` in front. */
 export function ga4ParameterName(name: string, charactersMax = nameCharactersMax): string | undefined {
   const plain = plainName(name);
   if (plain === undefined) return undefined;
@@ -57,7 +57,7 @@ export function ga4ParameterName(name: string, charactersMax = nameCharactersMax
 }
 
 function plainName(name: string): string | undefined {
-  // Longer than any valid name: the bound makes a name of a million characters cheap.
+  // 500 characters are more than any valid name has; the bound keeps a name of a million characters cheap.
   const plain = name
     .slice(0, 500)
     .toWellFormed()

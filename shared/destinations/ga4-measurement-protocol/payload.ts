@@ -14,7 +14,7 @@ const daysMax = 3;
 const parametersMax = 25;
 const itemsMax = 200;
 const valueCharactersMax = 100;
-/** https://support.google.com/analytics/answer/9267744 */
+/** Parameters whose values may exceed `valueCharactersMax`: https://support.google.com/analytics/answer/9267744 */
 const longerValues: Readonly<Record<string, number>> = { page_location: 1_000, page_referrer: 420, page_title: 300 };
 
 /**
@@ -38,13 +38,13 @@ export function ga4Event(event: SentEvent, context: JsonObject, nowMs: number): 
 
 const recommendedName = platformEventNames('GA4MeasurementProtocol');
 
-/** Google's names for calls of the event specification that have no event name. */
+/** Google's names for group and screen calls, which have no event name of their own. */
 const ofCalls: ReadonlyMap<string, string> = new Map([
   [groupEvent, 'join_group'],
   [screenEvent, 'screen_view'],
 ]);
 
-/** A checkout step is named by the answer it carries: payment, else shipping. */
+/** Google's name for a completed checkout step: of payment if it tells only the payment method, else of shipping. */
 function checkoutStep({ name, isRenamed, properties }: SentEvent): string | undefined {
   if (isRenamed || !/^(checkout ?step ?completed|completed ?checkout ?step)$/i.test(name.replaceAll('_', ' ')))
     return undefined;
@@ -92,7 +92,7 @@ function recommendedParameters(name: string, event: SentEvent): readonly [JsonOb
 
 const promotionNames = { name: 'promotion_name', creative: 'creative_name', position: 'creative_slot' };
 
-/** Google's name for a common property, by the event that has the parameter. */
+/** Google's parameter for a common property, by Google's event name. */
 const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   view_item_list: { list_id: 'item_list_id', category: 'item_list_name' },
   select_item: { list_id: 'item_list_id', category: 'item_list_name' },
@@ -104,7 +104,7 @@ const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   select_promotion: promotionNames,
 };
 
-/** Parameters that the event has under a common name only, now under Google's name, and those common names. */
+/** Parameters under Google's names that the event has under a common name only, and these common names. */
 function ownParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
   const names = Object.entries(parameterNames[name] ?? {}).filter(
     ([given, own]) => textOf(properties[given]) !== undefined && properties[own] === undefined,
@@ -131,11 +131,11 @@ function parametersOf(recommended: string | undefined, event: SentEvent, context
   const parameters = new Map<string, unknown>();
   const [first, said] = recommended === undefined ? [{}, []] : recommendedParameters(recommended, event);
   const { items, ...properties } = withoutMembers(event.properties, new Set(said));
-  // Without these two an event does not appear in user activity reports.
+  // Without engagement time and session id an event does not appear in user activity reports.
   parameters.set('engagement_time_msec', numberOr(properties['engagement_time_msec'], 1));
   const sessionId = sessionOf(properties['session_id'] ?? context['sid']);
   if (sessionId !== undefined) parameters.set('session_id', sessionId);
-  // Added before the event's other properties, because the number of parameters is limited.
+  // These come before the event's other properties because the number of parameters is limited.
   for (const [name, value] of Object.entries(first)) {
     const fit = name === 'items' ? value : valueOf(value, valueCharactersMax);
     if (fit !== undefined) parameters.set(name, fit);
@@ -153,7 +153,7 @@ function parametersOf(recommended: string | undefined, event: SentEvent, context
 
 const depthMax = 4;
 
-/** Members of objects become parameters of their own, `address_city`: a parameter is one text or number. */
+/** Adds parameters; the members of an object get their own (`address_city`), as a parameter is one text or number. */
 function addAll(parameters: Map<string, unknown>, prefix: string, members: JsonObject, depth: number): void {
   for (const [key, value] of Object.entries(members)) {
     if (parameters.size >= parametersMax) return;
@@ -177,7 +177,7 @@ function membersOf(value: unknown): JsonObject | undefined {
   return isList ? Object.fromEntries(value.map((entry, index) => [String(index), entry])) : undefined;
 }
 
-/** Item parameters are texts and numbers too: members of objects become `size_label`. */
+/** An item with parameters that are texts or numbers; the members of an object get their own (`size_label`). */
 function itemOf(item: JsonObject): JsonObject {
   const members = flatMembers(item, '', 0).slice(0, parametersMax + 2);
   return Object.fromEntries(
@@ -215,7 +215,7 @@ function numberOr(value: unknown, fallback: number): number {
   return typeof value === 'number' && value >= 0 ? value : fallback;
 }
 
-/** Google requires a numeric session id; any other id is converted to a number. */
+/** The session id, which must be digits for Google; any other id is hashed to a number. */
 function sessionOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   if (text === undefined || /^\d{1,18}$/.test(text)) return text;

@@ -34,7 +34,7 @@ const messages = ({ field, message }: PlatformProblem) => ({
 
 /**
  * The Measurement Protocol. Google responds 2xx to every request and ignores what it cannot use; this platform refuses
- * such a request, in the words of the validation server (`/debug/mp/collect`).
+ * such a request, with the response of the validation server (`/debug/mp/collect`).
  * https://developers.google.com/analytics/devguides/collection/protocol/ga4/reference
  */
 export const measurementProtocolPlatform = definePlatform({

@@ -43,7 +43,7 @@ describe.each([
         value: 47.5,
         currency: 'EUR',
         items: [{ item_id: 'tea-1', item_name: 'Tea', price: 23.75, quantity: 2 }],
-        // What the tags of the container tell clicks by.
+        // The click ids by which the container's tags attribute the event.
         ...click,
       },
     };

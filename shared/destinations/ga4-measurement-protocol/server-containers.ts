@@ -35,8 +35,8 @@ const settings = {
 };
 
 /**
- * A customer's server container of Google Tag Manager: it receives Measurement Protocol events at its own address,
- * `POST /mp/collect`, and its tags forward them.
+ * A customer's server container of Google Tag Manager, which receives Measurement Protocol events at its own address
+ * (`POST /mp/collect`); the container's tags forward them.
  * https://developers.google.com/tag-platform/tag-manager/server-side/send-data
  */
 function defineServerContainer(

@@ -6,11 +6,11 @@ import type { DataManagerAccount } from './ingest.ts';
 const loadPlatform = async () => (await import('./platform.ts')).dataManagerPlatform;
 
 /**
- * Google Data Manager API, `POST /v1/events:ingest`: conversions of one conversion action or Floodlight activity, up
- * to 2,000 a request. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest. Google responds
- * when it has accepted the request; the result of each event appears in its diagnostics. `transactionId` is the order
- * id where the event has one, else the event id; it also deduplicates against the tag on the page. The property
- * `consent` may contain `ad_user_data` and `ad_personalization`, each `GRANTED` or `DENIED`.
+ * Google Data Manager API, `POST /v1/events:ingest`: per request up to 2,000 conversions of one conversion action or
+ * Floodlight activity. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest. The response
+ * tells only that the request was accepted; the result of each event appears in Google's diagnostics. `transactionId`
+ * is the order id, else the event id, and also deduplicates against the tag on the page. The property `consent` may
+ * contain `ad_user_data` and `ad_personalization`, each `GRANTED` or `DENIED`.
  */
 export const googleDataManagerEventIngest = defineDestination({
   id: 'GoogleDataManagerEventIngest',
@@ -47,8 +47,8 @@ export const googleDataManagerEventIngest = defineDestination({
 });
 
 /**
- * Google Ads conversions, through the Data Manager API: the older upload of click conversions with the Google Ads API
- * accepts no new users since June 2026
+ * Google Ads conversions, through the Data Manager API, because the older upload of click conversions with the Google
+ * Ads API has accepted no new users since June 2026
  * (https://developers.google.com/data-manager/api/devguides/events/google-ads/offline/upgrade).
  */
 export const google = defineDestination({

@@ -28,12 +28,12 @@ const scope = 'https://www.googleapis.com/auth/datamanager';
 const batchEventsMax = 2_000;
 const transactionCharactersMax = 512;
 
-/** The products that receive conversions, in Google's names. */
+/** The Google products that receive conversions, by Google's account types. */
 export type DataManagerAccount = 'GOOGLE_ADS' | 'FLOODLIGHT_CONFIG';
 
 const accountId = matching(/^[\d-]{3,20}$/, 'must be digits');
 
-/** The account, and the conversion action or activity in it. */
+/** The settings for the account and its conversion action or activity; `account` and `conversion` are their labels. */
 export function accountSettings(account: string, conversion: string) {
   return {
     operatingAccountId: requiredText({ label: account, placeholder: '123-456-7890', example: '1234567890' }, accountId),
@@ -41,7 +41,7 @@ export function accountSettings(account: string, conversion: string) {
   };
 }
 
-/** Events that adjust the value of an earlier Google Ads conversion. */
+/** The settings that list events which adjust the value of an earlier Google Ads conversion. */
 export const adjustmentSettings = {
   restatingEvents: nameList({
     label: 'Restating events',
@@ -127,7 +127,7 @@ export const ingestFacts = {
 
 type IngestSettings = SettingsOf<ReturnType<typeof accountSettings> & typeof ingestSettings> & AdjustmentSettings;
 
-/** Conversions of one conversion action or Floodlight activity. Throws SettingError for incomplete credentials. */
+/** Prepares conversions and adjustments. Throws SettingError for incomplete credentials or conflicting settings. */
 export function prepareIngest(given: IngestSettings, accountType: DataManagerAccount): PreparedDestination {
   const { loginAccountId, eventNames, eventSource, validateOnly } = given;
   const account = (id: string): JsonObject => ({ accountType, accountId: id.replaceAll('-', '') });
@@ -145,7 +145,7 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
   return {
     batchEventsMax,
     accepts: (event) => conversionOf(event) !== undefined,
-    // The conversion is declared once a request.
+    // A request declares its conversion action or activity once, for all its events.
     groupOf: (event) => conversionOf(event) ?? own.id,
     buildRequest(outbound) {
       const events = outbound.map((event) =>
@@ -171,12 +171,12 @@ export function prepareIngest(given: IngestSettings, accountType: DataManagerAcc
 }
 
 /**
- * Google finds the conversion by its transaction id within the conversion action.
+ * A change of an earlier conversion, which Google finds by transaction id within the conversion action.
  * https://developers.google.com/data-manager/api/devguides/events/google-ads/conversion-adjustments
  */
 type Adjustment = 'restate' | 'cancel';
 
-/** Throws SettingError for events that are listed twice. */
+/** Returns how an event adjusts a conversion. Throws SettingError if an event is listed twice, or for Floodlight. */
 function readAdjustments(given: IngestSettings, accountType: DataManagerAccount) {
   const plain = (names: readonly string[] = []): ReadonlySet<string> =>
     new Set(names.map((name) => name.toLowerCase()));
@@ -204,7 +204,7 @@ function readAdjustments(given: IngestSettings, accountType: DataManagerAccount)
   };
 }
 
-/** The product feed that contains the products. */
+/** The Merchant Center feed that contains the products. */
 type Feed = {
   readonly merchantId: string;
   readonly merchantFeedLabel: string;
@@ -219,7 +219,7 @@ function readFeed(given: IngestSettings): Feed | undefined {
   return { merchantId, merchantFeedLabel, merchantFeedLanguageCode: merchantFeedLanguage.toLowerCase() };
 }
 
-/** The products of a purchase. Google accepts only products with id, price and quantity. */
+/** The products of a purchase; undefined without a feed, or if a product lacks id or price, which Google requires. */
 function cartData(event: SentEvent, feed: Feed | undefined): JsonObject | undefined {
   const { items } = commerceOf(event);
   const whole = items.flatMap(({ id, price, quantity }) =>
@@ -272,7 +272,7 @@ function dataManagerEvent(event: SentEvent, conversion: Conversion): JsonObject 
   };
 }
 
-/** The order id, unless the settings name another property. */
+/** The value of the property in the settings, else the order id, else the event id. */
 function transactionId(event: SentEvent, orderId: string | undefined, given: IngestSettings): string {
   const isNamed = given.deduplicationProperty !== undefined && event.deduplicationId !== event.id;
   return isNamed ? event.deduplicationId : (orderId ?? event.deduplicationId);
@@ -286,7 +286,7 @@ function customVariables(event: SentEvent, pairs: readonly Pair[]): readonly Jso
   return variables.length === 0 ? undefined : variables;
 }
 
-/** Identifiers that Floodlight matches by, in addition to the search click. */
+/** Identifiers that Floodlight matches in addition to the click ids of Google Ads. */
 function floodlightIds(event: SentEvent): JsonObject {
   return {
     dclid: browserId(event, ['dclid']),
@@ -305,7 +305,7 @@ function userIdentifiersOf(event: SentEvent): readonly JsonObject[] {
   return [
     ...(email === undefined ? [] : [{ emailAddress: email }]),
     ...(phone === undefined ? [] : [{ phoneNumber: phone }]),
-    // Matched only in combination with both names.
+    // Google matches country and postal code only in combination with both names.
     ...(firstName !== undefined && lastName !== undefined && isPlace
       ? [{ address: { givenName: firstName, familyName: lastName, regionCode, postalCode } }]
       : []),

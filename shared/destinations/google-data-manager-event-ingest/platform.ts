@@ -49,7 +49,7 @@ const row = Type.Object(
     consent: Type.Optional(partly({ adUserData: consentStatus, adPersonalization: consentStatus })),
     conversionValue: Type.Optional(Type.Number()),
     currency: Type.Optional(currencyCode),
-    // https://github.com/googleapis/googleapis/blob/master/google/ads/datamanager/v1/event.proto
+    // As in https://github.com/googleapis/googleapis/blob/master/google/ads/datamanager/v1/event.proto.
     customVariables: Type.Optional(
       Type.Array(Type.Object({ variable: someText, value: Type.String() }, { additionalProperties: false })),
     ),
@@ -79,7 +79,10 @@ const row = Type.Object(
   { additionalProperties: false },
 );
 
-/** Ingestion of events: one invalid event makes Google refuse the whole request. https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest */
+/**
+ * Ingestion of events: Google refuses the whole request because of one invalid event.
+ * https://developers.google.com/data-manager/api/reference/rest/v1/events/ingest
+ */
 export const dataManagerPlatform = definePlatform({
   endpoints: [
     {

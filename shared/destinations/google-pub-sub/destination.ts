@@ -22,7 +22,7 @@ const audience = 'https://pubsub.googleapis.com/google.pubsub.v1.Publisher';
 const batchEventsMax = 500;
 const bodyBytesMax = 10_000_000;
 const attributeBytesMax = 1_024;
-// A message may have 100 attributes, two of which are always the name and id of the event.
+// Pub/Sub accepts 100 attributes per message, two of which are always the event's name and id.
 const attributesMax = 98;
 const attributeNameBytesMax = 256;
 
@@ -61,8 +61,8 @@ const settings = {
 };
 
 /**
- * Google Cloud Pub/Sub: every event with its visitor is one JSON message, with its name and id as attributes for
- * filters. A request may only contain messages with one ordering key, so ordered messages use one request a visitor.
+ * Google Cloud Pub/Sub: every event with its visitor is one JSON message, whose attributes have the event's name and id
+ * for filters. A request may contain only one ordering key, so ordered messages need one request per visitor.
  * https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish
  */
 export const googlePubSub = defineDestination({
@@ -125,7 +125,7 @@ function attributesOf(event: OutboundEvent, names: readonly string[]): Readonly<
   };
 }
 
-/** The text if it fits, else its hash: a truncated name or id could match another one. */
+/** The text if it fits into an attribute, else its hash, because a truncated name or id could match another one. */
 function withinAttribute(text: string): string {
   const fits = Buffer.byteLength(text) <= attributeBytesMax && text.isWellFormed();
   return fits ? text : hash('sha256', text, 'hex');

@@ -9,7 +9,10 @@ const message = Type.Object({
   orderingKey: Type.Optional(someText),
 });
 
-/** Publishing to a topic: Pub/Sub accepts all messages of a request or none. https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish */
+/**
+ * Publishing to a topic: Pub/Sub accepts all messages of a request or none.
+ * https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.topics/publish
+ */
 export const pubSubPlatform = definePlatform({
   endpoints: [
     {

@@ -47,8 +47,8 @@ const settings = {
 
 /**
  * A custom request: URL, method, headers and body are templates over the event and its visitor, in the mapping
- * language. Each value is escaped for its position, so that no event can change the request's structure; a value that
- * does not fit in a header, or that would change the method or host, makes the event refused.
+ * language. Each value is escaped for its position, so that no event can change the request's structure. An event is
+ * refused if a value does not fit in a header, or would change the method or host.
  */
 export const httpCustomRequest = defineDestination({
   id: 'HTTPCustomRequest',

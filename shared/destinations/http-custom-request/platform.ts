@@ -8,7 +8,10 @@ const endpoint: Omit<PlatformEndpoint, 'method'> = {
   content: 'text',
 };
 
-/** An endpoint that accepts every request of the templates: only its owner knows what it requires. https://www.rfc-editor.org/rfc/rfc9110 */
+/**
+ * An endpoint that accepts every request, because only its owner knows what it requires.
+ * https://www.rfc-editor.org/rfc/rfc9110
+ */
 export const customEndpoint = definePlatform({
   endpoints: [
     { ...endpoint, method: 'POST' },

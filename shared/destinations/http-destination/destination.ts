@@ -54,8 +54,8 @@ const settings = {
 };
 
 /**
- * Any HTTP endpoint: the canonical event with its visitor as JSON, one object a request, or an array where
- * `batchSize` is above 1. Every method sends that body, including GET. The signature follows GitHub webhooks:
+ * Any HTTP endpoint: the canonical event with its visitor as JSON, one object per request, or an array if
+ * `batchSize` is above 1. Every method sends this body, including GET. The signature follows GitHub webhooks:
  * hexadecimal HMAC-SHA-256 of the body, https://docs.github.com/webhooks (validating deliveries).
  */
 export const httpDestination = defineDestination({
@@ -107,7 +107,7 @@ function headersOf(
   body: string | Buffer,
   secret: string | undefined,
 ): Readonly<Record<string, string>> {
-  // Spreading two objects into one takes V8 in Node 20 twenty times as long.
+  // Object.assign, because spreading two objects into one takes V8 in Node 20 twenty times as long.
   const headers: Record<string, string> = Object.assign({}, fixed, identifyingHeaders(events));
   if (secret !== undefined) {
     headers['x-signature-256'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
@@ -116,9 +116,8 @@ function headersOf(
 }
 
 /**
- * With an address that is the same for every event, a 404 comes from a deployment or a missing route, and a 409 from
- * a receiver that is still processing the event. Both are temporary, so both are retried. Undefined leaves the
- * classification to the status.
+ * Every event goes to the same address, so a 404 means a deployment or a missing route, and a 409 a receiver that is
+ * still processing the event. Both are temporary, and therefore retried. Undefined if the status alone decides.
  */
 function readAnswer({ status }: OutboundAnswer, events: readonly unknown[]): readonly Outcome[] | undefined {
   if (status !== 404 && status !== 409) return undefined;

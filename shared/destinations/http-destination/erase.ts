@@ -35,8 +35,8 @@ type Given = {
 };
 
 /**
- * An operator's own endpoint: a 2xx means that the person is deleted, or will be by the time in
- * `expected_completion_time`. OpenDSR: https://github.com/opengdpr/OpenDSR
+ * An operator's own endpoint: a 2xx means that the person is deleted, or will be by `expected_completion_time` in the
+ * response. OpenDSR: https://github.com/opengdpr/OpenDSR
  */
 export function eraseAtEndpoint({ erasureUrl, erasureFormat, signingSecret, headers }: Given): PreparedErasure {
   if (erasureUrl === undefined) return manual('The destination has no erasure URL.');

@@ -5,7 +5,7 @@ import type { Group } from '../sdk/event.ts';
 import { hubspotText, readInputErrors } from './payload.ts';
 import type { CrmInput } from './payload.ts';
 
-/** HubSpot's names of the default company properties, by the traits of a group call. */
+/** HubSpot's names of the default company properties, by trait of a group call. */
 const standardNames: ReadonlyMap<string, string> = new Map([
   ['name', 'name'],
   ['domain', 'domain'],
@@ -22,9 +22,8 @@ const standardNames: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * One input a company,
- * https://developers.hubspot.com/docs/api-reference/latest/crm/objects/companies/batch/upsert-companies: later events
- * override earlier ones. Throws UnfitEventError if an event has no group.
+ * One input per company; later events override earlier ones. Throws UnfitEventError if an event has no group.
+ * https://developers.hubspot.com/docs/api-reference/latest/crm/objects/companies/batch/upsert-companies
  */
 export function companyInputs(
   events: readonly OutboundEvent[],

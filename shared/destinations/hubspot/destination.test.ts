@@ -146,7 +146,7 @@ describe('HubSpot', () => {
     expect(JSON.parse(sent[1]?.body ?? '').inputs).toMatchObject([{ id: 'ada@example.com', idProperty: 'email' }]);
     expect(JSON.parse(sent[2]?.body ?? '')).toEqual({ inputs: [{ from: { id: '101' }, to: { id: '101' } }] });
 
-    // No contact is associated with a company that HubSpot refuses: that answer is the outcome.
+    // If HubSpot refuses the company, no contact is associated, and the refusal is the event's outcome.
     const refused = answer(207, { results: [], errors: [{ category: 'X', context: { objectWriteTraceId: ['0'] } }] });
     const first = prepared.buildRequest([group], 0);
     expect(first.nextOf?.(refused)).toBeUndefined();

@@ -10,9 +10,9 @@ import type { CrmInput } from './payload.ts';
 import { eraseAtHubspot } from './erase.ts';
 
 const standardUrl = 'https://api.hubapi.com';
-/** HubSpot versions its paths by date and supports each for at least 18 months. */
+/** HubSpot versions its paths by date and supports each version for at least 18 months. */
 const apiVersion = '2026-09';
-// Contacts are limited to 100 a request; events would allow 500.
+// HubSpot accepts only 100 contacts per request, though 500 events.
 const batch = { max: 100, fallback: 100 };
 
 const settings = {
@@ -128,7 +128,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       body: { inputs: records.map(({ input }) => input) },
       events,
     });
-  /** Associates the contact with its company by their HubSpot ids. */
+  /** The request that associates a contact with a company, both by HubSpot id. */
   const associate = (company: string, contact: string, events: readonly OutboundEvent[]) =>
     postJson({
       url: `${baseUrl}/crm/associations/${apiVersion}/contacts/companies/batch/associate/default`,
@@ -146,7 +146,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
     groupOf(event) {
       if (isIdentify(event)) return 'contacts';
       if (!isGroup(event)) return 'events';
-      // The follow-up requests are about one contact, so its event is sent alone.
+      // The follow-up requests concern one contact, so its event is sent alone.
       return isKnownContact(event, contactIdProperty) ? `company of ${event.resolved.event.id}` : 'companies';
     },
     buildRequest(events) {

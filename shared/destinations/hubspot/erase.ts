@@ -4,7 +4,7 @@ import type { PreparedErasure } from '../sdk/erasure.ts';
 type Given = { readonly baseUrl: string; readonly accessToken: string };
 
 /**
- * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`, which also block-lists an address without a contact. The key
+ * HubSpot: `POST /crm/v3/objects/contacts/gdpr-delete`, which blocks the address even if no contact has it. The key
  * needs crm.objects.contacts.write.
  * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/gdpr/post-crm-v3-objects-contacts-gdpr-delete
  */

@@ -11,7 +11,7 @@ import { contactIds } from '../sdk/person.ts';
 import { nameIn } from '../sdk/person-name.ts';
 import { present } from '../sdk/json.ts';
 
-/** HubSpot's names of the default contact properties, https://knowledge.hubspot.com/properties. */
+/** HubSpot's names of the default contact properties, by trait: https://knowledge.hubspot.com/properties. */
 const standardNames: ReadonlyMap<string, string> = new Map([
   ['first_name', 'firstname'],
   ['last_name', 'lastname'],
@@ -24,12 +24,12 @@ const standardNames: ReadonlyMap<string, string> = new Map([
   ['country', 'country'],
 ]);
 
-/** A record in a request, with the batch indexes of the events that it combines. */
+/** A record in a request; `places`: the indexes in the batch of the events that the record combines. */
 export type CrmInput = { readonly input: JsonObject; readonly places: readonly number[] };
 
 /**
- * One input a contact, with later events overriding earlier ones: HubSpot refuses a request that has a contact twice.
- * Throws UnfitEventError if the contact has no id.
+ * One input per contact, because HubSpot refuses a request that has a contact twice; later events override earlier
+ * ones. Throws UnfitEventError if a contact has no id.
  */
 export function contactInputs(
   events: readonly OutboundEvent[],
@@ -43,7 +43,7 @@ export function contactInputs(
       input: {
         idProperty: idProperty ?? 'email',
         id,
-        // Errors refer to inputs by this id.
+        // HubSpot's errors refer to inputs by this id.
         objectWriteTraceId: String(places[0]),
         properties: present({ ...Object.fromEntries(given), email: emails.at(-1), [idProperty ?? 'email']: id }),
       },
@@ -52,8 +52,8 @@ export function contactInputs(
 }
 
 /**
- * How contacts are identified, and the properties to set. `idProperty`: the HubSpot property that holds the external
- * id; undefined if contacts are identified by e-mail address.
+ * How contacts are identified, and which properties are set besides the default ones. `idProperty`: the HubSpot
+ * property that holds the external id; undefined if contacts are identified by e-mail address.
  */
 export type ContactKey = { readonly idProperty: string | undefined; readonly properties: readonly string[] };
 
@@ -66,14 +66,14 @@ const contactIdOf = (event: OutboundEvent, idProperty: string | undefined): stri
 export const isKnownContact = (event: OutboundEvent, idProperty: string | undefined): boolean =>
   contactIdOf(event, idProperty) !== undefined;
 
-/** HubSpot's id of the only record of a request. */
+/** HubSpot's id of the record that a request for one record wrote; undefined if HubSpot refused it. */
 export function recordIdIn(answer: OutboundAnswer): string | undefined {
   const results = jsonAnswer(answer)?.['results'];
   const first: unknown = Array.isArray(results) ? results[0] : undefined;
   return isJsonObject(first) ? textForm(first['id']) : undefined;
 }
 
-/** HubSpot accepts the valid contacts of a batch; a 207 lists the others. */
+/** Outcomes of a batch of contacts: HubSpot accepts the valid ones, and lists the others in a 207. */
 export function readContactAnswer(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
@@ -82,7 +82,7 @@ export function readContactAnswer(
   return readInputErrors(answer, events.length, placesById(events, idProperty));
 }
 
-/** The outcomes of a batch of records of any type. `records` has the id and the event indexes of each record. */
+/** Outcomes of a batch of records of any type. `records`: each record's id and the indexes of its events. */
 export function readInputErrors(
   answer: OutboundAnswer,
   count: number,
@@ -93,7 +93,7 @@ export function readInputErrors(
   const reasons = new Map<string, string>();
   for (const { category, context } of errors.filter(isJsonObject)) {
     const traceIds = isJsonObject(context) ? context['objectWriteTraceId'] : undefined;
-    // An error without a record may concern any of them; writing contacts again is harmless.
+    // An error that names no record may concern any of them; writing records again is harmless.
     if (!Array.isArray(traceIds)) {
       return Array.from({ length: count }, () => ({ kind: 'retry', reason: rowRefusal(category) }));
     }
@@ -126,7 +126,7 @@ function placesById(
 }
 
 /**
- * HubSpot refuses a contact with an unknown property, so only default properties and those in the settings are sent.
+ * A contact's default properties and those in the settings; HubSpot would refuse a contact with an unknown property.
  */
 function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties: readonly string[]): JsonObject {
   if (event === undefined) return {};
@@ -147,7 +147,7 @@ function contactPropertiesOf(event: OutboundEvent | undefined, contactProperties
 const nameCharactersMax = 50;
 const propertiesMax = 50;
 
-/** A custom event. Throws UnfitEventError if it has no contact or no valid HubSpot name. */
+/** A custom event. Throws UnfitEventError if the event has no contact, or no name that is valid in HubSpot. */
 export function hubspotEvent(event: OutboundEvent, hubId: string | undefined): JsonObject {
   const sent = sentEvent(event);
   const { email } = contactIds(event);
@@ -177,7 +177,7 @@ function qualifiedName(name: string, hubId: string | undefined): string {
   return `pe${hubId}_${internal}`;
 }
 
-/** Properties within HubSpot's limit and with valid names: one invalid property makes it refuse the event. */
+/** Properties as texts with valid names, within HubSpot's limit; HubSpot refuses an event with an invalid property. */
 function textProperties(properties: JsonObject): JsonObject {
   const texts = Object.entries(properties).flatMap(([name, value]) => {
     const internal = internalName(name);
@@ -188,7 +188,7 @@ function textProperties(properties: JsonObject): JsonObject {
   return Object.fromEntries(texts.slice(0, propertiesMax));
 }
 
-/** Internal names start with a letter and contain only lower-case letters, digits and underscores. */
+/** A name in HubSpot's internal form: lower-case letters, digits and underscores, a letter first. */
 function internalName(name: string): string {
   return name
     .toLowerCase()
@@ -196,7 +196,7 @@ function internalName(name: string): string {
     .replace(/^[^a-z]+|_+$/g, '');
 }
 
-/** A value as text, the only type that HubSpot accepts: lists and objects as JSON. Undefined for no value. */
+/** A value as text, the only type that HubSpot accepts; lists and objects as JSON, undefined for null. */
 export function hubspotText(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   return textForm(value) ?? JSON.stringify(value);

@@ -49,7 +49,10 @@ const contacts: Omit<PlatformEndpoint, 'path'> = {
   answers: { partial },
 };
 
-/** Contacts of a batch are taken one by one; events all or none. https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide */
+/**
+ * HubSpot accepts the valid contacts of a batch, but all events of a batch or none.
+ * https://developers.hubspot.com/docs/api-reference/legacy/events/send-event-data/guide
+ */
 export const hubspotPlatform = definePlatform({
   endpoints: [
     { ...events, path: '/events/{version}/send/batch' },

@@ -34,10 +34,10 @@ const settings = {
 
 /**
  * Magellan AI, iHeartMedia's podcast attribution: `POST /{view|product|addToCart|checkout|purchase|lead}`, one event
- * a request, with the pixel's token in the body, as Magellan AI's own integration in
+ * per request, with the pixel's token in the body, as Magellan AI's own integration in
  * https://github.com/segmentio/action-destinations (destinations/magellan-ai) sends it. A visitor is identified by
  * IPv4 address and browser; an event without them is refused, an event with another name skipped. There is no field
- * for the event time: an event counts at the time of arrival. Orders are deduplicated by `id`.
+ * for the event time, so an event counts at the time of arrival. Orders are deduplicated by `id`.
  */
 export const iHeartMediaMagellan = defineDestination({
   id: 'IHeartMediaMagellan',
@@ -81,7 +81,7 @@ function client(event: SentEvent): JsonObject {
   return { ip, ua: userAgent, ...present({ url, ref: referrer }) };
 }
 
-/** The fields of each action, without the visitor; amounts need a currency. */
+/** The fields of an action besides the visitor's. Throws UnfitEventError if an amount or its currency is missing. */
 function detailsOf(action: string, event: SentEvent): JsonObject {
   const commerce = commerceOf(event);
   const [item] = commerce.items;
@@ -117,7 +117,7 @@ function detailsOf(action: string, event: SentEvent): JsonObject {
   }
 }
 
-/** A lead without a known value is sent with the value 0 in any currency. */
+/** An amount with its currency. `otherwise`: the currency of an amount of 0 whose currency is not known. */
 function money(action: string, { value, currency }: Commerce, otherwise?: string): JsonObject {
   const known = currency ?? (value === 0 ? otherwise : undefined);
   if (value === undefined || known === undefined) {

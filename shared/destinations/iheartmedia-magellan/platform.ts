@@ -7,7 +7,7 @@ const client = { ip: someText, ua: someText, url: Type.Optional(webAddress), ref
 const money = { value: Type.Number(), currency: currencyCode };
 const actions = [...new Set<string>(Object.values(platformEvents.IHeartMediaMagellan.names))];
 
-/** Events of Magellan AI: each action has its own path, and the body has the pixel's token. */
+/** Events of Magellan AI: each action has its own path; the token of the pixel is in the body. */
 export const iHeartMediaMagellanPlatform = definePlatform({
   endpoints: actions.map((action) => ({
     method: 'POST',

@@ -66,11 +66,11 @@ const settings = {
 };
 
 /**
- * impact.com, conversions of a brand: `POST /Advertisers/{AccountSID}/Conversions`, a form, one conversion a request.
- * Its OpenAPI document: https://github.com/api-evangelist/impact (openapi, brand conversions, v14). A conversion is
- * attributed by click id (`irclickid` of the landing page) or customer id; one with neither is refused. impact.com
- * deduplicates by `OrderId`. The e-mail address is sent as SHA-1. A page load goes to another server, without a
- * login: https://integrations.impact.com/brand-api-reference/reference/page-load/page-load.
+ * impact.com, conversions of a brand: `POST /Advertisers/{AccountSID}/Conversions`, a form, one conversion per request.
+ * OpenAPI document: https://github.com/api-evangelist/impact (openapi, brand conversions, v14). A conversion is
+ * attributed by click id (`irclickid` of the landing page) or customer id, and refused without either. impact.com
+ * deduplicates by `OrderId`. The e-mail address is sent as SHA-1. Page loads go to another server, without
+ * credentials: https://integrations.impact.com/brand-api-reference/reference/page-load/page-load.
  */
 export const impact = defineDestination({
   id: 'Impact',
@@ -137,13 +137,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** impact.com forbids ids that are e-mail addresses. */
+/** The customer's id, unless it looks like an e-mail address, which impact.com forbids. */
 function customerIdOf(outbound: OutboundEvent): string | undefined {
   const { externalId } = contactIds(outbound);
   return externalId?.includes('@') === true ? undefined : externalId;
 }
 
-/** The identifiers of the person. None for an event of limited use, which is sent with its click or page only. */
+/** The person's identifiers; empty for an event of limited use, which is sent with its click or page only. */
 function personOf(outbound: OutboundEvent, event: SentEvent): Readonly<Record<string, string | undefined>> {
   if (isLimited(event)) return {};
   const { email } = contactIds(outbound);
@@ -165,7 +165,7 @@ function isPageLoad(event: OutboundEvent, { pageLoads, appId }: Given): boolean 
   return name === screenEvent ? appId !== undefined : standardEventOf(name) === 'pageView';
 }
 
-/** A page load, or an app open. */
+/** The request for a page load, or for the opening of an app. */
 function pageLoad(outbound: OutboundEvent, given: Given, events: readonly OutboundEvent[]): OutboundRequest {
   const event = sentEvent(outbound, given);
   const { url: page, referrer } = browserContext(event);
@@ -184,7 +184,7 @@ function pageLoad(outbound: OutboundEvent, given: Given, events: readonly Outbou
   return postForm({ url: `${root}/PageLoad`, headers: { accept: 'application/json' }, body, events });
 }
 
-/** App and device of an app event. */
+/** App and device of an app event; empty for other events, and without device ids for limited use. */
 function appOf(event: SentEvent): Readonly<Record<string, string | undefined>> {
   if (!isOfApp(event)) return {};
   const { platform, advertisingId, vendorId } = deviceOf(event);
@@ -214,7 +214,7 @@ function sha1Email(text: string): string | undefined {
   return email === undefined ? undefined : createHash('sha1').update(email).digest('hex');
 }
 
-/** Products numbered from 1; the total amount where the event has no products. */
+/** The products with prices, as fields numbered from 1; without such products, the total amount. */
 function itemsOf(
   items: readonly CommerceItem[],
   value: number | undefined,
@@ -236,7 +236,7 @@ function itemsOf(
   );
 }
 
-/** A 200 may contain ERROR too; a 400 names the fields. */
+/** The outcome of a 200 or 400 with the status ERROR, which both may have; the first field at fault is the reason. */
 function readStatus(answer: OutboundAnswer): readonly Outcome[] | undefined {
   if (answer.status !== 200 && answer.status !== 400) return undefined;
   const body = jsonAnswer(answer);

@@ -2,7 +2,10 @@ import { Type } from 'typebox';
 import { definePlatform, inHeader, noCredentials } from '../sdk/platform.ts';
 import { currencyCode, instant, someText } from '../sdk/platform-schemas.ts';
 
-/** Conversions and page loads of impact.com, as forms; a 400 names the invalid fields. https://github.com/api-evangelist/impact */
+/**
+ * Conversions and page loads of impact.com, as forms; a 400 names the invalid fields.
+ * https://github.com/api-evangelist/impact
+ */
 export const impactPlatform = definePlatform({
   endpoints: [
     {

@@ -31,7 +31,7 @@ const regions: Regions = [
   { value: 'US', label: 'United States', url: 'https://api.iterable.com' },
   { value: 'EU', label: 'European Union', url: 'https://api.eu.iterable.com' },
 ];
-// Iterable accepts 4 MB and ten requests a second, so large batches give the throughput.
+// Iterable accepts 4 MB per request but only ten requests per second, so throughput needs large batches.
 const batch = { max: 1_000, fallback: 500 };
 const bodyBytesMax = 4_000_000;
 
@@ -83,9 +83,9 @@ const settings = {
 /**
  * Iterable: events with `POST /api/events/trackBulk` (https://api.iterable.com/api/docs#events_trackBulk), users of
  * $identify with `POST /api/users/bulkUpdate` (https://api.iterable.com/api/docs#users_bulkUpdateUser). The event id
- * is sent as `id`, by which Iterable deduplicates. An app event's device token follows with `POST
- * /api/users/registerDeviceToken` (https://api.iterable.com/api/docs#users_registerDeviceToken). An order is sent
- * alone with `POST /api/commerce/trackPurchase`, and counts as revenue.
+ * is sent as `id`, by which Iterable deduplicates. A second request registers the device token of an app event, with
+ * `POST /api/users/registerDeviceToken` (https://api.iterable.com/api/docs#users_registerDeviceToken). An order is
+ * sent alone with `POST /api/commerce/trackPurchase`, and counts as revenue.
  */
 export const iterable = defineDestination({
   id: 'Iterable',
@@ -120,7 +120,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       !isAboutIds(event) || (given.aliases === 'updateEmail' && iterableNewEmail(event) !== undefined),
     groupOf(event) {
       if (isAlias(event)) return `alone ${outboundHead(event).id}`;
-      // Iterable accepts purchases, carts and devices only one at a time.
+      // Iterable accepts only one purchase, cart or device per request.
       const isAlone =
         isIterablePurchase(event) ||
         (given.cartEvents === 'cart' && isIterableCart(event)) ||
@@ -156,7 +156,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 const unnamed: Outcome = { kind: 'retry', reason: rowRefusal('failCount') };
 
-/** A 200 lists failures: users by address or id, events by name. */
+/** Outcomes of a 200 with failures, which lists users by e-mail address or id, and events by name. */
 function readFailures(
   answer: OutboundAnswer,
   events: readonly OutboundEvent[],
@@ -177,11 +177,11 @@ function readFailures(
   });
   const outcomes = rowOutcomes(events.length, refusals);
   if (refusals.size >= failCount) return outcomes;
-  // The response does not say which of the other events failed; resending accepted ones is harmless.
+  // The response does not tell which of the other events failed; resending accepted ones is harmless.
   return outcomes.map((outcome) => (outcome.kind === 'reject' ? outcome : unnamed));
 }
 
-/** The response list with each failed user, such as invalidEmails. */
+/** The list of the response that names each failed user (such as invalidEmails), by user. */
 function namedIn(failedUpdates: unknown): ReadonlyMap<string, string> {
   const lists = Object.entries(isJsonObject(failedUpdates) ? failedUpdates : {});
   return new Map(lists.flatMap(([list, users]) => textsOf(users).map((user) => [user, list] as const)));

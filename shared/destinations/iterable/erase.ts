@@ -8,8 +8,8 @@ type Given = {
 };
 
 /**
- * Iterable: `DELETE /api/users/{email}` and `/api/users/byUserId/{userId}`; `POST /api/users/forget` deletes the
- * person and refuses later data. https://api.iterable.com/api/docs#users_delete
+ * Iterable: `DELETE /api/users/{email}` and `/api/users/byUserId/{userId}`; after `POST /api/users/forget`, which also
+ * deletes the person, Iterable refuses later data. https://api.iterable.com/api/docs#users_delete
  */
 export function eraseAtIterable({ apiKey, region, baseUrl }: Given): PreparedErasure {
   const base = `${baseUrl ?? region.url}/api/users`;

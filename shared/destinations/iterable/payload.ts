@@ -11,7 +11,7 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 import { pushDevice } from '../sdk/push-device.ts';
 import { standardEventOf } from '../sdk/standard-events.ts';
 
-/** The identifier types of a project's users. */
+/** The types of identifiers by which a project can identify users. */
 export type IterableKey = 'email' | 'userId';
 
 const fieldNames: ReadonlyMap<string, string> = new Map([
@@ -34,7 +34,7 @@ export function iterableEvent(event: OutboundEvent, preferred: IterableKey): Jso
   };
 }
 
-/** The campaign and template to attribute an event to: Iterable's numeric ids. */
+/** Iterable's numeric ids of the campaign and template to attribute an event to. */
 function messageIds(properties: JsonObject): JsonObject {
   const idOf = (...names: readonly string[]): number | undefined => {
     const id = names.map((name) => numberOf(properties[name])).find((value) => value !== undefined);
@@ -49,15 +49,15 @@ const purchaseName = platformEventNames('Iterable');
 
 /**
  * The body of trackPurchase, which counts as revenue: https://api.iterable.com/api/docs#commerce_trackPurchase.
- * Undefined if the event is not an order, or lacks a field that Iterable requires: the total, and id, name and
- * price of each item. A purchase with an existing id replaces the existing one.
+ * Undefined if the event is not an order, or lacks a field that Iterable requires: the total, or id, name and price
+ * of each item. A purchase replaces an earlier one with the same id.
  */
 export function iterablePurchase(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
   const order = orderOf(event);
   return order === undefined ? undefined : { ...order, user: userKey(event, preferred) };
 }
 
-/** Whether the event is an order with everything that Iterable requires of a purchase. */
+/** Whether the event is an order with all fields that Iterable requires of a purchase. */
 export function isIterablePurchase(event: OutboundEvent): boolean {
   return orderOf(event) !== undefined;
 }
@@ -81,15 +81,15 @@ function orderOf(event: OutboundEvent): JsonObject | undefined {
 
 /**
  * The body of updateCart, which replaces the cart in Iterable: https://api.iterable.com/api/docs#commerce_updateCart.
- * Undefined if the event is not about a cart, or an item lacks a required field. A removal counts only where it
- * lists the remaining products.
+ * Undefined if the event is not about a cart, or an item lacks a required field. A removal or a view of the cart is
+ * sent only if the event lists the cart's products.
  */
 export function iterableCart(event: OutboundEvent, preferred: IterableKey): JsonObject | undefined {
   const items = cartOf(event);
   return items === undefined ? undefined : { user: userKey(event, preferred), items };
 }
 
-/** Whether the event is about a cart. */
+/** Whether the event has a cart that `updateCart` can send. */
 export function isIterableCart(event: OutboundEvent): boolean {
   return cartOf(event) !== undefined;
 }
@@ -174,19 +174,19 @@ export function iterableNewEmail(event: OutboundEvent): JsonObject | undefined {
   return { ...(currentEmail === undefined ? { currentUserId: current } : { currentEmail }), newEmail };
 }
 
-/** A row of bulkUpdate. */
+/** A row of bulkUpdate. Throws UnfitEventError without e-mail address and external id. */
 export function iterableUser(event: OutboundEvent, preferred: IterableKey, mergesObjects: boolean): JsonObject {
-  // Otherwise an object replaces the user's existing one.
+  // Without mergeNestedObjects an object replaces the user's existing one.
   const key = { ...userKey(event, preferred), ...(mergesObjects ? { mergeNestedObjects: true } : {}) };
   const { email, externalId, phone } = contactIds(event);
   const named = renameMembers(traitsOf(event), fieldNames);
   const fields = withoutMembers(phone === undefined ? named : { ...named, phoneNumber: phone }, identifying);
   if ('email' in key) return { ...key, dataFields: { ...fields, userId: externalId } };
-  // Without preferUserId Iterable refuses a user without an address.
+  // Without preferUserId Iterable refuses a user that has no e-mail address.
   return { ...key, preferUserId: true, dataFields: { ...fields, email } };
 }
 
-/** Exactly one of the two, because Iterable refuses both. Throws UnfitEventError if neither is known. */
+/** E-mail address or user id, because Iterable refuses both together. Throws UnfitEventError if neither is known. */
 export function userKey(event: OutboundEvent, preferred: IterableKey): Readonly<Partial<Record<IterableKey, string>>> {
   const { email, externalId } = contactIds(event);
   const isByEmail = preferred === 'email' ? email !== undefined : externalId === undefined;

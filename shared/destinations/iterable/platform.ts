@@ -33,7 +33,7 @@ const purchase = Type.Object({
 const credentials = inHeader('api-key', /^\S+$/);
 const common = { method: 'POST', credentials, content: 'json', bytesMax: 4 * 1_024 * 1_024 } as const;
 
-/** A row must have exactly one of `email` and `userId`. */
+/** The problem of a row that does not have exactly one of `email` and `userId`. */
 function check(row: unknown) {
   const given = isJsonObject(row) ? [row['email'], row['userId']].filter((id) => id !== undefined) : [];
   return given.length === 1 ? undefined : { field: 'email', message: 'or userId is required, and not both' };
@@ -44,7 +44,7 @@ const taken = (rows: readonly unknown[]) => ({
   body: { successCount: rows.length, failCount: 0, failedUpdates: {}, disallowedEventNames: [] },
 });
 
-/** The response to a bulk request in which some rows failed. */
+/** Iterable's response to a bulk request in which some rows failed. */
 function partial(verdicts: readonly RowVerdict[]) {
   const failed = verdicts.flatMap(({ row, problem }) =>
     problem === undefined || !isJsonObject(row) ? [] : [row['email'] ?? row['userId']],

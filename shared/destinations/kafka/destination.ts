@@ -9,7 +9,7 @@ import { address, choice, matching, requiredText, SettingError } from '../sdk/se
 import type { SettingsOf } from '../sdk/settings.ts';
 
 const batchEventsMax = 500;
-/** A broker accepts 1,048,588 bytes a batch by default (`message.max.bytes`). */
+/** By default a broker accepts batches of up to 1,048,588 bytes (`message.max.bytes`). */
 const bodyBytesMax = 1_000_000;
 const brokersMax = 10;
 const keyCharactersMax = 256;
@@ -65,8 +65,8 @@ const settings = {
 
 /**
  * Apache Kafka: every event with its visitor is one JSON message with the visitor as key, so that a visitor's events
- * go to one partition in order. The producer is idempotent within a request; consumers can deduplicate a later retry
- * by the header `event_id`. https://kafka.apache.org/protocol.html
+ * go to one partition in order. The producer is idempotent within a request; consumers can recognise the repetitions
+ * of a later retry by the header `event_id`. https://kafka.apache.org/protocol.html
  */
 export const kafka = defineDestination({
   id: 'Kafka',
@@ -138,7 +138,7 @@ function readBrokers(text: string, key: string): readonly string[] {
   return brokers;
 }
 
-/** The status classifies the error; the error type becomes the reason. */
+/** Outcomes of all events: the status classifies the broker's error, whose type becomes the reason. */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const said = jsonAnswer(answer);
   const { status } = answer;
@@ -149,7 +149,7 @@ function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): r
   const error = said?.['error'];
   if (typeof error !== 'string' || !/^[A-Z_]{2,64}$/.test(error)) return undefined;
   const isOfOneEvent = status >= 400 && status < 500 && status !== 401 && status !== 429;
-  // Without outcomes, the dispatcher searches for the invalid message by sending smaller batches.
+  // Without outcomes, the dispatcher finds the invalid message by sending smaller batches.
   if (isOfOneEvent && events.length > 1) return undefined;
   const outcome = outcomeOf(status, error);
   return events.map(() => outcome);

@@ -4,7 +4,10 @@ import { anyRows } from '../sdk/platform-schemas.ts';
 
 const error = (status: number, type: string) => ({ status, body: { error: type } });
 
-/** A topic of Kafka, for requests in the form that `shared/egress/protocols/kafka.ts` receives. https://kafka.apache.org/protocol.html */
+/**
+ * A topic of Kafka, for requests in the form that `shared/egress/protocols/kafka.ts` receives.
+ * https://kafka.apache.org/protocol.html
+ */
 export const kafkaPlatform = definePlatform({
   endpoints: [
     {

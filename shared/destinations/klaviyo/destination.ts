@@ -74,11 +74,11 @@ const settings = {
 /**
  * Klaviyo, in JSON:API: an event with `POST /api/events` (https://developers.klaviyo.com/en/reference/create_event),
  * the profile of an $identify with `POST /api/profile-import`
- * (https://developers.klaviyo.com/en/reference/create_or_update_profile). One event a request: the bulk endpoint
- * responds before it validates. Products of an order, subscriptions
+ * (https://developers.klaviyo.com/en/reference/create_or_update_profile). One event per request, because the bulk
+ * endpoint responds before it validates. Products of an order, subscriptions
  * (https://developers.klaviyo.com/en/reference/bulk_subscribe_profiles) and push tokens
- * (https://developers.klaviyo.com/en/reference/create_push_token) follow their event. The event id is `unique_id`, by
- * which Klaviyo deduplicates. An event older than a day is sent as `backfill`.
+ * (https://developers.klaviyo.com/en/reference/create_push_token) follow in further requests. The event id is
+ * `unique_id`, by which Klaviyo deduplicates. An event older than a day is sent as `backfill`.
  */
 export const klaviyo = defineDestination({
   id: 'Klaviyo',

@@ -33,7 +33,7 @@ export function eraseAtKlaviyo({ baseUrl, headers }: Given): PreparedErasure {
         return noIdentifier('e-mail address, phone number and external id');
       }
       const contacts = [...emails.map((email) => ({ email })), ...phones.map((phone) => ({ phone_number: phone }))];
-      // The profile is looked up first, before the jobs by address delete it.
+      // Profiles are looked up by external id first, before the jobs by address delete them.
       return inTurn(externalIds, byExternalId, () => inTurn(contacts, job, requested));
     },
   };

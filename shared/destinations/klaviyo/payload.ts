@@ -15,10 +15,10 @@ import { standardEventOf } from '../sdk/standard-events.ts';
 import type { Subscription } from '../sdk/subscriptions.ts';
 
 const metricNameCharactersMax = 127;
-/** An older event is sent as backfill. */
+/** Age in ms above which an event is sent as backfill. */
 const backfillMs = 86_400_000;
 
-/** Traits with a field of their own in a profile. */
+/** Traits that fill a profile's own fields, and are therefore not sent as custom properties. */
 const profileFields: ReadonlySet<string> = new Set([
   'email',
   'phone_number',
@@ -35,7 +35,7 @@ const profileFields: ReadonlySet<string> = new Set([
 
 const klaviyoName = platformEventNames('Klaviyo');
 
-/** The metric names: Klaviyo's own for common shop events, or the events' names as received. */
+/** Which metric names are sent: Klaviyo's own for common shop events, or the events' names as received. */
 export type MetricNames = 'klaviyo' | 'own';
 
 /** The resource of `POST /api/events`. */
@@ -74,7 +74,7 @@ const productsMax = 1_000;
 
 /**
  * The resource of `POST /api/event-bulk-create-jobs` with an event `Ordered Product` for each product of an order.
- * Undefined if the event is not an order.
+ * Undefined if the event is not an order or has no products.
  */
 export function orderedProducts(sent: SentEvent, event: OutboundEvent, ids: ContactIds): JsonObject | undefined {
   if (sent.isRenamed || standardEventOf(sent.name) !== 'purchase') return undefined;
@@ -141,8 +141,8 @@ const streetOf = (address: unknown): string | undefined =>
   isJsonObject(address) ? textOf(address['street']) : textOf(address);
 
 /**
- * How custom properties change other than by replacement, from the settings and from the event's Klaviyo options.
- * Lists change by the identify's own values only: earlier values were added before.
+ * The changes of custom properties other than replacement, from the settings and from the event's Klaviyo options.
+ * Only values that this identify carries are added to or removed from lists; earlier ones were applied before.
  */
 function patchOf(event: OutboundEvent, appendTraits: readonly string[]) {
   const said = saidTraitsOf(event);
@@ -167,7 +167,7 @@ function patchOf(event: OutboundEvent, appendTraits: readonly string[]) {
 
 const patchedMax = 100;
 
-/** The inputs of a subscription. */
+/** What a subscription depends on besides the event: list, source of the consent, current time in ms. */
 export type SubscriptionOrigin = {
   readonly listId: string | undefined;
   readonly source: string;
@@ -175,8 +175,8 @@ export type SubscriptionOrigin = {
 };
 
 /**
- * The resource of a job that subscribes or unsubscribes a profile, with the current time or a late event's time as
- * the time of consent. Throws UnfitEventError if the profile has no address for the channel.
+ * The resource of a job that subscribes or unsubscribes a profile. The time of consent is that of a late event, else
+ * the time of the job. Throws UnfitEventError if the profile has no address for any of the channels.
  */
 export function klaviyoSubscription(
   { action, channels }: Subscription,

@@ -30,7 +30,7 @@ const eventBody = Type.Object({
   }),
 });
 
-// https://developers.klaviyo.com/en/reference/create_or_update_profile
+// `patch_properties` of a profile: https://developers.klaviyo.com/en/reference/create_or_update_profile
 const patch = Type.Partial(
   Type.Object({
     append: Type.Object({}),
@@ -128,7 +128,7 @@ const pushTokenBody = Type.Object({
 const headers = { revision: /^\d{4}-\d\d-\d\d$/, accept: /json/, 'content-type': /json/ };
 const credentials = inHeader('authorization', /^Klaviyo-API-Key \S+$/);
 
-/** JSON:API of Klaviyo: one event, or one profile, a request. https://developers.klaviyo.com/en/reference/create_event */
+/** JSON:API of Klaviyo: one event or profile per request. https://developers.klaviyo.com/en/reference/create_event */
 export const klaviyoPlatform = definePlatform({
   endpoints: [
     {

@@ -14,7 +14,7 @@ import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.
 const standardUrl = 'https://api.linkedin.com';
 const standardVersion = '202607';
 const conversionUrn = 'urn:lla:llaPartnerConversion:';
-// LinkedIn accepts 5,000; a request of this size stays well below 1 MB.
+// LinkedIn accepts 5,000 events per request; 1,000 stay well below 1 MB.
 const batchEventsMax = 1_000;
 
 const settings = {
@@ -47,7 +47,7 @@ const settings = {
 /**
  * LinkedIn Ads, Conversions API: `POST /rest/conversionEvents` as a Rest.li batch.
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api (adding multiple
- * conversion events in a batch). LinkedIn uses conversion rules in place of event names. It has no limited use, so
+ * conversion events in a batch). LinkedIn has conversion rules in place of event names. LinkedIn has no limited use, so
  * events with `limited_data_use` are skipped.
  */
 export const linkedinAdsCapi = defineDestination({
@@ -113,8 +113,8 @@ function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
 }
 
 /**
- * One invalid event makes LinkedIn refuse all with a 422 whose message names the invalid ones (`Index: 3, ERROR ::
- * …`): those are refused, the others retried.
+ * Because of one invalid event LinkedIn refuses all, with a 422 whose message names the invalid ones (`Index: 3, ERROR
+ * :: …`). The outcome of these is a refusal, that of the others a retry.
  */
 function refusedRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const message = jsonAnswer(answer)?.['message'];

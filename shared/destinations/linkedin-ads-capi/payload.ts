@@ -13,7 +13,7 @@ const daysMax = 90;
 /**
  * An event of LinkedIn's Conversions API for one conversion rule,
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api. Throws
- * UnfitEventError where it is too old or has no identifier for LinkedIn.
+ * UnfitEventError if the event is too old or has no identifier that LinkedIn could match.
  */
 export function linkedinEvent(event: SentEvent, conversion: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
@@ -49,11 +49,11 @@ function user(event: SentEvent): JsonObject {
   if (userIds.length === 0 && info === undefined) {
     throw new UnfitEventError('LinkedIn needs an e-mail address, its click id, or a first and a last name');
   }
-  // LinkedIn requires `userIds`, even if the event has names only.
+  // LinkedIn requires the list `userIds`, even if it is empty because the event has only names.
   return { userIds, userInfo: info };
 }
 
-/** The person's name, work and country, unhashed. LinkedIn matches them only with both names. */
+/** The person's name, work and country, unhashed; undefined unless both names are known, without which none match. */
 function userInfo({ firstName, lastName, jobTitle, companyName, country }: KnownPerson): JsonObject | undefined {
   if (firstName === undefined || lastName === undefined || isHash(firstName) || isHash(lastName)) return undefined;
   return {

@@ -23,8 +23,8 @@ const row = Type.Object({
 });
 
 /**
- * Conversions API as a Rest.li batch: each element of a response has its own status. One invalid element makes LinkedIn
- * refuse all with a 422 that names the element.
+ * Conversions API as a Rest.li batch: each element of a response has its own status. Because of one invalid element
+ * LinkedIn refuses all, with a 422 that names the element.
  * https://learn.microsoft.com/en-us/linkedin/marketing/integrations/ads-reporting/conversions-api
  */
 export const linkedinPlatform = definePlatform({

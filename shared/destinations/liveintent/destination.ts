@@ -42,9 +42,9 @@ const settings = {
  * LiveIntent, Conversions API 1.0.0: `POST /conversions/{customer}`, a JSON array.
  * https://conversions.liveintent.com/api-guide; the limit of 100 rows comes from
  * https://docs.dataflysignal.com/integrations/advertising/liveintent. A conversion is matched by hashes of the e-mail
- * address, or by IP address and browser. It has no event names: a setting selects the conversions. A 204 means that
- * all rows were accepted, a 200 that an unknown part was refused, so both count as delivered. The event id is
- * `eventId`, by which LiveIntent deduplicates.
+ * address, or by IP address and browser. Since conversions have no names, a setting selects which events are sent. A
+ * 204 means that all rows were accepted, a 200 that some were refused but not which, so both count as delivered. The
+ * event id is `eventId`, by which LiveIntent deduplicates.
  */
 export const liveIntent = defineDestination({
   id: 'LiveIntent',

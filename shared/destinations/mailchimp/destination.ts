@@ -90,10 +90,10 @@ const settings = {
 /**
  * Mailchimp Marketing API 3.0: the visitor of an $identify with `PUT /3.0/lists/{audience}/members/{hash}`
  * (https://mailchimp.com/developer/marketing/api/list-members/add-or-update-list-member/), an event with `POST
- * …/members/{hash}/events` (https://mailchimp.com/developer/marketing/api/list-member-events/add-event/); one a
- * request. The bulk call would reset the status of people who unsubscribed; this one keeps it. Events of people who
+ * …/members/{hash}/events` (https://mailchimp.com/developer/marketing/api/list-member-events/add-event/); one per
+ * request. Unlike the bulk call, this one does not reset the status of people who unsubscribed. Events of people who
  * are not members fail with 404. Event names have 2 to 30 letters, digits, `_` and `-`, and values are texts.
- * Mailchimp does not deduplicate; it allows ten connections at once and responds 429 beyond that.
+ * Mailchimp does not deduplicate; it allows ten simultaneous connections and responds 429 beyond that.
  */
 export const mailchimp = defineDestination({
   id: 'Mailchimp',
@@ -141,7 +141,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const subscription = subscriptionOf(event, { ...given, channels: 'email' });
       const status = subscription?.action === 'subscribe' ? 'subscribed' : 'unsubscribed';
       return chainOf([
-        // Sent before the event, because Mailchimp refuses events of unknown people.
+        // The subscription precedes the event because Mailchimp refuses events of unknown people.
         ...(subscription === undefined ? [] : [put({ email_address: email, status_if_new: status, status })]),
         postJson({ url: `${url}/events`, headers, body: eventBody(event), events }),
       ]);
@@ -186,7 +186,7 @@ function member(event: OutboundEvent, email: string, given: Given): JsonObject {
   };
 }
 
-/** A trait that is neither true nor false leaves its interest unchanged. */
+/** Interests by id, from traits; one whose trait is neither true nor false is left out, and so remains unchanged. */
 function interestsOf(traits: JsonObject, pairs: readonly Pair[]): JsonObject | undefined {
   const chosen = pairs.flatMap(([trait, interest]) => {
     const value = textForm(traits[trait])?.toLowerCase();
@@ -197,7 +197,7 @@ function interestsOf(traits: JsonObject, pairs: readonly Pair[]): JsonObject | u
 
 const tagsMax = 100;
 
-/** Tags from the settings and the trait, all to add. Tags that are no longer listed stay on the member. */
+/** Tags to add, from the settings and the trait. A member keeps tags that are no longer listed. */
 function tagsOf(event: OutboundEvent, { tags = [], tagsProperty }: Given): readonly JsonObject[] {
   const given = tagsProperty === undefined ? undefined : traitsOf(event)[tagsProperty.trim()];
   const own = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [];
@@ -205,7 +205,7 @@ function tagsOf(event: OutboundEvent, { tags = [], tagsProperty }: Given): reado
   return [...new Set([...tags, ...named])].slice(0, tagsMax).map((name) => ({ name, status: 'active' }));
 }
 
-/** Almost all Mailchimp codes have two letters. https://mailchimp.com/help/view-and-edit-contact-languages/ */
+/** Mailchimp's language code, almost always two letters: https://mailchimp.com/help/view-and-edit-contact-languages/ */
 function languageOf(event: OutboundEvent): string | undefined {
   const locale = textOf(contextOf(event)['locale']) ?? textOf(contextOf(event)['browser_language']);
   const code = locale?.replace('-', '_');
@@ -217,7 +217,7 @@ function readTags(text: string): readonly string[] {
   return text.split(',').flatMap((tag) => tag.trim() || []);
 }
 
-/** Traits with a merge field in the settings. */
+/** Merge fields from the traits that the settings assign to them. */
 function ownFields(traits: JsonObject, fields: readonly Pair[]): JsonObject {
   const entries = fields.flatMap(([trait, field]) => {
     const value = traits[trait];
@@ -226,7 +226,7 @@ function ownFields(traits: JsonObject, fields: readonly Pair[]): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Mailchimp accepts an address only with street, city, state and postal code. */
+/** The address; undefined without street, city, state or postal code, all of which Mailchimp requires. */
 function addressOf(traits: JsonObject): JsonObject | undefined {
   const { city, state, zip, country } = traits;
   const own = traits['address'];
@@ -235,7 +235,7 @@ function addressOf(traits: JsonObject): JsonObject | undefined {
   return { addr1: street, city, state, zip, ...present({ country: textOf(country) }) };
 }
 
-/** The birthday as `MM/DD`. */
+/** The birthday as `MM/DD`, from a date that starts with `YYYY-MM-DD`; undefined for other values. */
 function birthdayOf(value: unknown): string | undefined {
   const [, month, day] = /^\d{4}-(\d\d)-(\d\d)/.exec(textOf(value) ?? '') ?? [];
   return month === undefined || day === undefined ? undefined : `${month}/${day}`;

@@ -4,7 +4,7 @@ import type { PreparedErasure } from '../sdk/erasure.ts';
 import { normaliseEmail } from '../sdk/person.ts';
 
 /**
- * Mailchimp: `POST …/members/{hash}/actions/delete-permanent`; the address cannot be imported again.
+ * Mailchimp: `POST …/members/{hash}/actions/delete-permanent`, after which the address cannot be imported again.
  * https://mailchimp.com/developer/marketing/api/list-members/delete-list-member/
  */
 export function eraseAtMailchimp(members: string, headers: Readonly<Record<string, string>>): PreparedErasure {

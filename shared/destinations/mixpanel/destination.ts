@@ -35,9 +35,9 @@ const regions: Regions = [
   { value: 'IN', label: 'India', url: 'https://api-in.mixpanel.com' },
 ];
 const batch = { max: 2_000, fallback: 500 };
-// https://docs.mixpanel.com/troubleshooting/errors/413-payload-too-large
+// Mixpanel's limit: https://docs.mixpanel.com/troubleshooting/errors/413-payload-too-large
 const bodyBytesMax = 10_000_000;
-/** Profile updates in one request. */
+/** Maximum number of profile updates per request. */
 const updatesMax = 2_000;
 const serviceAccountKeys = ['serviceAccountUsername', 'serviceAccountSecret', 'projectId'] as const;
 
@@ -98,7 +98,7 @@ const settings = {
 
 /**
  * Mixpanel: events with `POST /import` (https://docs.mixpanel.com/reference/import-events) and `strict=1`, so that
- * refused rows are reported one by one; profiles of $identify with `POST /engage` and `$set`
+ * Mixpanel reports each refused row; profiles of $identify with `POST /engage` and `$set`
  * (https://docs.mixpanel.com/reference/profile-set). `$insert_id` is a UUID derived from the event id, by which
  * Mixpanel deduplicates.
  */
@@ -143,7 +143,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const isOriginal = identityMerge === 'original';
   const account = readServiceAccount(given);
   const importUrl = `${baseUrl}/import?strict=1${account === undefined ? '' : `&project_id=${account.projectId}`}`;
-  // Without ip=0 Mixpanel would set the profile's location to the address of this server.
+  // Without ip=0 Mixpanel would take the profile's location from the address of this server.
   const engageUrl = `${baseUrl}/engage?ip=0&strict=1&verbose=1`;
   const groupsUrl = `${baseUrl}/groups?strict=1&verbose=1`;
   const profileOf = (event: OutboundEvent): readonly JsonObject[] => mixpanelProfile(event, token, given);
@@ -155,7 +155,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       (!isGroup(event) || groupKey !== undefined) &&
       (!isIdentify(event) || profileOf(event).length > 0 || (isOriginal && mixpanelMerge(event) !== undefined)),
     groupOf(event) {
-      // A failure of the follow-up request must not affect other events, so such an event is sent alone.
+      // An event with a follow-up request is sent alone, so that a failure of that request affects no other event.
       if (isIdentify(event)) return isOriginal ? `profile ${event.resolved.event.id}` : 'profiles';
       if (isGroup(event)) return 'groups';
       if (isAlias(event)) return 'aliases';
@@ -207,7 +207,7 @@ function readServiceAccount(given: SettingsOf<typeof settings>): ServiceAccount 
   return { projectId, authorization: basicAuthorization(username, secret) };
 }
 
-/** Mixpanel responds 400 and still accepts the valid rows; /engage may respond 200 and accept nothing. */
+/** Outcomes by row: with a 400 Mixpanel still accepts the valid rows; with a 200 of /engage it may accept none. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const body = jsonAnswer(answer);
   if (answer.status === 200) {
@@ -219,7 +219,7 @@ function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | u
   const refusals = new Map(
     failed.filter(isJsonObject).map((record) => [Number(record['index']), rowRefusal(record['field'])] as const),
   );
-  // The response does not name the rows: the dispatcher finds them by sending smaller batches.
+  // If the response does not name the invalid rows, the dispatcher finds them by sending smaller batches.
   const isTold = refusals.size > 0 && [...refusals.keys()].every((index) => index >= 0 && index < count);
   return isTold ? rowOutcomes(count, refusals) : undefined;
 }

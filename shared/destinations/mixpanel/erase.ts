@@ -33,8 +33,8 @@ type Given = {
 };
 
 /**
- * Mixpanel's GDPR API: `POST /api/app/data-deletions/v3.0/?token=` with up to 2,000 distinct ids, `GET
- * …/{tracking_id}` for the state. https://docs.mixpanel.com/reference/gdpr-api
+ * Mixpanel's GDPR API: `POST /api/app/data-deletions/v3.0/?token=` with up to 2,000 distinct ids; `GET
+ * …/{tracking_id}` reports the state. https://docs.mixpanel.com/reference/gdpr-api
  */
 export function eraseAtMixpanel({ projectToken, gdprToken, region, baseUrl }: Given): PreparedErasure {
   if (gdprToken === undefined) return manual('The destination has no OAuth token for GDPR, which erasures need.');

@@ -55,7 +55,7 @@ const profileNames: ReadonlyMap<string, string> = new Map([
   ['avatar', '$avatar'],
 ]);
 
-/** How a project merges devices and users: from events with both ids, or by dedicated events. */
+/** How a project merges devices and users: by events that carry both ids (simplified), or by dedicated events. */
 export type IdentityMerge = 'simplified' | 'original';
 
 export type MixpanelIdentity = { readonly groupKey?: string | undefined; readonly identityMerge: IdentityMerge };
@@ -69,7 +69,7 @@ export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }:
   return {
     event: name,
     properties: {
-      // Mixpanel derives the location from an IP address; 0 prevents it from using the address of this server.
+      // Mixpanel derives the location from an IP address; without 0 it would take the address of this server.
       ip: 0,
       ...renameMembers(context, contextNames),
       ...(group === undefined || groupKey === undefined ? {} : { [groupKey]: group }),
@@ -82,7 +82,7 @@ export function mixpanelEvent(event: OutboundEvent, { groupKey, identityMerge }:
   };
 }
 
-/** How a profile's traits are updated, by name. */
+/** The names of the traits that update a profile in another way than `$set`, and of the properties to add up. */
 export type MixpanelProfileSettings = {
   readonly identityMerge: IdentityMerge;
   readonly setOnceTraits: readonly string[];
@@ -92,8 +92,8 @@ export type MixpanelProfileSettings = {
 };
 
 /**
- * The `/engage` updates of an identify, one for each kind of update. Only the identify's own values are added to
- * lists: earlier values were added before.
+ * The `/engage` updates of an identify, one for each kind of update, and one for each value to append. Only values that
+ * this identify carries are added to lists; earlier ones were added before.
  */
 export function mixpanelProfile(
   event: OutboundEvent,
@@ -130,7 +130,7 @@ const named = (members: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(members, name) ? [[name, members[name]] as const] : [])));
 
 /**
- * The `/engage` update that adds numeric event properties to the profile; undefined if the event has none of them.
+ * The `/engage` update that adds the event's `incrementProperties` to the profile; undefined without such a property.
  */
 export function mixpanelIncrement(
   event: OutboundEvent,
@@ -166,8 +166,8 @@ export function mixpanelGroup(event: OutboundEvent, token: string, groupKey: str
 const groupNames: ReadonlyMap<string, string> = new Map([['name', '$name']]);
 
 /**
- * The `/import` row that merges a device and a user in a project with original ID merge. Undefined for an event
- * without both ids. https://docs.mixpanel.com/reference/identity-merge
+ * The `/import` row that merges a device and a user in a project with original ID merge. Undefined unless the event
+ * has two different ids. https://docs.mixpanel.com/reference/identity-merge
  */
 export function mixpanelMerge(event: OutboundEvent): JsonObject | undefined {
   const { externalId, visitorId } = contactIds(event);
@@ -175,7 +175,7 @@ export function mixpanelMerge(event: OutboundEvent): JsonObject | undefined {
   return { event: '$merge', properties: { $distinct_ids: [externalId, visitorId] } };
 }
 
-/** The row of `/import` for an alias. https://developer.mixpanel.com/reference/identity-create-alias */
+/** The `/import` row of an alias: https://developer.mixpanel.com/reference/identity-create-alias */
 export function mixpanelAlias(event: OutboundEvent, token: string): JsonObject {
   const { id, previous_id: previous } = propertiesOf(event);
   if (typeof id !== 'string' || typeof previous !== 'string')
@@ -183,7 +183,7 @@ export function mixpanelAlias(event: OutboundEvent, token: string): JsonObject {
   return { event: '$create_alias', properties: { distinct_id: previous, alias: id, token } };
 }
 
-// With simplified ID merge, the project derives its own distinct_id from these two.
+// With simplified ID merge, Mixpanel derives `distinct_id` from these two ids.
 const bothIds = ({ externalId, visitorId }: ContactIds): JsonObject => ({
   $device_id: visitorId,
   ...(externalId === undefined ? {} : { $user_id: externalId }),

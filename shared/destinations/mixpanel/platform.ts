@@ -12,7 +12,7 @@ const tracked = Type.Object({
   }),
 });
 
-// For projects with original ID merge: https://docs.mixpanel.com/reference/identity-merge
+// A merge of two ids in a project with original ID merge: https://docs.mixpanel.com/reference/identity-merge
 const merge = Type.Object({
   event: Type.Literal('$merge'),
   properties: Type.Object({ $distinct_ids: Type.Array(someText, { minItems: 2, maxItems: 2 }) }),
@@ -38,7 +38,7 @@ const ways = {
   $append: Type.Object({}),
 };
 
-/** A profile update has exactly one operation. https://docs.mixpanel.com/reference/profile-batch-update */
+/** A profile update, with exactly one operation: https://docs.mixpanel.com/reference/profile-batch-update */
 const update = Type.Union(
   Object.entries(ways).map(([name, members]) =>
     Type.Object({ $token: someText, $distinct_id: someText, [name]: members }, { additionalProperties: false }),
@@ -46,7 +46,7 @@ const update = Type.Union(
 );
 
 /**
- * Import and profiles of Mixpanel. `/import?strict=1` accepts the valid rows and lists the others,
+ * Events and profiles of Mixpanel. `/import?strict=1` accepts the valid rows and lists the others,
  * https://docs.mixpanel.com/reference/import-events; `/engage` accepts all rows or none,
  * https://docs.mixpanel.com/reference/profile-set.
  */

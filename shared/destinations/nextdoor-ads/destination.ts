@@ -52,11 +52,11 @@ const settings = {
 };
 
 /**
- * Nextdoor Ads, Conversion API: `POST /v2/api/conversions/track`, one event a request.
+ * Nextdoor Ads, Conversion API: `POST /v2/api/conversions/track`, one event per request.
  * https://developer.nextdoor.com/reference/conversions-track, personal data:
- * https://developer.nextdoor.com/reference/conversion-data-types. It accepts its own event names and
- * `custom_conversion_1` to `_10` only: others are skipped. The event id is `event_id`, which deduplicates against the
- * pixel.
+ * https://developer.nextdoor.com/reference/conversion-data-types. Nextdoor accepts only its own event names and
+ * `custom_conversion_1` to `_10`, so other events are skipped. The event id is `event_id`, which deduplicates against
+ * the pixel.
  */
 export const nextdoorAds = defineDestination({
   id: 'NextdoorAds',
@@ -112,13 +112,13 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
     action_source: actionSource,
     action_source_url: isOnline ? url : undefined,
     data_source_id: given.dataSourceId.trim(),
-    // With false, the event is used for attribution only.
+    // With false, Nextdoor uses the event for attribution only.
     delivery_optimization: !isLimited(event),
     test_event: String(given.testMode),
     app: actionSource === 'app' ? appOf(event) : undefined,
     customer: customer(event),
     custom: present({
-      // An amount has its currency as prefix.
+      // Nextdoor expects the currency in front of the amount, such as USD12.5.
       order_value: value === undefined || currency === undefined ? undefined : `${currency}${value}`,
       order_id: orderId,
       product_context: items.flatMap(({ id, price, quantity }) =>
@@ -128,7 +128,7 @@ function conversion(event: SentEvent, given: SettingsOf<typeof settings>): JsonO
   };
 }
 
-/** The fields that Nextdoor requires of an app event. */
+/** App and device of an app event. Throws UnfitEventError without the app id and operating system. */
 function appOf(event: SentEvent): JsonObject {
   const { platform, allowsTracking } = deviceOf(event);
   const id = textOf(event.context['app_namespace']) ?? textOf(event.context['app_id']);

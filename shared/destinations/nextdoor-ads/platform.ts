@@ -45,7 +45,7 @@ const conversion = Type.Object({
   ),
 });
 
-/** Conversions of Nextdoor, one a request. https://developer.nextdoor.com/reference/conversions-track */
+/** Conversions of Nextdoor, one per request. https://developer.nextdoor.com/reference/conversions-track */
 export const nextdoorAdsPlatform = definePlatform({
   endpoints: [
     {

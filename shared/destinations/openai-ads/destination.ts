@@ -34,7 +34,7 @@ const settings = {
 };
 
 /**
- * OpenAI Ads, Conversions API: `POST /v1/events?pid={pixel}`, up to 1,000 events at most 7 days old, accepted or
+ * OpenAI Ads, Conversions API: `POST /v1/events?pid={pixel}`, up to 1,000 events no older than 7 days, accepted or
  * refused as a whole. https://developers.openai.com/ads/conversions-api; events and their data:
  * https://developers.openai.com/ads/supported-events. OpenAI deduplicates by event id and type, also against the
  * pixel.

@@ -28,8 +28,8 @@ const daysMax = 7;
 const contentsMax = 100;
 
 /**
- * An event of the OpenAI Ads Conversions API; names other than its own are custom events. Throws UnfitEventError
- * where it is too old, or happened on the web and has no page.
+ * An event of the OpenAI Ads Conversions API; a name that OpenAI does not define becomes a custom event. Throws
+ * UnfitEventError if the event is too old, or happened on the web and has no page.
  */
 export function openaiEvent(event: SentEvent, standardSource: string, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
@@ -56,7 +56,7 @@ export function openaiEvent(event: SentEvent, standardSource: string, nowMs: num
 
 const standardName = platformEventNames('OpenAIAds');
 
-/** Data types by event type; `contents` for types not listed, `custom` for custom events. */
+/** Data types by event type. Event types that are not listed have `contents`, custom events `custom`. */
 const shapes: ReadonlyMap<string, string> = new Map([
   ['app_installed', 'customer_action'],
   ['app_opened', 'customer_action'],
@@ -68,8 +68,8 @@ const shapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The visitor's data, which is optional: without it an event is attributed by its `oppref`. OpenAI accepts city and ZIP
- * code unhashed only, so they are left out.
+ * The visitor's data; undefined without any, since OpenAI can attribute an event by its `oppref` alone. City and ZIP
+ * code are left out because OpenAI accepts them only unhashed.
  */
 function user(event: SentEvent): JsonObject | undefined {
   const { email } = hashPerson(knownPerson(event));
@@ -83,7 +83,7 @@ function user(event: SentEvent): JsonObject | undefined {
   });
 }
 
-/** Amounts are whole numbers of the currency's smallest unit, and are left out without a currency. */
+/** The event's data. Amounts are whole numbers of the currency's smallest unit, and left out without a currency. */
 function data(event: SentEvent, type: string | undefined): JsonObject {
   const { properties } = event;
   const { value, currency, items } = commerceOf(event);

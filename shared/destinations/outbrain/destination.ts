@@ -3,8 +3,8 @@ import { baseUrl } from '../sdk/settings.ts';
 
 /**
  * Outbrain, server-to-server conversions: `GET /unifiedPixel` with the click id (`dicbo` of the landing page),
- * without authentication, as https://github.com/stape-io/outbrain-tag sends it. A name must match a conversion in
- * Outbrain. There is no field for the event time: a conversion counts at the time of arrival.
+ * without authentication, as https://github.com/stape-io/outbrain-tag sends it. The event name must match a conversion
+ * in Outbrain. There is no field for the event time, so a conversion counts at the time of arrival.
  */
 export const outbrain = defineClickPostback({
   id: 'Outbrain',

@@ -20,10 +20,10 @@ const settings = {
 
 /**
  * Partnerize, server-to-server conversions: a GET with a path of `key:value` segments, items in brackets, and the
- * click id (`clickref` of the landing page), without authentication. As
- * https://github.com/webmasterjunkie/partnerize-gtm-s2s and https://hightouch.com/docs/destinations/partnerize send
- * it. `conversionref` is the order id, by which Partnerize deduplicates. At most 50 items are sent; a conversion
- * counts at the time of arrival.
+ * click id (`clickref` of the landing page), without authentication, as sent by
+ * https://github.com/webmasterjunkie/partnerize-gtm-s2s and https://hightouch.com/docs/destinations/partnerize.
+ * `conversionref` is the order id, by which Partnerize deduplicates. At most 50 items are sent; a conversion counts at
+ * the time of arrival.
  */
 export const partnerize = defineClickPostback({
   id: 'Partnerize',
@@ -74,7 +74,7 @@ function parts(members: Readonly<Record<string, string | number | undefined>>): 
     .join('/');
 }
 
-/** Percent-encoded. A lone surrogate is replaced first: encodeURIComponent throws on one. */
+/** Percent-encodes a value; lone surrogates are replaced first because encodeURIComponent throws on them. */
 function encode(value: string): string {
   return encodeURIComponent(value.toWellFormed());
 }

@@ -106,7 +106,8 @@ function readOwnEvents(text: string, key: string): ReadonlySet<string> {
 }
 
 /**
- * Rows are in the order of the events: at the top level of a 200, in the details of a 422 (not all were processed).
+ * Outcomes by row, in the order of the events. The rows are at the top level of a 200, and in the details of a 422,
+ * which means that Pinterest did not process all of them.
  */
 function answeredRows(answer: OutboundAnswer): readonly Outcome[] | undefined {
   const body = jsonAnswer(answer);

@@ -16,8 +16,8 @@ import { platformEventNames } from '../sdk/platform-events.ts';
 
 /**
  * An event of Pinterest's API for Conversions; event types: https://developers.pinterest.com/docs/conversions/event/.
- * Names in `ownEvents` (types that the advertiser defined) and mapped names in Pinterest's form (lower case,
- * underscores) are sent unchanged; all other names become `custom`. Throws UnfitEventError if the event lacks the
+ * Besides those, names in `ownEvents` (types that the advertiser defined) and mapped names in Pinterest's form (lower
+ * case, underscores) are sent; all other names become `custom`. Throws UnfitEventError if the event lacks the
  * identifiers that the API requires.
  */
 export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEvents: ReadonlySet<string>): JsonObject {
@@ -42,10 +42,10 @@ export function pinterestEvent(event: SentEvent, source: PinterestSource, ownEve
 /** Pinterest's action sources. */
 const pinterestActionSources = ['web', 'offline', 'app_android', 'app_ios'] as const;
 
-/** The action source, and the app of app events. */
+/** The destination's action source, and the app id of app events. */
 export type PinterestSource = { readonly actionSource: string; readonly appId: string | undefined };
 
-/** An event of a phone app is always an app event, also where the destination is set to web. */
+/** The action source that the event names, else the destination's; if that is web, app events are still app events. */
 function actionSourceOf(event: SentEvent, standard: string): string {
   const named = namedActionSource(event, pinterestActionSources);
   if (named !== undefined) return named;
@@ -53,7 +53,7 @@ function actionSourceOf(event: SentEvent, standard: string): string {
   return standard === 'web' && platform !== undefined && isOfApp(event) ? `app_${platform}` : standard;
 }
 
-/** The app and its device. */
+/** The app and the device of an app event. */
 function appOf({ context }: SentEvent, appId: string | undefined): JsonObject {
   return {
     ...present({
@@ -76,7 +76,7 @@ function languageOf({ context }: SentEvent): string | undefined {
   return locale === undefined ? undefined : /^[a-z]{2}(?=$|[-_])/i.exec(locale)?.[0].toLowerCase();
 }
 
-/** The form of an event type. */
+/** The form of Pinterest's event types. */
 export const pinterestName = /^[a-z][a-z0-9_]{0,63}$/;
 
 const standardName = platformEventNames('Pinterest');
@@ -97,7 +97,7 @@ function userData(event: SentEvent): JsonObject {
       ph: listOf(hashed.phone),
       ge: listOf(hashDatum(person.gender, pinterestGender)),
       db: listOf(hashed.dateOfBirth),
-      // Names keep their punctuation here.
+      // Pinterest's hashes of names include punctuation.
       ln: listOf(hashDatum(person.lastName, normaliseText)),
       fn: listOf(hashDatum(person.firstName, normaliseText)),
       ct: listOf(hashed.city),
@@ -114,21 +114,21 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** Besides `f` and `m`, Pinterest matches `n` for people who are neither. */
+/** The gender as `f`, `m` or, for people who are neither, `n`. */
 function pinterestGender(text: string): string | undefined {
   return /^\s*(n|non[\s_-]?binary)\s*$/i.test(text) ? 'n' : normaliseGender(text);
 }
 
 /**
- * Pinterest matches numeric postal codes only; a code with letters, as in the United Kingdom and Canada, would match
- * no person.
+ * The postal code; undefined if it has letters, as in the United Kingdom and Canada, because Pinterest matches only
+ * numeric ones.
  */
 function pinterestZip(text: string): string | undefined {
   const zip = normaliseZip(text);
   return /^\d+$/.test(zip) ? zip : undefined;
 }
 
-/** Amounts are text, which Pinterest parses as numbers. LDP is its limited data processing. */
+/** Custom data. Amounts are texts, which Pinterest parses as numbers; LDP is Pinterest's limited data processing. */
 function customData(event: SentEvent): JsonObject | undefined {
   const said = ownParameters(event, parameters);
   const { value, currency, orderId, items, itemIds, itemCount, searchText } = commerceOf(event);

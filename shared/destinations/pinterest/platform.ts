@@ -49,7 +49,10 @@ const row = Type.Object({
   ),
 });
 
-/** API for Conversions, version 5: a response has the result of each row, in the order of the request. https://developers.pinterest.com/docs/api/v5/events-create */
+/**
+ * API for Conversions, version 5: a response has the result of each row, in the order of the request.
+ * https://developers.pinterest.com/docs/api/v5/events-create
+ */
 export const pinterestPlatform = definePlatform({
   endpoints: [
     {

@@ -37,9 +37,9 @@ const settings = {
 /**
  * Plausible Analytics, hosted or self-hosted. https://plausible.io/docs/events-api
  *
- * It stores no visitors: it distinguishes them by the request's IP address and browser. The request therefore carries
- * the event's own, and an event without a browser is refused. There is no field for the event time: an event counts
- * at the time of arrival.
+ * Plausible stores no visitors, but distinguishes them by the IP address and browser of a request. The request
+ * therefore carries the visitor's, and an event without a browser is refused. There is no field for the event time, so
+ * an event counts at the time of arrival.
  */
 export const plausible = defineDestination({
   id: 'Plausible',
@@ -80,7 +80,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-/** The headers by which Plausible distinguishes visitors. */
+/** The headers by which Plausible distinguishes visitors. Throws UnfitEventError without a valid User-Agent. */
 function visitorHeaders({ context }: SentEvent): Record<string, string> {
   const userAgent = textOf(context['user_agent']);
   if (userAgent === undefined || !isHeaderValue(userAgent)) {
@@ -111,7 +111,7 @@ function cutUrl(value: unknown): string | undefined {
   return textOf(value)?.slice(0, urlCharactersMax).toWellFormed();
 }
 
-/** Custom properties: flat, at most 30. */
+/** Custom properties: at most 30 texts, numbers and booleans, since Plausible accepts no others. */
 function propsOf(properties: JsonObject): JsonObject | undefined {
   const entries = Object.entries(properties)
     .filter(([name, value]) => name !== '' && ['string', 'number', 'boolean'].includes(typeof value))
@@ -124,8 +124,8 @@ function propsOf(properties: JsonObject): JsonObject | undefined {
 }
 
 /**
- * Plausible also responds 202 to what it drops: robots, data centres, sources blocked by the site's shields, and
- * unknown sites.
+ * Plausible responds 202 even if it drops the event, as it does for robots, data centres, visitors that the site's
+ * shields block, and unknown sites; only a header shows this.
  */
 function readAnswer(
   { status, headers }: OutboundAnswer,

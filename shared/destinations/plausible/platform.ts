@@ -11,7 +11,7 @@ const event = Type.Object({
   revenue: Type.Optional(Type.Object({ currency: currencyCode, amount: Type.Number() })),
 });
 
-/** Plausible's Events API: one event a request, without credentials. https://plausible.io/docs/events-api */
+/** Plausible's Events API: one event per request, without credentials. https://plausible.io/docs/events-api */
 export const plausiblePlatform = definePlatform({
   endpoints: [
     {

@@ -28,10 +28,10 @@ const settings = {
 };
 
 /**
- * Podscribe, server-side tag: `GET /tag`, one event a request, without authentication, as Podscribe's own integration
- * in https://github.com/segmentio/action-destinations (destinations/podscribe) sends it. It matches visitors by IP
- * address, without which an event is refused. Actions are view, purchase, signup and lead; any other name is a custom
- * action (https://composable-docs.zeotap.com/destinations/advertising/podscribe/).
+ * Podscribe, server-side tag: `GET /tag`, one event per request, without authentication, as Podscribe's own integration
+ * in https://github.com/segmentio/action-destinations (destinations/podscribe) sends it. Podscribe matches visitors by
+ * IP address, without which an event is refused. Actions are view, purchase, signup and lead; any other name is a
+ * custom action (https://composable-docs.zeotap.com/destinations/advertising/podscribe/).
  */
 export const podscribe = defineDestination({
   id: 'Podscribe',

@@ -33,11 +33,11 @@ const regions: Regions = [
   { value: 'US', label: 'US Cloud', url: 'https://us.i.posthog.com' },
   { value: 'EU', label: 'EU Cloud', url: 'https://eu.i.posthog.com' },
 ];
-// PostHog limits bytes only: 20 MB a request.
+// PostHog limits only bytes, to 20 MB per request.
 const batch = { max: 1_000, fallback: 250 };
 const bodyBytesMax = 20_000_000;
 
-/** PostHog's names of browser properties, https://posthog.com/docs/data/events#default-properties. */
+/** PostHog's names of context members: https://posthog.com/docs/data/events#default-properties. */
 const contextNames: ReadonlyMap<string, string> = new Map([
   ...toPosthog,
   ['ip', '$ip'],
@@ -136,7 +136,7 @@ const overQuota: Outcome = {
   isThrottled: true,
 };
 
-/** Over its quota, a project gets a 200 and its events are dropped; newer servers report it. */
+/** Whether PostHog dropped the events of a project over its quota, which gets a 200; only newer servers report this. */
 function isOverQuota(answer: OutboundAnswer): boolean {
   const limited = jsonAnswer(answer)?.['quota_limited'];
   return Array.isArray(limited) && limited.includes('events');
@@ -151,7 +151,7 @@ function posthogEvent(event: OutboundEvent, given: SettingsOf<typeof settings>):
     distinct_id: externalId ?? visitorId,
     timestamp: new Date(sent.timeMs).toISOString(),
   };
-  // Without the visitor's IP address PostHog would locate the person at this server's address.
+  // Without the visitor's IP address PostHog would take the person's location from the address of this server.
   const place = textOf(context['ip']) === undefined ? { $geoip_disable: true } : {};
   const isProfiled = given.personProfiles === 'always' || externalId !== undefined;
   const profiled = isProfiled ? {} : { $process_person_profile: false };
@@ -180,7 +180,7 @@ function posthogEvent(event: OutboundEvent, given: SettingsOf<typeof settings>):
 
 type Call = { readonly name: string; readonly properties: JsonObject; readonly distinctId?: string };
 
-/** PostHog's names of events and properties. */
+/** The event under PostHog's names. Throws UnfitEventError if a group or an alias has no ids. */
 function callOf(event: OutboundEvent, sent: SentEvent, groupType: string): Call {
   const properties = propertiesOf(event);
   if (isGroup(event)) {

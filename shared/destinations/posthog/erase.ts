@@ -5,7 +5,7 @@ import type { PreparedErasure } from '../sdk/erasure.ts';
 import { isHeaderValue } from '../sdk/header-rules.ts';
 import { matching, optionalSecret, optionalText, SettingError } from '../sdk/settings.ts';
 
-/** The app's API has other hosts than the ingest API. */
+/** Hosts of PostHog's app API, which differ from those that receive events. */
 const hosts: Readonly<Record<string, string>> = { US: 'https://us.posthog.com', EU: 'https://eu.posthog.com' };
 
 export const posthogErasureSettings = {
@@ -38,8 +38,8 @@ type Given = {
 };
 
 /**
- * PostHog: `DELETE /api/projects/{id}/persons/{uuid}/?delete_events=true` after `GET …/persons/?distinct_id=`; events
- * are deleted later. https://posthog.com/docs/privacy/data-deletion
+ * PostHog: `DELETE /api/projects/{id}/persons/{uuid}/?delete_events=true` after `GET …/persons/?distinct_id=`; PostHog
+ * deletes the events later. https://posthog.com/docs/privacy/data-deletion
  */
 export function eraseAtPosthog({ projectId, personalApiKey, region, baseUrl }: Given): PreparedErasure {
   if (projectId === undefined || personalApiKey === undefined) {

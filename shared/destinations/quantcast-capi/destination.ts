@@ -22,7 +22,7 @@ const settings = {
     },
     matching(/^p-[A-Za-z0-9_-]{1,40}$/, 'must be an account ID of the form p-…'),
   ),
-  // The platform publishes no batch limit. Batches are small, because one bad event fails the whole batch.
+  // Quantcast publishes no batch limit. Batches are small because one invalid event fails the whole batch.
   batchSize: batchSize({ max: 100, fallback: 20 }),
   baseUrl: baseUrl('https://pixel.quantserve.com'),
 };
@@ -31,7 +31,7 @@ const settings = {
  * Quantcast, Conversion API: `POST /conversion?a={p-code}`, a JSON array, without authentication.
  * https://help.quantcast.com/docs/tagging-with-the-quantcast-live-tag-using-the-conversion-api. A visitor is
  * identified by the Live Tag's browser token (`quantcast_token`), else by IP address and browser; an event with
- * neither is refused. Quantcast does not deduplicate: an event that is retried after a lost response counts twice.
+ * neither is refused. Quantcast does not deduplicate, so an event that is retried after a lost response counts twice.
  * Amounts are in the account's currency.
  */
 export const quantcastCapi = defineDestination({

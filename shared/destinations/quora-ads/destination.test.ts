@@ -45,7 +45,7 @@ test('Quora: other names are Generic, and an unknown visitor is unfit', () => {
     data: [{ conversion: { event_name: 'Generic' } }],
   });
   expect(() => requestOf(quoraAds, [sampleStranger()])).toThrow('no identifier');
-  // A hash is no address that Quora could read.
+  // Quora needs the e-mail address itself, so a hash of it is left out.
   const hashed = sampleShopper({ visitor: { email: 'a'.repeat(64), phone_number: null }, context: {} });
   expect(() => requestOf(quoraAds, [hashed])).toThrow('no identifier');
 });

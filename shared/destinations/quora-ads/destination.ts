@@ -35,10 +35,10 @@ const settings = {
 };
 
 /**
- * Quora Ads, Conversions API: `POST /ads/v0/conversions`, up to 1,000 events, answered with 200 and a result for each
- * row. As https://github.com/segmentio/action-destinations (destinations/quora) sends it. Quora receives e-mail
- * address and phone number unhashed and hashes them itself. Names other than its own become `Generic`. The event id
- * is `event_id`, which deduplicates against the pixel.
+ * Quora Ads, Conversions API: `POST /ads/v0/conversions`, up to 1,000 events, as sent by
+ * https://github.com/segmentio/action-destinations (destinations/quora). A 200 has a result for each row. Quora
+ * receives e-mail address and phone number unhashed and hashes them itself. A name that Quora does not define becomes
+ * `Generic`. The event id is `event_id`, which deduplicates against the pixel.
  */
 export const quoraAds = defineDestination({
   id: 'QuoraAds',
@@ -91,7 +91,7 @@ function conversion(event: SentEvent): JsonObject {
   return {
     conversion: {
       event_name: standardName(event) ?? 'Generic',
-      // Microseconds.
+      // Quora expects microseconds.
       timestamp: Math.floor(event.timeMs) * 1_000,
       event_id: event.deduplicationId,
       ...present({ click_id: click, value: commerceOf(event).value }),
@@ -127,7 +127,7 @@ function plain(text: string | undefined): string | undefined {
   return text === undefined || isHash(text) ? undefined : text;
 }
 
-/** Rows not listed were accepted. */
+/** Outcomes by row; Quora accepted the rows that the response does not list. */
 function readRows(answer: OutboundAnswer, count: number): readonly Outcome[] | undefined {
   const rows = answer.status === 200 ? jsonAnswer(answer)?.['events'] : undefined;
   if (!Array.isArray(rows)) return undefined;

@@ -9,7 +9,7 @@ const { names, others } = platformEvents.QuoraAds;
 const row = Type.Object({
   conversion: Type.Object({
     event_name: oneOf(...Object.values(names), ...others),
-    // Microseconds: a number of ms would lie in 1970.
+    // Microseconds; the minimum refuses a number of ms, which would be a time in 1970.
     timestamp: Type.Integer({ minimum: 1_000_000_000_000_000 }),
     event_id: someText,
     click_id: Type.Optional(someText),

@@ -61,7 +61,7 @@ describe('Reddit', () => {
     });
   });
 
-  // The example published with Reddit's match keys.
+  // Reddit publishes this example with its match keys.
   it.each(['alice@example.com', 'Al.ice$+Apple@Example.Com'])('hash: %s is the canonical address', (email) => {
     expect(sent(sampleShopper({ visitor: { email } })).body.data.events[0]?.['user']).toMatchObject({
       email: 'ff8d9819fc0e12bf0d24892e45987e249a28dce836a85cad60e28eaaa8c6d976',

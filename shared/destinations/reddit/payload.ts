@@ -25,7 +25,7 @@ type RedditSettings = { readonly actionSource: string; readonly eventTypes: read
 /**
  * An event of Reddit's Conversions API version 3,
  * https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events, once for each tracking type that the
- * settings assign. Throws UnfitEventError if it is too old or has no identifier for Reddit.
+ * settings assign, else once. Throws UnfitEventError if the event is too old or has no identifier for Reddit.
  */
 export function redditEvents(event: SentEvent, settings: RedditSettings, nowMs: number): readonly JsonObject[] {
   const name = event.name.trim().toLowerCase();
@@ -53,8 +53,8 @@ function redditEvent(event: SentEvent, type: string | undefined, standardSource:
 const standardName = platformEventNames('Reddit');
 
 /**
- * Match keys, hashed as https://business.reddithelp.com describes, including the IP address. With a click id they are
- * optional; without one, user agent and screen size alone match no person.
+ * Match keys, hashed (also the IP address) as https://business.reddithelp.com describes. Throws UnfitEventError without
+ * any, unless there is a click id, because User-Agent and screen size alone match no person.
  */
 function user(event: SentEvent, hasClick: boolean): JsonObject | undefined {
   const person = knownPerson(event);

@@ -44,7 +44,10 @@ const row = Type.Object({
   }),
 });
 
-/** Conversions API, version 3: Reddit accepts all rows or none. https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events */
+/**
+ * Conversions API, version 3: Reddit accepts all rows or none.
+ * https://ads-api.reddit.com/docs/v3/operations/Post%20Conversion%20Events
+ */
 export const redditPlatform = definePlatform({
   endpoints: [
     {

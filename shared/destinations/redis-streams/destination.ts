@@ -109,7 +109,7 @@ function readLength(text: string, key: string): number {
   return length;
 }
 
-/** Error codes of a wrong login, permission, key or node: faults of the destination, not of an event. */
+/** Error codes for a wrong login, permission, key or node, which are faults of the destination, not of an event. */
 const ofAccess: ReadonlySet<string> = new Set(['ASK', 'MOVED', 'NOAUTH', 'NOPERM', 'WRONGPASS', 'WRONGTYPE']);
 const throttling: ReadonlySet<string> = new Set(['OOM']);
 const passing: ReadonlySet<string> = new Set([

@@ -5,7 +5,10 @@ import type { PlatformProblem } from '../sdk/platform.ts';
 const entryId = /^(\*|\d+(-(\d+|\*))?)$/;
 const error = (status: number, word: string) => ({ status, body: { error: word } });
 
-/** XADD to a stream, in the form that `shared/egress/protocols/redis.ts` receives. https://redis.io/docs/latest/commands/xadd/ */
+/**
+ * XADD to a stream, in the form that `shared/egress/protocols/redis.ts` receives.
+ * https://redis.io/docs/latest/commands/xadd/
+ */
 export const redisPlatform = definePlatform({
   endpoints: [
     {
@@ -32,7 +35,7 @@ export const redisPlatform = definePlatform({
   },
 });
 
-/** `XADD key [MAXLEN [=|~] threshold] <*|id> field value […]`. */
+/** The problem of a command that is not `XADD key [MAXLEN [=|~] threshold] <*|id> field value […]`, if any. */
 function wrongCommand(row: unknown): PlatformProblem | undefined {
   const [name, key, ...rest] = row as readonly string[];
   if (name !== 'XADD') return { field: '0', message: 'ERR unknown command' };

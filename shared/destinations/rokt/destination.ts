@@ -16,7 +16,7 @@ import type { SettingsOf } from '../sdk/settings.ts';
 import { acceptsUnlimitedEvents } from '../sdk/limited-data-use.ts';
 import { adSettings } from '../sdk/reading-settings.ts';
 
-/** The number under which Rokt's own integration sends the click id in `integration_attributes`. */
+/** The key in `integration_attributes` under which Rokt's own integration sends the click id. */
 const roktIntegration = '1277';
 
 const settings = {
@@ -29,8 +29,8 @@ const settings = {
 
 /**
  * Rokt, conversions through its event platform: `POST /s2s/v2/bulkevents`, up to 100 people, answered with 202, as
- * Rokt's own integration in https://github.com/segmentio/action-destinations (destinations/rokt-capi) sends them; the
- * envelope is https://docs.mparticle.com/developers/apis/http/. An event is matched by the Rokt click id (`rtid`,
+ * Rokt's own integration in https://github.com/segmentio/action-destinations (destinations/rokt-capi) sends them, in
+ * the format of https://docs.mparticle.com/developers/apis/http/. An event is matched by the Rokt click id (`rtid`,
  * `rokt_tracking_id`, `rclid`), the customer's id or the SHA-256 of the e-mail address. The event id is
  * `source_message_id`, by which Rokt deduplicates.
  */

@@ -47,7 +47,7 @@ const row = Type.Object({
 
 const deviceIds = ['ios_advertising_id', 'android_advertising_id', 'ios_idfv'];
 
-/** An event needs an id of a person or a device. */
+/** The problem of an event that has neither an id of a person nor one of a device. */
 function unknownPerson(given: unknown) {
   const { user_identities: person, device_info: device } = isJsonObject(given) ? given : {};
   const isKnown = isJsonObject(person) && Object.keys(person).length > 0;
@@ -55,7 +55,10 @@ function unknownPerson(given: unknown) {
   return isKnown || hasDevice ? undefined : { field: 'user_identities', message: 'no identity' };
 }
 
-/** The event platform that receives Rokt's conversions: it accepts all rows or none. https://docs.mparticle.com/developers/apis/http/ */
+/**
+ * The event platform that receives Rokt's conversions, and accepts all rows or none.
+ * https://docs.mparticle.com/developers/apis/http/
+ */
 export const roktPlatform = definePlatform({
   endpoints: [
     {

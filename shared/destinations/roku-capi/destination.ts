@@ -43,9 +43,9 @@ const settings = {
 /**
  * Roku Ads, Events API: `POST /v1/events`, up to 1,000 events and 1 MB.
  * https://help.ads.roku.com/en/articles/8880744-events-api; names, fields and limits:
- * https://docs.tealium.com/server-side-connectors/roku-events-api-connector/. It has no custom events: others are
- * skipped. Locations and other optional ids are left out because their format is not published. The event id is
- * `event_id`, which deduplicates against the pixel within ten minutes.
+ * https://docs.tealium.com/server-side-connectors/roku-events-api-connector/. Roku has no custom events, so events
+ * under other names are skipped. Locations and optional ids whose format is not published are left out. The event id
+ * is `event_id`, which deduplicates against the pixel within ten minutes.
  */
 export const rokuCapi = defineDestination({
   id: 'RokuCAPI',
@@ -133,7 +133,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** Roku removes the suffix after a plus for every mail provider. */
+/** The address without its suffix from a plus on, which Roku removes for every mail provider. */
 function withoutAlias(text: string): string | undefined {
   return normaliseEmail(text)?.replace(/\+[^@]*@/, '@');
 }

@@ -48,7 +48,10 @@ const events = {
   bytesMax: 1_000_000,
 } as const satisfies Omit<PlatformEndpoint, 'path'>;
 
-/** Events and test events of Roku, which accepts all rows or none. https://help.ads.roku.com/en/articles/8880744-events-api */
+/**
+ * Events and test events of Roku, which accepts all rows or none.
+ * https://help.ads.roku.com/en/articles/8880744-events-api
+ */
 export const rokuCapiPlatform = definePlatform({
   endpoints: [
     { ...events, path: '/v1/events' },

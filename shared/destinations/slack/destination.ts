@@ -10,7 +10,7 @@ import { templateSetting, templateSubject } from '../sdk/templates.ts';
 
 const standardUrl = 'https://slack.com';
 const standardText = '*{{event.event}}* {{visitor.email}}\n{{event.event_properties}}';
-/** Slack cuts longer texts anywhere; they are cut before, never within a character. */
+/** Slack truncates longer texts, even within a character, so they are shortened before they are sent. */
 const textCharactersMax = 40_000;
 
 const settings = {
@@ -52,7 +52,7 @@ const settings = {
 };
 
 /**
- * Slack: every event is one message, by an incoming webhook or by a bot.
+ * Slack: every event is one message, sent through an incoming webhook or by a bot.
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
 export const slack = defineDestination({
@@ -126,18 +126,18 @@ function targetOf({ webhookUrl, botToken, channel, baseUrl }: SettingsOf<typeof 
 
 const markup: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** An event's value without markup: `<!channel>` would notify everyone. */
+/** An event's value with its markup escaped, because `<!channel>` would notify everyone. */
 function escaped(value: unknown): string {
   return writeValue(value).replace(/[&<>]/g, (char) => markup[char] ?? char);
 }
 
-/** A text that is too long is cut, but not within a character or an entity. */
+/** The text, cut to Slack's maximum, but not within a character or an entity. */
 function shortened(text: string): string {
   if (text.length <= textCharactersMax) return text;
   return `${text.slice(0, textCharactersMax - 1).replace(/[\ud800-\udbff]$|&[a-z]{0,3}$/, '')}…`;
 }
 
-/** Codes for the token, the channel or the workspace: faults of the destination, not of an event. */
+/** Codes of problems with the token, channel or workspace, which are faults of the destination, not of an event. */
 const ofAccess: ReadonlySet<string> = new Set([
   'access_denied',
   'account_inactive',
@@ -189,7 +189,8 @@ const passing: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The API responds 200 with a code in JSON, a webhook with a status and the code as text. A 429 has a Retry-After.
+ * The API responds 200 with an error code in JSON, a webhook with another status and the code as text. Undefined if the
+ * status alone decides, as for a 429, which has a Retry-After.
  */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const { status, body } = answer;

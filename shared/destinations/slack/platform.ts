@@ -25,7 +25,7 @@ const ofWebhook: PlatformAnswers = {
 const json = /^application\/json/;
 const text = Type.String({ minLength: 1, maxLength: 40_000 });
 
-/** Slack's method `chat.postMessage`, and an incoming webhook, whose URL is its secret. */
+/** Slack's method `chat.postMessage`, and an incoming webhook, whose only credential is its secret URL. */
 export const slackPlatform = definePlatform({
   endpoints: [
     {

@@ -39,8 +39,8 @@ const settings = {
 
 /**
  * For trying an integration without personal data: each event is replaced by a made-up one, in HTTPDestination's body
- * format. Names of events and properties stay; every value, id and address is generated from the event id alone, and
- * the time is rounded to the minute. The same event always produces the same result.
+ * format. Names of events and properties stay, unless they could be personal text; every value, id and address is
+ * made up from the event id, and the time is rounded down to the minute. The same event always gives the same result.
  */
 export const sluiceSyntheticData = defineDestination({
   id: 'SluiceSyntheticData',

@@ -4,15 +4,15 @@ import { isJsonObject } from '../../runtime/json.ts';
 const depthMax = 64;
 
 /**
- * Generates a value of the same shape: objects keep their keys, lists their length, and texts their form, so that an
- * e-mail address stays an address and a number keeps its digits. Nothing of the original value remains. The same seed
- * produces the same value.
+ * Generates a value of the same shape: objects keep their keys (see isSchemaName), lists their length, texts their form
+ * (an e-mail address stays one), and numbers their number of digits. Nothing of an original text remains but its form.
+ * The same value and seed give the same result.
  */
 export function syntheticValue(value: unknown, seed: string): unknown {
   return makeUp(value, new SeededDigits(seed), '', 0);
 }
 
-/** Keeps names that look like schema names; a name that could be personal text is replaced. */
+/** Whether a name looks like part of a schema, and may therefore be kept; any other could be personal text. */
 export function isSchemaName(name: string): boolean {
   return /^[$_A-Za-z][\w $.:/-]{0,63}$/.test(name) && !/\d{5}|^property_\d/.test(name);
 }
@@ -21,7 +21,7 @@ function makeUp(value: unknown, digits: SeededDigits, name: string, depth: numbe
   if (typeof value === 'string') return makeUpText(value, digits, name);
   if (typeof value === 'number') return makeUpNumber(value, digits);
   if (typeof value === 'boolean') return digits.below(2) === 0;
-  // Deeper than any regular event: an empty value contains nothing personal.
+  // No regular event is as deep; null contains nothing personal.
   if (depth >= depthMax) return null;
   if (Array.isArray(value)) return value.map((item) => makeUp(item, digits, name, depth + 1));
   if (!isJsonObject(value)) return null;
@@ -52,7 +52,7 @@ function makeUpText(text: string, digits: SeededDigits, name: string): string {
   return text.toWellFormed().replace(/\p{L}\p{M}*|\p{N}/gu, (char) => makeUpCharacter(char, digits));
 }
 
-/** Keeps the precision: a date stays a date, a time with a zone keeps a zone. */
+/** A date stays a date; a date with a time becomes one in UTC, to the second. */
 function makeUpDate(text: string, digits: SeededDigits): string {
   const two = (most: number, least = 0): string => String(least + digits.below(most - least)).padStart(2, '0');
   const day = `${1950 + digits.below(75)}-${two(13, 1)}-${two(29, 1)}`;
@@ -65,7 +65,7 @@ function makeUpCharacter(char: string, digits: SeededDigits): string {
   return /\p{Lu}/u.test(char) ? letter.toUpperCase() : letter;
 }
 
-/** The same number of digits before and after the point. */
+/** A number with as many digits before and after the point, and the same sign; 0 for exponents and infinities. */
 function makeUpNumber(value: number, digits: SeededDigits): number {
   const [whole = '0', fraction = ''] = String(Math.abs(value)).split('.');
   if (!/^\d+$/.test(whole) || !/^\d*$/.test(fraction)) return 0;
@@ -75,7 +75,7 @@ function makeUpNumber(value: number, digits: SeededDigits): number {
   return value < 0 ? -number : number;
 }
 
-/** Pseudo-random numbers from a seed. */
+/** A sequence of pseudo-random numbers, which is the same for the same seed. */
 class SeededDigits {
   readonly #seed: string;
   #block = Buffer.alloc(0);
@@ -86,7 +86,7 @@ class SeededDigits {
     this.#seed = seed;
   }
 
-  /** A whole number from 0 to below `most`, which is at most 2^32. */
+  /** A whole number from 0 to `most` - 1; `most` is at most 2^32. */
   below(most: number): number {
     if (this.#at + 4 > this.#block.length) {
       this.#block = Buffer.from(hash('sha512', `sluice-synthetic\n${this.#seed}\n${this.#blocks}`, 'hex'), 'hex');

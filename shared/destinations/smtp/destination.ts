@@ -82,7 +82,7 @@ const settings = {
 };
 
 /**
- * E-mail through the operator's own server: every event is one message. A retry has the same Message-ID.
+ * E-mail through the operator's own server: every event is one message, whose Message-ID is the same in a retry.
  * https://www.rfc-editor.org/rfc/rfc5321
  */
 export const smtp = defineDestination({
@@ -162,7 +162,7 @@ function isAddress(text: string): boolean {
   return asciiPattern.test(text) && addressPattern.test(text);
 }
 
-/** `shop@example.com` or `Shop <shop@example.com>`. */
+/** Reads `shop@example.com` or `Shop <shop@example.com>`. Throws SettingError for anything else. */
 function readMailbox(text: string, key: string): string {
   const [, name = '', inBrackets] = /^([^<>"\p{Cc}]*)<([^<>]+)>$/u.exec(text.trim()) ?? [];
   const bare = inBrackets ?? text.trim();
@@ -179,7 +179,7 @@ function readPort(text: string, key: string): number {
   return port;
 }
 
-/** The status classifies the server's reply; its codes become the reason. */
+/** Outcomes of all events: the status classifies the server's reply, whose codes become the reason. */
 function readAnswer(answer: OutboundAnswer, events: readonly OutboundEvent[]): readonly Outcome[] | undefined {
   const said = jsonAnswer(answer);
   const { code, enhanced } = said ?? {};

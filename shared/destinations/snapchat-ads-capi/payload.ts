@@ -22,18 +22,18 @@ export const snapchatCustomEvents = [
   'CUSTOM_EVENT_5',
 ] as const;
 
-/** The action source, and the app of app events. */
+/** Snap's action sources. */
 export const snapchatActionSources = ['WEB', 'OFFLINE', 'MOBILE_APP'] as const;
 export type SnapchatSource = { readonly actionSource: string; readonly appId: string | undefined };
 
 const daysMax = 37;
 
-/** A Snap event name; Snap accepts no others. */
+/** Snap's name for an event; undefined if there is none, since Snap accepts no other names. */
 export const snapchatName = platformEventNames('SnapchatAdsCapi');
 
 /**
  * An event of Snap's Conversions API, https://developers.snap.com/api/marketing-api/Conversions-API/Parameters.
- * Throws UnfitEventError if it is too old or lacks the identifiers that the API requires.
+ * Throws UnfitEventError if the event is too old or lacks the identifiers that the API requires.
  */
 export function snapchatEvent(event: SentEvent, name: string, source: SnapchatSource, nowMs: number): JsonObject {
   checkAge(event, nowMs, daysMax);
@@ -56,11 +56,11 @@ function actionSourceOf(event: SentEvent, source: SnapchatSource): string {
   return namedActionSource(event, snapchatActionSources) ?? standard;
 }
 
-/** The Snap app of an event: app events have their own address at Snap. Undefined for pixel events. */
+/** The Snap app id of an app event, which goes to the app's own address; undefined for events of the pixel. */
 export const snapAppOf = (event: SentEvent, source: SnapchatSource): string | undefined =>
   source.appId !== undefined && actionSourceOf(event, source) === 'MOBILE_APP' ? source.appId.trim() : undefined;
 
-/** App and device. Snap identifies the app by its Snap app id, else by package name. */
+/** App, by its Snap app id or else its package name, and device. Throws UnfitEventError without either id. */
 function appData(event: SentEvent, appId: string | undefined): JsonObject {
   const id = appId ?? textOf(event.context['app_namespace']);
   if (id === undefined) throw new UnfitEventError('an app event needs the app id');
@@ -104,7 +104,7 @@ function userData(event: SentEvent): JsonObject {
   };
 }
 
-/** The categories of the products, else of the event. */
+/** The categories of the event's products, else that of the event. */
 function categoriesOf(event: SentEvent, items: readonly CommerceItem[]): readonly string[] {
   const ofItems = items.flatMap(({ category }) => category ?? []);
   if (ofItems.length > 0) return ofItems;

@@ -45,7 +45,10 @@ function checkRow(given: unknown): PlatformProblem | undefined {
   return isMissing ? { field: 'app_data', message: 'is required for events of apps' } : undefined;
 }
 
-/** Conversions API, version 3: Snap accepts all rows or none. https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI */
+/**
+ * Conversions API, version 3: Snap accepts all rows or none.
+ * https://developers.snap.com/api/marketing-api/Conversions-API/UsingTheAPI
+ */
 export const snapchatPlatform = definePlatform({
   endpoints: [
     {

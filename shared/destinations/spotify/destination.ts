@@ -39,7 +39,7 @@ const settings = {
     label: 'Attribution only',
     sublabel: 'Events are not used for retargeting.',
   }),
-  // The platform publishes no batch limit. Batches are small, because one bad event fails the whole batch.
+  // Spotify publishes no batch limit. Batches are small because one invalid event fails the whole batch.
   batchSize: batchSize({ max: 100, fallback: 20 }),
   deduplicationProperty: deduplicationProperty(),
   defaultCurrency: defaultCurrency('USD'),
@@ -50,8 +50,8 @@ const settings = {
  * Spotify Ads, Conversions API: `POST /capi-direct/events/`. https://developer.spotify.com/documentation/ads-api;
  * names and fields:
  * https://documentation.freshpaint.io/integrations/destinations/direct-response-ads/spotify-conversions-api-early-access/spotify-conversions-api-reference.
- * It accepts its own event names and `CUSTOM_EVENT_1` to `_5` only: others are skipped. The event id is `event_id`,
- * which deduplicates against the pixel.
+ * Spotify accepts only its own event names and `CUSTOM_EVENT_1` to `_5`, so other events are skipped. The event id is
+ * `event_id`, which deduplicates against the pixel.
  */
 export const spotify = defineDestination({
   id: 'Spotify',
@@ -100,7 +100,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 
 const actionSources = ['WEB', 'APP', 'OFFLINE'] as const;
 
-/** An app event is always sent as one, also where the destination is set to web. */
+/** The action source that the event names, else the destination's; if that is web, app events are still app events. */
 function sourceOf(event: SentEvent, standard: string): string {
   return namedActionSource(event, actionSources) ?? (standard === 'WEB' && isOfApp(event) ? 'APP' : standard);
 }
@@ -115,7 +115,7 @@ function conversion(event: SentEvent, nowMs: number): JsonObject {
   return {
     event_name: name,
     event_id: event.deduplicationId,
-    // The time must be in the past, so a future time (a client clock that is ahead) is replaced by the current time.
+    // Spotify refuses future times, so the time of a client clock that is ahead is replaced by the current time.
     event_time: new Date(Math.min(event.timeMs, nowMs)).toISOString(),
     event_source_url: browserContext(event).url,
     event_details: present({

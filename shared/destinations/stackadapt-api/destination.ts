@@ -33,11 +33,11 @@ const settings = {
 };
 
 /**
- * StackAdapt, universal pixel from a server: `GET /saq_pxl`, one event a request, without authentication, as
+ * StackAdapt, universal pixel from a server: `GET /saq_pxl`, one event per request, without authentication, as
  * StackAdapt's own integration in https://github.com/segmentio/action-destinations (destinations/stackadapt) sends
  * it. Event properties go into `args`, which conversion rules can match. The visitor is identified by IP address and
- * browser, in the parameters and the headers; e-mail address and name, which would be in the URL, are sent only if a
- * setting permits it. There is no field for the event time: an event counts at the time of arrival.
+ * browser, in the parameters and the headers. E-mail address and name, which would be in the URL, are sent only if a
+ * setting permits it. There is no field for the event time, so an event counts at the time of arrival.
  */
 export const stackAdaptApi = defineDestination({
   id: 'StackAdaptAPI',

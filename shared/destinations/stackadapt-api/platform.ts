@@ -3,7 +3,7 @@ import { definePixelPlatform } from '../sdk/pixel-platform.ts';
 import { inQuery } from '../sdk/platform.ts';
 import { oneOf, someText } from '../sdk/platform-schemas.ts';
 
-/** StackAdapt's universal pixel, for requests of servers. */
+/** StackAdapt's universal pixel, for requests from servers. */
 export const stackAdaptApiPlatform = definePixelPlatform({
   path: '/saq_pxl',
   credentials: inQuery('uid'),

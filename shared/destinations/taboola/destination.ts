@@ -29,8 +29,8 @@ const settings = {
 /**
  * Taboola, server-to-server conversions in bulk: `POST /{account}/log/3/bulk-s2s-action`, up to 1,000, without
  * authentication, answered with 204. https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions. Events
- * need the id of the click (`tblci` of the landing page), which Taboola attributes by. Names must match the
- * conversions in Realize, case-sensitively; Taboola deduplicates orders by `orderid`.
+ * need the click id (`tblci` of the landing page), by which Taboola attributes them. Names must match the conversions
+ * in Realize, including case; Taboola deduplicates orders by `orderid`.
  */
 export const taboola = defineDestination({
   id: 'Taboola',
@@ -63,7 +63,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-// Event names that Realize proposes; others are sent unchanged.
+// The event names that Realize proposes; events without one are sent under their own names.
 const standardName = platformEventNames('Taboola');
 
 function action(event: SentEvent): JsonObject {

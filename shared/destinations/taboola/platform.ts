@@ -12,7 +12,7 @@ const row = Type.Object({
   orderid: Type.Optional(someText),
 });
 
-/** Conversions of Taboola, many in one request. https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions */
+/** Conversions of Taboola, in bulk. https://developers.taboola.com/pixel/docs/bulk-submit-s2s-conversions */
 export const taboolaPlatform = definePlatform({
   endpoints: [
     {

@@ -18,7 +18,7 @@ import { integrationOptions } from '../sdk/integration-options.ts';
 
 const customValues = ['td1', 'td2', 'td3', 'td4', 'td5', 'td6', 'td7', 'td8', 'td9', 'td10'];
 
-/** Names at RudderStack. */
+/** The Trade Desk's names at RudderStack. */
 const names = ['THE_TRADE_DESK', 'THE_TRADE_DESK_REAL_TIME_CONVERSIONS'] as const;
 
 const settings = {
@@ -29,7 +29,7 @@ const settings = {
     sublabel: 'The tracking tag of the conversions.',
     example: 'xyz5678',
   }),
-  // The platform publishes no batch limit. Batches are small, because one bad event fails the whole batch.
+  // The Trade Desk publishes no batch limit. Batches are small because one invalid event fails the whole batch.
   batchSize: batchSize({ max: 100, fallback: 10 }),
   defaultCurrency: defaultCurrency(),
   baseUrl: baseUrl('https://insight.adsrvr.org'),
@@ -40,7 +40,7 @@ const settings = {
  * https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi, as
  * https://github.com/rudderlabs/rudder-transformer (the_trade_desk_real_time_conversions) sends it. An event is
  * matched by an id of The Trade Desk or of the device (`adid` with `adid_type`), by the click (`ttd_click_id`), or by
- * IP address and browser. There is no field for the event time. The Trade Desk deduplicates purchases by `order_id`.
+ * IP address. There is no field for the event time. The Trade Desk deduplicates purchases by `order_id`.
  */
 export const theTradeDesk = defineDestination({
   id: 'TheTradeDesk',
@@ -69,7 +69,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const source = { adv: given.advertiserId.trim(), tracker_id: given.trackerId.trim() };
   return {
     batchEventsMax: given.batchSize,
-    // Limited use requires a state: an event without one is skipped.
+    // The Trade Desk's limited use requires a state, so an event of limited use without one is skipped.
     accepts: (event) => acceptsCustomerEvents(event) && mayBeSent(sentEvent(event)),
     buildRequest(events) {
       const data = events.map((event) => ({ ...source, ...conversion(sentEvent(event, given)) }));
@@ -78,7 +78,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   };
 }
 
-// Any other name is sent unchanged: The Trade Desk accepts custom names.
+// The Trade Desk accepts custom names, so an event without a name here is sent under its own.
 const standardName = platformEventNames('TheTradeDesk');
 
 function mayBeSent(event: SentEvent): boolean {
@@ -116,8 +116,8 @@ function conversion(event: SentEvent): JsonObject {
 }
 
 /**
- * Consent strings (GDPR and others) in The Trade Desk's form: from the property of that name, or the sender's
- * options.
+ * Consent strings (GDPR and others) in The Trade Desk's form, from the property `privacy_settings`, else from the
+ * sender's options.
  */
 function privacySettings(event: SentEvent): readonly unknown[] | undefined {
   const given = event.properties['privacy_settings'] ?? integrationOptions(event, names)['privacy_settings'];
@@ -126,7 +126,7 @@ function privacySettings(event: SentEvent): readonly unknown[] | undefined {
 
 const privacySettingsMax = 10;
 
-/** The ids that The Trade Desk matches, by their names in sources. */
+/** The types of ids that The Trade Desk matches, each with the names under which events carry it. */
 const idTypes: readonly (readonly [string, readonly string[]])[] = [
   ['TDID', ['tdid', 'ttd_tdid']],
   ['UID2', ['uid2', 'uid2_token']],

@@ -32,8 +32,8 @@ const row = Type.Object({
 });
 
 /**
- * Real-time conversions of The Trade Desk, which accepts all rows or none. It requires no credentials: each row names
- * its advertiser and tracking tag.
+ * Real-time conversions of The Trade Desk, which accepts all rows or none. There are no credentials besides the
+ * advertiser and tracking tag in each row.
  * https://partner.thetradedesk.com/v3/portal/data/doc/DataConversionEventsApi
  */
 export const theTradeDeskPlatform = definePlatform({

@@ -11,7 +11,7 @@ import { deduplicationProperty, defaultCurrency } from '../sdk/reading-settings.
 
 const standardUrl = 'https://business-api.tiktok.com';
 const eventSources = ['web', 'offline', 'crm', 'app'] as const;
-// TikTok accepts 1,000. It may refuse a whole request because of one event without naming it, so batches are smaller.
+// TikTok accepts 1,000 events. Batches are smaller because it may refuse a whole request without naming the bad event.
 const batchEventsMax = 100;
 
 const settings = {
@@ -83,7 +83,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   return {
     batchEventsMax,
     accepts: acceptsCustomerEvents,
-    // The source is declared once a request.
+    // A request declares its event source once, for all its events.
     groupOf: sourceOf,
     buildRequest(events) {
       const [first] = events;
@@ -100,8 +100,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /**
- * TikTok always responds 200, with a `code` in the body. Where it names the invalid event (`Batch.3.properties…`),
- * that event is refused and the others, none of which were accepted, are retried.
+ * Outcomes by the `code` in the body of TikTok's response, which is always a 200. If the message names the invalid
+ * event (`Batch.3.properties…`), that event is refused; TikTok accepted none of the others, which are retried.
  */
 function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[] {
   const body = jsonAnswer(answer);
@@ -114,14 +114,14 @@ function answeredCode(answer: OutboundAnswer, count: number): readonly Outcome[]
   );
 }
 
-// A 200 without a code does not confirm anything. TikTok deduplicates, so the events may be retried.
+// A 200 without a code confirms nothing. TikTok deduplicates, so the events may be retried.
 const noCode: Outcome = { kind: 'retry', reason: 'the response has no code' };
 const invalidParameter = 40_002;
 
-/** No permission for the event source; a token that is missing, expired, invalid or revoked. */
+/** Codes for no permission for the event source, and for a token that is missing, expired, invalid or revoked. */
 const ofAccess: ReadonlySet<number> = new Set([40_001, 40_102, 40_104, 40_105]);
 
-// 0 is success, 20001 partial success; 40100 is throttling; codes from 50000 are errors of TikTok.
+// 0 means success, 20001 partial success, 40100 throttling; codes from 50000 on are errors of TikTok's servers.
 function outcomeOfCode(code: number): Outcome {
   if (code === 0 || code === 20_001) return { kind: 'delivered' };
   const reason = `code ${code}`;

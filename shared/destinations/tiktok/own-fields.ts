@@ -5,8 +5,8 @@ import { present } from '../sdk/json.ts';
 import { ownParameters } from '../sdk/own-properties.ts';
 
 /**
- * TikTok's travel and vehicle parameters, by property name. Locations are sent only with these events: elsewhere they
- * may belong to a person. https://business-api.tiktok.com/portal/docs?id=1771101151059969
+ * TikTok's travel and vehicle parameters, from properties of the same names. Only an event with such parameters sends
+ * locations, because in others they may be a person's. https://business-api.tiktok.com/portal/docs?id=1771101151059969
  */
 export function tiktokOwnFields(event: SentEvent): JsonObject {
   const journey = { ...ownParameters(event, ofJourneys), ...listsOf(event) };
@@ -67,7 +67,7 @@ function listsOf({ properties }: SentEvent): JsonObject {
   return Object.fromEntries(given);
 }
 
-/** Model, year, mileage and preferred price of a vehicle; empty if the event names none. */
+/** Model, year, mileage and preferred price of a vehicle; empty if the event names no vehicle (`make` or `vin`). */
 function ranges(event: SentEvent): JsonObject {
   const { properties } = event;
   if (properties['make'] === undefined && properties['vin'] === undefined) return {};

@@ -17,7 +17,7 @@ import { tiktokOwnFields } from './own-fields.ts';
 
 /**
  * An event of TikTok's Events API. Standard events: https://ads.tiktok.com/help/article/standard-events-parameters;
- * other names are custom events. Throws UnfitEventError if the event has no identifier for TikTok.
+ * other names are custom events. Throws UnfitEventError if the event has no identifier that TikTok could match.
  */
 export function tiktokEvent(event: SentEvent, source: string): JsonObject {
   if (source === 'app') return appEvent(event);
@@ -37,7 +37,7 @@ export function tiktokEvent(event: SentEvent, source: string): JsonObject {
 
 const standardName = platformEventNames('TikTok');
 
-/** The names that differ in apps: https://business-api.tiktok.com/portal/docs?id=1771101186666498 */
+/** TikTok's names of app events: https://business-api.tiktok.com/portal/docs?id=1771101186666498 */
 const appName = createEventNames({
   names: {
     ...platformEvents.TikTok.names,
@@ -65,7 +65,7 @@ const appName = createEventNames({
   ],
 });
 
-/** An app event. Throws UnfitEventError if the app or the device is unknown. */
+/** An app event. Throws UnfitEventError if the app is unknown, or no identifier could match. */
 function appEvent(event: SentEvent): JsonObject {
   const { context } = event;
   const id = textOf(context['app_id']) ?? textOf(context['app_namespace']);
@@ -93,7 +93,7 @@ function deviceUser(event: SentEvent): JsonObject {
   };
 }
 
-/** The status of Apple's App Tracking Transparency, which iOS has since version 14. */
+/** The status of Apple's App Tracking Transparency, which iOS has had since version 14. */
 function trackingStatus(event: SentEvent): string {
   const { platform, allowsTracking } = deviceOf(event);
   const version = numberOf(/^\d+/.exec(String(event.context['os_version']))?.[0]);
@@ -123,7 +123,7 @@ function user(event: SentEvent): JsonObject {
       first_name: hashed.firstName,
       last_name: hashed.lastName,
       zip_code: hashed.zip,
-      // Locations are sent unhashed.
+      // TikTok expects locations unhashed.
       city: plain(person.city, normaliseLetters),
       state: plain(person.state, normaliseState),
       country: plain(person.country, countryCode),

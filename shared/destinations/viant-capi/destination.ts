@@ -33,8 +33,8 @@ const settings = {
 };
 
 /**
- * Viant, conversions: `POST /v1/conversions` with a token from `/v1/oauth2/authenticate`, a list with one object a
- * conversion. https://docs.api.viantinc.com/reference/onboard-onlineoffline-conversion-data is for customers only:
+ * Viant, conversions: `POST /v1/conversions` with a token from `/v1/oauth2/authenticate`, a list with one object per
+ * conversion. Only customers can read https://docs.api.viantinc.com/reference/onboard-onlineoffline-conversion-data, so
  * the format follows https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/ and the server tag of
  * stape-io. The event id is `transactionId`, by which Viant deduplicates.
  */
@@ -67,7 +67,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const whose = { accountId: Number(given.accountId), advertisers: [Number(given.advertiserId)] };
   return {
     batchEventsMax,
-    // Viant has no limited use, so such an event is skipped.
+    // Viant has no limited use, so an event that needs it is skipped.
     accepts: (event) => acceptsCustomerEvents(event) && !isLimited(sentEvent(event)),
     buildRequest(events) {
       const body = events.map((event) => ({ ...whose, salesData: salesData(sentEvent(event, given)) }));

@@ -31,7 +31,10 @@ const row = Type.Object({
   }),
 });
 
-/** Conversions of Viant: a list, accepted or refused as a whole. https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/ */
+/**
+ * Conversions of Viant: a list, accepted or refused as a whole.
+ * https://docs.tealium.com/server-side-connectors/viant-vdp-conversion-api/
+ */
 export const viantPlatform = definePlatform({
   endpoints: [
     {

@@ -35,11 +35,11 @@ const settings = {
 };
 
 /**
- * Vibe, server-to-server conversions: `POST /s2s-conversion/events/{partner}`, one event a request, without
- * authentication, at most 7 days old, as Vibe's own integration in https://github.com/segmentio/action-destinations
+ * Vibe, server-to-server conversions: `POST /s2s-conversion/events/{partner}`, one event per request, at most 7 days
+ * old, without authentication, as Vibe's own integration in https://github.com/segmentio/action-destinations
  * (destinations/vibe-conversions) sends it. Vibe assigns the partner name. A visitor is identified by an IPv4
- * address; events without one, and events of none of Vibe's six kinds, are not sent. The event id is `eid`, by which
- * Vibe deduplicates.
+ * address, without which an event is refused; an event of none of Vibe's six kinds is skipped. The event id is `eid`,
+ * by which Vibe deduplicates.
  */
 export const vibe = defineDestination({
   id: 'Vibe',
@@ -74,7 +74,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       checkAge(event, nowMs, daysMax);
       const { url: page, userAgent } = browserContext(event);
       const { value, currency, orderId } = commerceOf(event);
-      // Amounts are in US dollars; an amount in another currency would be read as dollars.
+      // Vibe takes every amount as US dollars, so an amount in another currency is left out.
       const data = present({
         purchase_id: orderId,
         price_usd: currency === undefined || currency === 'USD' ? value : undefined,

@@ -5,7 +5,7 @@ import { epochMs, oneOf, someText, webAddress } from '../sdk/platform-schemas.ts
 
 const { names, others } = platformEvents.Vibe;
 
-/** Conversions of Vibe, one a request. The pixel ID in the body is the only credential. */
+/** Conversions of Vibe, one per request. The pixel ID in the body is the only credential. */
 export const vibePlatform = definePlatform({
   endpoints: [
     {

@@ -42,7 +42,7 @@ const settings = {
 };
 
 /**
- * VWO: an event with `POST /events/t?en={name}&a={account}`, an $identify as the event `vwo_syncVisitorProp`; one a
+ * VWO: an event with `POST /events/t?en={name}&a={account}`, an $identify as the event `vwo_syncVisitorProp`; one per
  * request, with the visitor's IP address and browser, as VWO's own integration in
  * https://github.com/segmentio/action-destinations (destinations/vwo) sends them. An event's name must be registered
  * in VWO. A visitor is identified by the id that VWO set in the browser (`vwo_uuid`, the cookie `_vwo_uuid`), without
@@ -118,7 +118,7 @@ function message(outbound: OutboundEvent, { name, visitor, sdkKey }: Parts): Jso
   };
 }
 
-/** Texts, numbers and booleans: VWO accepts no others. */
+/** The members that are texts, numbers or booleans, since VWO accepts no other values. */
 function plainValues(members: JsonObject): JsonObject {
   const entries = Object.entries(members)
     .filter(([name, value]) => !uuidNames.includes(name) && ['string', 'number', 'boolean'].includes(typeof value))

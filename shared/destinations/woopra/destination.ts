@@ -36,9 +36,9 @@ const settings = {
  * Woopra: an event with `track/ce/`, an identify with `track/identify/`.
  * https://docs.woopra.com/reference/intro-http-tracking
  *
- * The documented parameters are sent in the body, as Woopra's own libraries do
+ * The documented parameters are sent in the body, as Woopra's own libraries send them
  * (https://github.com/Woopra/Woopra-iOS), so that no personal data is in a URL. Older documentation names the project
- * `host`, newer `project`: both are sent. Mapped properties named `cv_…` are set on the visitor.
+ * `host`, newer `project`, so both are sent. Properties named `cv_…` are set on the visitor.
  */
 export const woopra = defineDestination({
   id: 'Woopra',
@@ -80,8 +80,8 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
 }
 
 /**
- * The visitor's identifiers: the customer's id, the e-mail address unless a mapping matches, and always a stable
- * device id.
+ * The visitor's identifiers (a stable device id, the customer's id, and the e-mail address unless the event is mapped),
+ * with time, IP address and referrer.
  */
 function visitorOf(outbound: OutboundEvent, nowMs: number): JsonObject {
   const { timeMs, visitor } = sentEvent(outbound);
@@ -91,7 +91,7 @@ function visitorOf(outbound: OutboundEvent, nowMs: number): JsonObject {
     cookie: cookieOf(visitor.id),
     cv_id: textOf(visitor.external_id)?.slice(0, idCharactersMax),
     ...(outbound.mapped === undefined ? { cv_email: textOf(visitor.email)?.slice(0, idCharactersMax) } : {}),
-    // Woopra accepts no future times, and a client clock may be some minutes ahead.
+    // Woopra refuses future times, and a client's clock may be some minutes ahead.
     timestamp: Math.min(timeMs, nowMs),
     ip: ip !== undefined && isIP(ip) !== 0 ? ip : undefined,
     referer: textOf(context['referrer'])?.slice(0, valueCharactersMax),
@@ -109,7 +109,7 @@ function trackOf(outbound: OutboundEvent): JsonObject {
   return { event, ...prefixed('ce_', { url, title, ...properties }) };
 }
 
-/** Flat properties with lower-case names, as Woopra requires; a list becomes one text. */
+/** Flat properties with a prefix and lower-case names, as Woopra requires; a list becomes one text. */
 function prefixed(prefix: string, properties: JsonObject, depth = 0): JsonObject {
   const entries = Object.entries(properties).flatMap(([key, value]): readonly (readonly [string, unknown])[] => {
     const lower = lowerName(key);
@@ -142,7 +142,7 @@ function cookieOf(visitorId: string): string {
   return fits ? visitorId : hash('sha256', visitorId, 'hex').slice(0, cookieCharactersMax);
 }
 
-/** Woopra derives browser and device from the request. */
+/** The visitor's User-Agent as a header, from which Woopra derives browser and device. */
 function browserHeader(outbound: OutboundEvent): Record<string, string> {
   const userAgent = textOf(contextOf(outbound)['user_agent']);
   return userAgent !== undefined && isHeaderValue(userAgent) ? { 'user-agent': userAgent } : {};

@@ -13,7 +13,7 @@ const who = {
 const common = { method: 'POST', credentials: noCredentials, content: 'json' } as const;
 const event = Type.Object({ ...who, event: someText });
 
-/** HTTP tracking: one event, or one visitor, a request. https://docs.woopra.com/reference/intro-http-tracking */
+/** HTTP tracking: one event or visitor per request. https://docs.woopra.com/reference/intro-http-tracking */
 export const woopraPlatform = definePlatform({
   endpoints: [
     { ...common, path: '/track/ce', body: event },

@@ -43,8 +43,8 @@ const settings = {
 };
 
 /**
- * X Ads, web conversions: `POST /12/measurement/conversions/{pixel}`, signed with OAuth 1.0a; up to 500 events, and
- * one invalid event makes X refuse all. https://docs.x.com/x-ads-api/measurement/web-conversions and
+ * X Ads, web conversions: `POST /12/measurement/conversions/{pixel}`, signed with OAuth 1.0a, up to 500 events, which
+ * X accepts or refuses as a whole. https://docs.x.com/x-ads-api/measurement/web-conversions and
  * https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions. X identifies a conversion by the
  * id of an Events Manager event, not by name. The event id is `conversion_id`, which deduplicates against the pixel.
  */
@@ -75,7 +75,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const idOf = (event: OutboundEvent) => conversionIdOf(event, own, given.otherConversions);
   return {
     batchEventsMax,
-    // X has no limited use, so such an event is skipped.
+    // X has no limited use, so an event that needs it is skipped.
     accepts: (event) => idOf(event) !== undefined && !isLimited(sentEvent(event)),
     buildRequest(events, nowMs) {
       const conversions = events.map((event) => conversionOf(sentEvent(event, given), idOf(event) ?? given.eventId));
@@ -111,7 +111,10 @@ function conversionOf(event: SentEvent, eventId: string): JsonObject {
   };
 }
 
-/** One object an identifier. IP address and User-Agent match only together or with another identifier. */
+/**
+ * One object per identifier; IP address and User-Agent share one because neither suffices alone. Throws UnfitEventError
+ * unless there is a click id, an e-mail address or a phone number.
+ */
 function identifiersOf(event: SentEvent): readonly JsonObject[] {
   const person = knownPerson(event);
   const email = hashPerson(person).email;

@@ -9,7 +9,7 @@ const credentials = {
 };
 const request = { method: 'POST', credentials, nonceOf: 'one', nowMs: 1_318_622_958_000 };
 
-// What another implementation, npm's oauth-1.0a 2.2.6, makes of the same nonce and time.
+// npm's oauth-1.0a 2.2.6 computes this signature for the same nonce and time.
 test('signature: that of another implementation, with marks that need more than encodeURIComponent', () => {
   const url = "https://api.example.com/1.1/statuses/update.json?include_entities=true&status=Hello%20Ladies!%20'(*)";
   const header = oauth1Header({ ...request, url });

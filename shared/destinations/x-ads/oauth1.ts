@@ -9,15 +9,15 @@ export type OAuth1Credentials = {
 
 export type OAuth1Request = {
   readonly method: string;
-  /** Its query is part of the signature; a JSON body is not. */
+  /** The query of the URL is part of the signature; a JSON body is not. */
   readonly url: string;
   readonly credentials: OAuth1Credentials;
-  /** Distinguishes simultaneous requests; the same attempt has the same nonce. */
+  /** Distinguishes simultaneous requests. The nonce is derived from this text and the time. */
   readonly nonceOf: string;
   readonly nowMs: number;
 };
 
-/** The Authorization header of OAuth 1.0a with HMAC-SHA1: RFC 5849, section 3. */
+/** The Authorization header of OAuth 1.0a with HMAC-SHA1, by RFC 5849, section 3. */
 export function oauth1Header({ method, url, credentials, nonceOf, nowMs }: OAuth1Request): string {
   const { consumerKey, consumerSecret, accessToken, accessTokenSecret } = credentials;
   const { origin, pathname, searchParams } = new URL(url);

@@ -43,7 +43,10 @@ const error = (code: string, message: string) => ({
   request: { params: {} },
 });
 
-/** Web conversions: X accepts all rows or none. https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions */
+/**
+ * Web conversions: X accepts all rows or none.
+ * https://developer.x.com/en/docs/x-ads-api/measurement/web-conversions/conversions
+ */
 export const xAdsPlatform = definePlatform({
   endpoints: [
     {

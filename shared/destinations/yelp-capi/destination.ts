@@ -45,9 +45,9 @@ const settings = {
 /**
  * Yelp Ads, Conversions API: `POST /v3/conversion/events`, up to 1,000 events.
  * https://docs.developer.yelp.com/docs/conversions-api, as in https://github.com/stape-io/yelp-tag and
- * https://docs.treasure.ai/int/yelp-conversions-api-export-integration.md. Yelp accepts 50,000 events a day and
- * responds 429 beyond that. Names other than its own get the prefix `custom_`. Yelp deduplicates by event id and
- * name.
+ * https://docs.treasure.ai/int/yelp-conversions-api-export-integration.md. Yelp accepts 50,000 events per day and
+ * responds 429 beyond that. Names that Yelp does not define get the prefix `custom_`. Yelp deduplicates by event id
+ * and name.
  */
 export const yelpCapi = defineDestination({
   id: 'YelpCAPI',
@@ -107,7 +107,7 @@ function conversion(event: SentEvent, standardSource: string): JsonObject {
   };
 }
 
-/** Yelp's prefix for custom events, and the name in letters, digits, `_` and `-`. */
+/** A name in Yelp's form of custom events: lower-case letters, digits, `_` and `-`, with the prefix `custom_`. */
 function customName(name: string): string {
   const plain = name
     .slice(0, nameCharactersMax)

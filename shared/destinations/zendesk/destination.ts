@@ -111,9 +111,9 @@ const settings = {
  * Zendesk: the user of an $identify with `POST /api/v2/users/create_or_update`
  * (https://developer.zendesk.com/api-reference/ticketing/users/users/#create-or-update-user), an event on the user's
  * profile timeline with `POST /api/v2/user_profiles/events`
- * (https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/); one a request. A person is
- * identified by the customer's id and the e-mail address. Zendesk responds 429 with Retry-After when it throttles,
- * and does not deduplicate.
+ * (https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/); one per request. A person is
+ * identified by the customer's id and the e-mail address, for an event else by the visitor id. Zendesk responds 429
+ * with Retry-After when it throttles, and does not deduplicate.
  */
 export const zendesk = defineDestination({
   id: 'Zendesk',
@@ -192,7 +192,7 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
   const name = textOf([firstName, lastName].filter((part) => part !== undefined).join(' '));
   const fields = Object.fromEntries((given.userFields ?? []).map((key) => [key, traits[key]]));
   return {
-    // The call overwrites: a value that is not a name would replace the name that an agent entered.
+    // The call overwrites the name, so a value that is not a name would replace one that an agent entered.
     ...present({
       name: name ?? (given.unknownName === 'email' ? (email ?? externalId) : undefined),
       email,
@@ -204,7 +204,10 @@ function userOf(event: OutboundEvent, { externalId, email, phone }: ContactIds, 
   };
 }
 
-/** https://developer.zendesk.com/api-reference/ticketing/organizations/organizations/#create-or-update-organization */
+/**
+ * The organisation of a group call. Throws UnfitEventError without id or name.
+ * https://developer.zendesk.com/api-reference/ticketing/organizations/organizations/#create-or-update-organization
+ */
 function organizationOf(event: OutboundEvent, given: Given): JsonObject {
   const group = groupIn(propertiesOf(event), 'organization');
   const name = textOf(group?.traits['name']);

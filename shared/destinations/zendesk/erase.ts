@@ -4,8 +4,8 @@ import { ask, done, erasureDelete, erasureGet, inTurn, noIdentifier } from '../s
 import type { PreparedErasure } from '../sdk/erasure.ts';
 
 /**
- * Zendesk: `DELETE /api/v2/users/{id}`, then `DELETE /api/v2/deleted_users/{id}`, which is permanent, after `GET
- * /api/v2/users/search`. https://developer.zendesk.com/api-reference/ticketing/users/users/
+ * Zendesk: `GET /api/v2/users/search`, then `DELETE /api/v2/users/{id}` and, to make that permanent, `DELETE
+ * /api/v2/deleted_users/{id}`. https://developer.zendesk.com/api-reference/ticketing/users/users/
  */
 export function eraseAtZendesk(base: string, headers: Readonly<Record<string, string>>): PreparedErasure {
   return {

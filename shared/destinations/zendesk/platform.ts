@@ -5,7 +5,10 @@ import { instant, someText } from '../sdk/platform-schemas.ts';
 const credentials = inHeader('authorization', /^Basic \S+$/);
 const shortText = Type.String({ minLength: 1, maxLength: 40 });
 
-/** Users and the events of their profiles. https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/ */
+/**
+ * Users, and the events of their profiles.
+ * https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/
+ */
 export const zendeskPlatform = definePlatform({
   endpoints: [
     {

@@ -106,9 +106,10 @@ const settings = {
 };
 
 /**
- * Zoho CRM: people of $identify as leads or contacts, with `POST /crm/v8/{module}/upsert` by e-mail address, up to
- * 100 records, with a result for each row. https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html. Other
- * events are sent if a mapping produces the fields of the record, by API name.
+ * Zoho CRM: people of $identify as leads or contacts, with `POST /crm/v8/{module}/upsert` by e-mail address or other
+ * fields, up to 100 records, with a result for each row.
+ * https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html. Other events are sent if a mapping produces the
+ * fields of the record, by API name.
  */
 export const zohoCrm = defineDestination({
   id: 'ZohoCRM',
@@ -157,7 +158,7 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
   const checked = duplicateCheckFields.length === 0 ? ['Email'] : duplicateCheckFields;
   const url = `${moduleUrl(given)}/upsert`;
   const oauth = oauthOf(given);
-  // An empty list runs no automation; without the list Zoho runs all.
+  // With an empty list Zoho runs no automation; without the list it runs all.
   const trigger = runWorkflows ? undefined : [];
   return {
     batchEventsMax,
@@ -193,8 +194,8 @@ function personOf(event: OutboundEvent, { fields, unknownName }: Given): JsonObj
     ...Object.fromEntries(own),
     Email: email,
     First_Name: lastName === undefined && isOneWord ? undefined : firstName,
-    // The call overwrites: a text that is not a name would replace the name that a person entered. A name of one word
-    // is the last name.
+    // The call overwrites the name, so a text that is not a name would replace one that a person entered. A name of
+    // one word is the last name.
     Last_Name: lastName ?? (isOneWord ? firstName : unknownName === 'email' ? email : undefined),
     Phone: phone,
     Company: textOf(traits['company_name']),

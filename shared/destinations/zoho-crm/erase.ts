@@ -5,11 +5,12 @@ import { ask, erasureDelete, erasureGet, inTurn, noIdentifier } from '../sdk/era
 import type { ErasureEnd, PreparedErasure } from '../sdk/erasure.ts';
 import { textOf } from '../sdk/event.ts';
 
-/** Records go to the recycle bin, which keeps them for 60 days. */
+/** Zoho moves deleted records to the recycle bin, which keeps them for 60 days. */
 const inBin: ErasureEnd = { kind: 'requested', reference: 'recycle bin' };
 
 /**
- * Zoho CRM: `DELETE /crm/v8/{module}/{id}` after `GET …/search?email=`. https://www.zoho.com/crm/developer/docs/api/v8/delete-records.html
+ * Zoho CRM: `DELETE /crm/v8/{module}/{id}` after `GET …/search?email=`.
+ * https://www.zoho.com/crm/developer/docs/api/v8/delete-records.html
  */
 export function eraseAtZohoCrm(module: string, oauth: OAuthNeed): PreparedErasure {
   return {

@@ -5,7 +5,7 @@ import { anyRows, someText } from '../sdk/platform-schemas.ts';
 
 const record = Type.Object({
   Email: Type.String({ pattern: '^[^@ ]+@[^@ ]+$' }),
-  // Optional for an existing record.
+  // Zoho requires the last name only of a new record.
   Last_Name: Type.Optional(someText),
   First_Name: Type.Optional(someText),
   Phone: Type.Optional(Type.String({ maxLength: 30 })),
@@ -33,7 +33,10 @@ const failure = (status: number, code: string, message: string) => ({
   body: { code, details: {}, message, status: 'error' },
 });
 
-/** Upsert of records: the response has a result for each. https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html */
+/**
+ * Upsert of records: the response has a result for each.
+ * https://www.zoho.com/crm/developer/docs/api/v8/upsert-records.html
+ */
 export const zohoCrmPlatform = definePlatform({
   endpoints: [
     {
