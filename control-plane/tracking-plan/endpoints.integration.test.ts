@@ -94,7 +94,12 @@ test('violations: the largest groups of 24 hours and of 7 days, by event, rule, 
     'to is required: from and to must be given together',
   );
   const { body } = await client.get('/violations');
-  expect(body.entities[0]).toMatchObject({ ruleName: null, ruleCollection: null, sample: 'event_properties.x: 999', severity: 'Warning' });
+  expect(body.entities[0]).toMatchObject({
+    ruleName: null,
+    ruleCollection: null,
+    sample: 'event_properties.x: 999',
+    severity: 'Warning',
+  });
   const narrow = await plane.newKey(client, ['event:list']);
   expect((await narrow.get('/violations')).status).toBe(403);
 });
@@ -131,7 +136,13 @@ test('trial of a tracking plan: what the draft would have made of recent events,
     untriedRules: [visitors],
   });
   const cards = body.byRule.find(({ rule }: { rule: string }) => rule === holds);
-  expect(cards).toMatchObject({ ruleName: 'No cards', ruleCollection: 'dataGovernanceRules', action: 'Quarantine', severity: 'Error', events: 2 });
+  expect(cards).toMatchObject({
+    ruleName: 'No cards',
+    ruleCollection: 'dataGovernanceRules',
+    action: 'Quarantine',
+    severity: 'Error',
+    events: 2,
+  });
   expect(cards.samples).toContainEqual({ eventId: 'a', event: 'E', sample: 'event_properties.card: 9999-9999' });
   expect(JSON.stringify(body)).not.toContain('4111');
   // None of the rules is live. `event` and `limit` narrow a trial.

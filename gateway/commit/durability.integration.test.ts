@@ -16,6 +16,8 @@ import { allTestSources, testSources } from '../testing/test-sources.ts';
 import { client } from '../../shared/nats/connection/client.ts';
 
 const { token } = testSources.server;
+/** The gateway's default, for tests of a log that does not answer. */
+const usualDeadline = { REQUEST_DEADLINE_MS: '2000' };
 
 const cleanUps: (() => Promise<void>)[] = [];
 const cleanUp = async (): Promise<void> => {
@@ -84,7 +86,7 @@ async function lost(log: TestLog, accepted: readonly string[]): Promise<string[]
 
 test('durability: no 200 without an acknowledgement; a log that stops answering is 503 within 2 s, then refused at once, and comes back', async () => {
   const { nats, log } = await startLog();
-  const gateway = await startGatewayHere(nats.url);
+  const gateway = await startGatewayHere(nats.url, usualDeadline);
   cleanUps.push(() => gateway.stop());
   process.kill(nats.pid, 'SIGSTOP');
   try {
@@ -106,7 +108,7 @@ test('durability: no 200 without an acknowledgement; a log that stops answering 
 
 test('durability: a batch of which the log takes nothing is 503 with its rows', async () => {
   const { nats } = await startLog();
-  const gateway = await startGatewayHere(nats.url);
+  const gateway = await startGatewayHere(nats.url, usualDeadline);
   cleanUps.push(() => gateway.stop());
   process.kill(nats.pid, 'SIGSTOP');
   try {
@@ -133,7 +135,7 @@ test('durability: a batch of which the log takes nothing is 503 with its rows', 
 test('durability: every 200 is in the log after nats-server was killed in the middle of it', async () => {
   const storeDir = await createNatsFolder();
   const { nats, log } = await startLog({ storeDir });
-  const gateway = await startGatewayHere(nats.url);
+  const gateway = await startGatewayHere(nats.url, usualDeadline);
   cleanUps.push(() => gateway.stop());
   const load = startLoad(() => gateway);
   await until('tracks are accepted', () => load.accepted.length > 200);

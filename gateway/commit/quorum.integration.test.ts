@@ -72,7 +72,7 @@ test('quorum: with two of three nodes dead nothing is answered 200, and all that
   const log = await openTestLog(urls, 3);
   cleanUps.push(() => log.close());
   await log.publishSources(allTestSources);
-  const gateway = await startGatewayHere(urls, { LOG_REPLICAS: '3' });
+  const gateway = await startGatewayHere(urls, { LOG_REPLICAS: '3', REQUEST_DEADLINE_MS: '2000' });
   cleanUps.push(() => gateway.stop());
   const load = startLoad(gateway);
   cleanUps.push(() => load.stop());

@@ -34,6 +34,8 @@ export async function startGatewayHere(
     CANARY_EVERY_MS: '200',
     // Tests leave idle connections open.
     SHUTDOWN_IDLE_MS: '0',
+    // A log server that gets no CPU for two seconds refuses no request; a test of the deadline sets its own.
+    REQUEST_DEADLINE_MS: '20000',
     ...variables,
   });
   // A gateway waits until a control plane has created the log.

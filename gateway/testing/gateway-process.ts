@@ -40,6 +40,8 @@ export async function startGatewayProcess(
       LOG_LEVEL: 'warn',
       CANARY_EVERY_MS: '200',
       SHUTDOWN_IDLE_MS: '0',
+      // As in gateway-here.ts.
+      REQUEST_DEADLINE_MS: '20000',
       ...variables,
     },
   });

@@ -87,7 +87,10 @@ test.each([
   [failed('', 'ECONNREFUSED'), /DATABASE_URL: ECONNREFUSED/],
   [failed('certificate has expired', 'CERT_HAS_EXPIRED'), /has expired/],
   [failed('self-signed', 'SELF_SIGNED_CERT_IN_CHAIN'), /not signed by an authority in DATABASE_CA/],
-  [failed('tlsv1 alert decrypt error:…:SSL alert number 51'), /does not accept the client certificate: check DATABASE_CERT/],
+  [
+    failed('tlsv1 alert decrypt error:…:SSL alert number 51'),
+    /does not accept the client certificate: check DATABASE_CERT/,
+  ],
 ])('database: the failure "%s" is reported with the variables to check', (error, told) => {
   expect(connectFailure(error)?.message).toMatch(told);
 });

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { isLogUnavailable, jetStreamFailure } from './server-error.ts';
 
 test('JetStream failure: a server without JetStream is explained, and other messages are passed on', () => {
-  expect(jetStreamFailure(new NatsError('503', ErrorCode.NoResponders))).toMatch(/runs without it \(start it as nats-server -js\)/);
+  expect(jetStreamFailure(new NatsError('503', ErrorCode.NoResponders))).toMatch(
+    /runs without it \(start it as nats-server -js\)/,
+  );
   expect(jetStreamFailure(new NatsError('insufficient resources', '10023'))).toBe('insufficient resources');
   expect(jetStreamFailure('odd')).toBe('odd');
 });

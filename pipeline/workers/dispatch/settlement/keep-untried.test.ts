@@ -3,7 +3,13 @@ import type { Untried } from '../sources/untried.ts';
 import { createKeepUntried } from './keep-untried.ts';
 
 function open({ isFull = false } = {}) {
-  const counts = { dead_letters: 0, dead_letters_unreadable: 0, dead_letters_set_aside: 0, erased: 0, missed_events: 0 };
+  const counts = {
+    dead_letters: 0,
+    dead_letters_unreadable: 0,
+    dead_letters_set_aside: 0,
+    erased: 0,
+    missed_events: 0,
+  };
   const kept: string[] = [];
   const skipped: string[] = [];
   const keep = createKeepUntried({
