@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { sampleEventFor } from '../../shared/destinations/sdk/sample-event.ts';
 import { skipReason } from '../../shared/destinations/sdk/skip-reason.ts';
+import { acceptsAll } from '../../shared/destinations/sdk/answers.ts';
 import { UnfitEventError } from '../../shared/destinations/sdk/destination.ts';
 import type {
   DestinationKind,
@@ -63,7 +64,7 @@ export async function runDestinationTest(test: DestinationTest, sender: Sender):
   const built = build(prepared, event, Date.now());
   if (typeof built === 'string') return { outcome: 'reject', reason: built, ...unsent };
   const startedMs = performance.now();
-  const { request, result: sent } = await sendInTurn(sender, built);
+  const { request, result: sent } = await sendInTurn(sender, built, acceptsAll(prepared, [event]));
   const durationMs = Math.round(performance.now() - startedMs);
   const mask = maskerOf(test, request);
   const shown = showRequest(mask, request);

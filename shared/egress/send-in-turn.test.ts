@@ -23,7 +23,7 @@ async function send(answers: Readonly<Record<string, number | 'withdrawn'>>) {
       return Promise.resolve({ kind: 'answered', answer: { status, headers: {}, body: url } });
     },
   };
-  const { request: last, result, requests } = await sendInTurn(sender, chain);
+  const { request: last, result, requests } = await sendInTurn(sender, chain, () => true);
   return { sent, last: last.url, requests, status: result.kind === 'answered' ? result.answer.status : result.failure };
 }
 
@@ -45,7 +45,7 @@ test('send in turn: a request may be made of the answer to the one before it', a
     },
   };
   const nextOf: OutboundRequest['nextOf'] = ({ body }) => ({ ...request(body), nextOf: () => undefined });
-  expect(await sendInTurn(sender, { ...request('one'), nextOf })).toMatchObject({ requests: 2 });
+  expect(await sendInTurn(sender, { ...request('one'), nextOf }, () => true)).toMatchObject({ requests: 2 });
   expect(sent).toEqual(['one', 'of one']);
 });
 
@@ -55,3 +55,15 @@ test.each([400, 429, 503, 302, 'withdrawn'] as const)(
     expect(await send({ two: status })).toEqual({ sent: ['one', 'two'], last: 'two', requests: 2, status });
   },
 );
+
+test('send in turn: an answer that refuses in its body is the result, and nothing follows', async () => {
+  const sent: string[] = [];
+  const sender = {
+    send: ({ url }: OutboundRequest): Promise<SendResult> => {
+      sent.push(url);
+      return Promise.resolve({ kind: 'answered', answer: { status: 200, headers: {}, body: url } });
+    },
+  };
+  const { request: last } = await sendInTurn(sender, chain, ({ body }) => body !== 'two');
+  expect([sent, last.url]).toEqual([['one', 'two'], 'two']);
+});

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { acceptsAll } from '../sdk/answers.ts';
 import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { bodyOf, parametersOf, requestOf } from '../testing/sent-by.ts';
 import { activeCampaignApi } from './destination.ts';
@@ -55,6 +56,18 @@ test('ActiveCampaign: the tracker says in a 200 what it thinks', () => {
   expect(read('Lead', '{"success":0,"message":"Tracking is disabled"}')).toEqual(['reject']);
   expect(read('Lead', '<html>')).toEqual(['retry']);
   expect(read('$identify', '{"contact":{"id":"1"}}')).toBeUndefined();
+});
+
+test('ActiveCampaign: an event that the tracker refuses is refused, and changes no list', () => {
+  const subscribing = { lists: '7', subscribeEvents: 'Joined' };
+  const prepared = activeCampaignApi.prepare({ ...activeCampaignApi.exampleSettings, ...subscribing });
+  const events = [sampleShopper({ event: 'Joined' })];
+  expect(prepared.buildRequest(events, 0).next?.url).toContain('/import/bulk_import');
+  const answer = (body: string) => ({ status: 200, headers: {}, body });
+  expect(prepared.readAnswer?.(answer('{"success":0}'), events)).toMatchObject([{ kind: 'reject' }]);
+  expect(acceptsAll(prepared, events)(answer('{"success":0}'))).toBe(false);
+  expect(acceptsAll(prepared, events)(answer('{"success":1}'))).toBe(true);
+  expect(prepared.readAnswer?.(answer('{"queued_contacts":1}'), events)).toBeUndefined();
 });
 
 test('ActiveCampaign: an unknown visitor is unfit, fields are numbers', () => {

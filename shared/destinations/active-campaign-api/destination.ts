@@ -138,10 +138,13 @@ function prepare(given: SettingsOf<typeof settings>): PreparedDestination {
       const body = { contacts: [{ email, ...imported }] };
       return { ...main, next: postJson({ url, headers: { 'api-token': given.apiKey }, body, events }) };
     },
-    readAnswer: (answer, [event]) =>
-      event === undefined || isIdentify(event) || importOf(given, event) !== undefined
-        ? undefined
-        : readTracked(answer),
+    readAnswer(answer, [event]) {
+      if (event === undefined || isIdentify(event)) return undefined;
+      const tracked = readTracked(answer);
+      // The importer, which is asked after the tracker, need not say `success`.
+      const isImported = importOf(given, event) !== undefined && tracked?.[0]?.kind !== 'reject';
+      return isImported ? undefined : tracked;
+    },
   };
 }
 

@@ -137,7 +137,7 @@ describe('HubSpot', () => {
         return Promise.resolve({ kind: 'answered', answer: { status: given.status, headers: {}, body } });
       },
     };
-    await sendInTurn(sender, prepared.buildRequest([group], 0));
+    await sendInTurn(sender, prepared.buildRequest([group], 0), () => true);
     expect(sent.map(({ url }) => new URL(url).pathname)).toEqual([
       '/crm/objects/2026-09/companies/batch/upsert',
       '/crm/objects/2026-09/contacts/batch/upsert',

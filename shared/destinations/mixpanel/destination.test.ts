@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { acceptsAll } from '../sdk/answers.ts';
 import type { OutboundAnswer } from '../sdk/destination.ts';
 import { sampleEvent } from '../sdk/sample-event.ts';
 import { mixpanel } from './destination.ts';
@@ -119,6 +120,8 @@ describe('Mixpanel', () => {
     const { next, ...profile } = prepared.buildRequest([identify], 0);
     expect(profile.url).toContain('/engage?');
     expect(next?.url).toBe('https://api.mixpanel.com/import?strict=1');
+    expect(acceptsAll(prepared, [identify])(answer(200, { status: 0 }))).toBe(false);
+    expect(acceptsAll(prepared, [identify])(answer(200, { status: 1 }))).toBe(true);
     expect(JSON.parse(next?.body ?? '')).toEqual([
       { event: '$merge', properties: { $distinct_ids: ['customer-7', 'sample-visitor'] } },
     ]);

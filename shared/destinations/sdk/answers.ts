@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../runtime/json.ts';
 import type { JsonObject } from '../../runtime/json.ts';
-import type { OutboundAnswer, OutboundEvent, Outcome } from './destination.ts';
+import type { OutboundAnswer, OutboundEvent, Outcome, PreparedDestination } from './destination.ts';
 
 /**
  * The JSON object in a platform's response; undefined if the body is not an object or was
@@ -61,3 +61,15 @@ export function rowRefusal(...words: readonly unknown[]): string {
   const kept = words.filter((word) => typeof word === 'string' && codeOrField.test(word));
   return ['row refused', ...kept].join(': ');
 }
+
+/** Whether an outcome is a failed attempt. */
+export const isFailure = ({ kind }: Outcome): boolean => kind === 'retry' || kind === 'reject';
+
+/**
+ * Whether an answer of status 2xx accepts all events by the kind's own reading, so that the request's
+ * follow-up may be sent.
+ */
+export const acceptsAll =
+  (prepared: Pick<PreparedDestination, 'readAnswer'>, events: readonly OutboundEvent[]) =>
+  (answer: OutboundAnswer): boolean =>
+    prepared.readAnswer?.(answer, events)?.some(isFailure) !== true;

@@ -1,6 +1,6 @@
 import { UnfitEventError } from '../../../../shared/destinations/sdk/destination.ts';
 import type { OfferedDestination } from '../../../../shared/destinations/common-settings.ts';
-import { jsonAnswer } from '../../../../shared/destinations/sdk/answers.ts';
+import { acceptsAll, isFailure, jsonAnswer } from '../../../../shared/destinations/sdk/answers.ts';
 import type {
   OutboundAnswer,
   OutboundEvent,
@@ -132,7 +132,7 @@ function deliverGroup(delivering: Delivering, events: readonly OutboundEvent[], 
     const sent =
       request.next === undefined && request.nextOf === undefined
         ? sender.send(request, isLive).then((result) => ({ request, result, requests: 1 }))
-        : sendInTurn(sender, request, isLive);
+        : sendInTurn(sender, request, acceptsAll(prepared, events), isLive);
     return sent.then((result) => readResult(delivering, events, result, search));
   }
   if (events.length > 1) return deliverInTurn(delivering, events, halves([...events.keys()]), search);
@@ -195,8 +195,6 @@ function readResult(
   };
   return { attempts: events.map(() => attempt), ...said };
 }
-
-const isFailure = ({ kind }: Outcome): boolean => kind === 'retry' || kind === 'reject';
 
 const refusesAccess = (outcome: Outcome): boolean => outcome.kind === 'retry' && outcome.refusesAccess === true;
 
