@@ -16,7 +16,7 @@ test('VWO: an event with the browser and the address of its visitor', () => {
   });
   expect(bodyOf(vwo, [event], settings)).toEqual({
     d: {
-      msgId: 'D0E1-1700000000',
+      msgId: 'D0E1-1700000000000',
       visId: 'D0E1',
       sessionId: 1_700_000_000,
       event: {

@@ -46,7 +46,8 @@ const settings = {
  * request, with the visitor's IP address and browser, as VWO's own integration in
  * https://github.com/segmentio/action-destinations (destinations/vwo) sends them. An event's name must be registered
  * in VWO. A visitor is identified by the id that VWO set in the browser (`vwo_uuid`, the cookie `_vwo_uuid`), without
- * which an event is refused. VWO deduplicates by `msgId`, which consists of visitor and second.
+ * which an event is refused. VWO deduplicates by `msgId`, which consists of visitor and millisecond, as in
+ * https://github.com/wingify/vwo-fme-node-sdk (NetworkUtil).
  */
 export const vwo = defineDestination({
   id: 'VWO',
@@ -100,7 +101,7 @@ function message(outbound: OutboundEvent, { name, visitor, sdkKey }: Parts): Jso
   };
   const known = Object.keys(about).length === 0 ? undefined : { props: about };
   return {
-    msgId: `${visitor}-${sessionId}`,
+    msgId: `${visitor}-${Math.floor(event.timeMs)}`,
     visId: visitor,
     sessionId,
     event: {
