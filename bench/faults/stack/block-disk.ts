@@ -6,7 +6,7 @@ import { storeDirOf, streamsFolder } from './stack-parts.ts';
 
 /**
  * A separate disk for the streams of a stack's first node: an ext4 file system in a file, mounted through a loop
- * device. Unsynced writes are only in that file system's page cache, so they can be discarded as in a power cut.
+ * device. Unsynced writes are only in the page cache of that file system, so they can be discarded as in a power cut.
  * Needs root.
  */
 export type BlockDisk = {
