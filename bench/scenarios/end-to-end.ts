@@ -42,7 +42,7 @@ type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
 type Found = { readonly ratePerS: number; readonly best: Paced | undefined; readonly trials: readonly Trial[] };
 type Measured = {
   readonly best: Paced | undefined;
-  /** The lower of the sent and the delivered rate: a warm-up's backlog adds to what is delivered, not to what is sent. */
+  /** The lower of the sent and the delivered rate, because a warm-up's backlog adds only to the delivered rate. */
   readonly sustainedPerS: number;
   readonly quarter: Paced | undefined;
   /** Only for single events: the highest rate at which 99 of 100 arrived in time. */
