@@ -123,7 +123,7 @@ test('judge: what a fault destroys may be missing if it was sent before, and not
 });
 
 test('judge: recovery counts from the end of the fault, by what was sent after it', () => {
-  // Answered at 12, 22 and 32 ms.
+  // The events of both visitors are answered at 12, 22 and 32 ms.
   const ledger = ledgerOf(2, 3);
   const arrivals = [
     arrival('1/1', { atMs: 16 }),
