@@ -21,7 +21,7 @@ const pids: number[] = [];
 const attemptsMax = 20;
 const deadlineMs = 240_000;
 
-/** The gateway for a moment, in an open loop. */
+/** Measures the gateway for a moment with an open loop. */
 const tiny: Scenario = {
   name: 'tiny',
   summary: 'a moment of tracks',
@@ -44,7 +44,7 @@ const tiny: Scenario = {
   },
 };
 
-/** On a machine that has other things to do the log may take none of the first. */
+/** Repeats the load until an event was accepted: on a busy machine, the first attempts might store none. */
 async function loadUntilStored(load: () => Promise<WatchedLoad>): Promise<WatchedLoad> {
   for (let attempt = 1; ; attempt += 1) {
     const result = await load();

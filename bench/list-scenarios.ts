@@ -1,7 +1,7 @@
 import { formatAsk } from './report/table.ts';
 import type { Scenario } from './system/scenario.ts';
 
-/** Scenarios with their bars, for the terminal. */
+/** The list of scenarios with their bars, as text for a terminal. */
 export function listScenarios(scenarios: readonly Scenario[]): string {
   const width = Math.max(7, ...scenarios.map(({ name }) => name.length)) + 2;
   const lines = scenarios.flatMap(({ name, summary, bars }) => [

@@ -5,29 +5,29 @@ export type BenchOrder =
   | { readonly kind: 'list' }
   | { readonly kind: 'run'; readonly names: readonly string[]; readonly options: RunOptions }
   | { readonly kind: 'compare'; readonly before: string; readonly after: string; readonly failOnRegression: boolean }
-  /** Draws the page of stored results. */
+  /** Renders the page of stored results. */
   | { readonly kind: 'page'; readonly files: readonly string[] }
-  /** Help was requested, or the arguments are invalid: `text` has the output. */
+  /** Help was requested, or the arguments are invalid: `text` is the output. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
 export type RunOptions = Lengths & {
-  /** Lengths given explicitly; they override a scenario's usual ones. */
+  /** Lengths given on the command line, which override a scenario's usual lengths. */
   readonly asked: Partial<Pick<Lengths, 'seconds' | 'rounds'>>;
   readonly isQuick: boolean;
-  /** For neighbours: names of attacks; empty: all of them. */
+  /** For neighbours: names of the attacks to run; empty: all attacks. */
   readonly attacks: readonly string[];
-  /** For dispatch: the numbers of destinations; empty: all that it measures. */
+  /** For dispatch: numbers of destinations to measure; empty: all that the scenario has. */
   readonly destinations: readonly number[];
-  /** Environment of the services in addition to a scenario's own. */
+  /** Environment variables of the services in addition to a scenario's own. */
   readonly settings: Readonly<Record<string, string>>;
   /** Folder in which every thread of the services writes a CPU profile when it ends; undefined: no profiles. */
   readonly profileFolder?: string;
 };
 
-/** How long each part of a run takes. */
+/** Lengths of the parts of a run. */
 export type Lengths = {
   readonly seconds: number;
-  /** Minimum of a warm-up; it continues until the rate is steady. */
+  /** Minimum of a warm-up, which continues until the rate is steady. */
   readonly warmUpSeconds: number;
   /** Maximum of a warm-up, steady or not. */
   readonly warmUpSecondsMax: number;
@@ -50,7 +50,7 @@ type Flags = {
   readonly profile?: string;
 };
 
-/** The options for a scenario with its own usual lengths: those, unless the run is quick or lengths were given. */
+/** Options with a scenario's usual lengths, unless the run is quick; lengths from the command line take precedence. */
 export function lengthsFor(options: RunOptions, usual: Partial<Lengths> = {}): RunOptions {
   return options.isQuick ? options : { ...options, ...usual, ...options.asked };
 }
@@ -58,7 +58,7 @@ export function lengthsFor(options: RunOptions, usual: Partial<Lengths> = {}): R
 /** A scenario's name, and whether it takes too long to run with the others. */
 export type ScenarioName = { readonly name: string; readonly isLong?: boolean };
 
-/** Reads a command line. `variables` are those --set may name. */
+/** Parses a command line. `variables` are the names that --set accepts. */
 export function readOrder(
   args: readonly string[],
   scenarios: readonly ScenarioName[],
@@ -103,7 +103,7 @@ export function readOrder(
   const [name, ...operands] = program.args;
   const flags = program.opts<Flags>();
   const unknown = Object.keys(flags.set ?? {}).filter((variable) => !variables.has(variable));
-  // A mistyped name would measure the default under another name.
+  // With a mistyped name, the default would be measured and reported as the setting.
   if (unknown.length > 0) return wrong(`neither gateway nor pipeline reads ${unknown.join(', ')}`);
   return orderOf(name, operands, flags, scenarios);
 }

@@ -18,7 +18,7 @@ import type { OpenStage, Stage } from './system/stage.ts';
 
 type Say = (text: string) => void;
 
-/** Runs scenarios one after the other and writes one page of all. Returns the exit code. */
+/** Runs scenarios one after the other and writes one page for all. Returns the exit code. */
 export async function runScenarios(scenarios: readonly Scenario[], options: RunOptions, say: Say): Promise<number> {
   const progress = createProgress(process.stdout);
   const opened = await openStage({
@@ -40,7 +40,7 @@ export async function runScenarios(scenarios: readonly Scenario[], options: RunO
       } catch (error) {
         progress.clear();
         failed.push(scenario.name);
-        // It failed because the bench is stopping everything it used.
+        // The scenario failed because the bench is stopping the processes that it used.
         if (ending.isEnding()) break;
         say(`\n${scenario.name} failed: ${error instanceof Error ? error.message : String(error)}\n`);
       }
@@ -61,13 +61,13 @@ type Surroundings = {
   readonly stage: Stage;
   readonly progress: Progress;
   readonly say: Say;
-  /** Whether the bench has not used the machine yet; true by default. */
+  /** Whether the bench has not used the machine yet; by default true. */
   readonly isFirst?: boolean;
   /** Whether the run is being stopped. */
   isEnding?(): boolean;
 };
 
-/** Runs one scenario, prints its result, and returns it with the description of the machine. */
+/** Runs one scenario, prints its result, and returns it with a description of the machine. */
 export async function runScenario(
   scenario: Scenario,
   options: RunOptions,
@@ -83,7 +83,7 @@ export async function runScenario(
   const { attempt } = attempts;
   const stolenTime = watchStolenTime();
   const run = stage.scoped((own) => scenario.run({ ...lengths, stage: own, progress, say, attempt }));
-  // The watch ends even if the run fails.
+  // The watch of stolen time ends even if the run fails.
   const [result, stolen] = await Promise.all([run, run.then(stolenTime, stolenTime)]);
   progress.clear();
   const { name, summary, bars } = scenario;
@@ -127,7 +127,7 @@ const profilingArgs = (folder: string): string[] => ['--cpu-prof', `--cpu-prof-d
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Ctrl-C, SIGTERM and a closed terminal first stop everything that was started; then the bench ends. */
+/** On Ctrl-C, SIGTERM or a closed terminal, stops everything that was started, and then ends the bench. */
 function endOnSignals(opened: OpenStage, progress: Progress, say: Say): { unhook(): void; isEnding(): boolean } {
   let isEnding = false;
   const unhook = (): void => {

@@ -9,7 +9,7 @@ import { knownVariables } from './system/known-variables.ts';
 
 const order = readOrder(process.argv.slice(2), scenarios, knownVariables());
 
-// A closed terminal or pager must not prevent the started processes from being stopped.
+// A closed terminal or pager must not prevent the bench from stopping the processes that it started.
 process.stdout.on('error', () => undefined);
 
 process.exitCode = await follow(order);

@@ -16,18 +16,18 @@ const defaults: Readonly<Record<string, unknown>> = Object.fromEntries(
 const page = await readFile(new URL('../deploy/docs/pages/tune.md', import.meta.url), 'utf8');
 const sizes: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, million: 1_000_000 };
 
-/** Such as `8 million a partition`, `64 MiB a thread`, `100,000`. */
+/** Parses a default such as `8 million a partition`, `64 MiB a thread` or `100,000`. */
 function readDefault(text: string): unknown {
   const [, digits = '', unit] = /^([\d,]+)(?: (KiB|MiB|GiB|million))?/.exec(text) ?? [];
   if (digits === '') return text === 'false' ? false : text;
   return Number(digits.replaceAll(',', '')) * (unit === undefined ? 1 : (sizes[unit] ?? Number.NaN));
 }
 
-/** Rows of its tables that are about variables: each variable with the default the page gives it. */
+/** Variables that the page's tables name, each with the default that the page gives. */
 const rows = page.split('\n').flatMap((line): [string, unknown][] => {
   const [, first = '', second = ''] = line.split('|').map((cell) => cell.trim());
   const names = [...first.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name = '']) => name);
-  // `5, 16 KiB` is a list of two, `100,000` one number.
+  // `5, 16 KiB` gives the defaults of two variables, `100,000` of one.
   const texts = names.length > 1 ? second.split(', ') : [second];
   return names.map((name, at) => [name, readDefault(texts[at] ?? '')]);
 });

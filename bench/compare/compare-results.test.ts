@@ -8,7 +8,7 @@ import type { Verdict } from './compare-results.ts';
 
 const random = createRandom(42);
 
-/** Rounds whose own means scatter about a mean, each of ten seconds that scatter about the round's. */
+/** A rate whose rounds scatter about `mean`; each round has ten seconds that scatter about the round's own mean. */
 function rate(mean: number, scatter: number, rounds = 3): Figure {
   const about = (middle: number): number => middle * (1 + (random() - 0.5) * 2 * scatter);
   return figureOf(
@@ -66,7 +66,7 @@ test('compare: seven rounds find a tenth less nearly always', () => {
 test('compare: the interval is that of a textbook', () => {
   const logs = (...values: number[]): Figure => plainFigure('ms', 'less', values.map(Math.exp));
   const { low, high } = compare(logs(1, 2, 3), logs(3, 4, 5))?.interval ?? { low: 0, high: 0 };
-  // Difference 2, standard error √(1/3 + 1/3), t of four degrees 2.776.
+  // The difference of the means is 2, its standard error √(1/3 + 1/3), and t for four degrees of freedom 2.776.
   expect([Math.log(low), Math.log(high)]).toEqual([expect.closeTo(-0.267, 2), expect.closeTo(4.267, 2)]);
 });
 

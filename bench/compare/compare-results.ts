@@ -4,14 +4,14 @@ import type { StoredResult } from '../result/stored-result.ts';
 
 export type Verdict = 'better' | 'worse' | 'same' | 'unknown';
 
-/** One figure of one subject that both results have. */
+/** One figure of a subject that is in both results. */
 export type Comparison = {
   readonly subject: string;
   readonly figure: string;
   readonly unit: Unit;
   readonly before: number;
   readonly after: number;
-  /** Ratio after / before; undefined if a result has a single round. */
+  /** Confidence interval of the ratio after / before; undefined if a result has a single round. */
   readonly interval: Interval | undefined;
   readonly verdict: Verdict;
 };
@@ -19,7 +19,7 @@ export type Comparison = {
 /** Changes smaller than this ratio count as noise, whatever the interval: 0.02 is 2 %. */
 export const leastChange = 0.02;
 
-/** Every figure that both results have. */
+/** Compares every figure that is in both results. */
 export function compareResults(before: StoredResult, after: StoredResult): Comparison[] {
   return before.rows.flatMap((row) => {
     const other = after.rows.find(({ name }) => name === row.name);
@@ -43,10 +43,7 @@ export function compareResults(before: StoredResult, after: StoredResult): Compa
   });
 }
 
-/**
- * The same kind of value from both results: the values of the rounds or, where an older result has none, the mean of
- * their readings.
- */
+/** The values of the rounds if both results have values; otherwise, for both, the mean of each round's readings. */
 function valuesOfRounds(before: Figure, after: Figure): [readonly number[], readonly number[]] {
   if (before.values !== undefined && after.values !== undefined) return [before.values, after.values];
   const means = ({ rounds }: Figure): number[] => rounds.map((round) => meanOf(round.filter(Number.isFinite)));
@@ -66,8 +63,8 @@ type Interval = { readonly low: number; readonly high: number };
 
 /**
  * 95 % confidence interval of after / before, by Welch's t-test on the logarithms of the rounds. A round is one
- * observation: the seconds within a round are correlated, so counting them separately would report a regression after
- * one slow minute. Undefined for a single round, or for a value without a ratio.
+ * observation, because the seconds within a round are correlated: counted separately, one slow minute would be reported
+ * as a regression. Undefined if a result has a single round, or a value that is not a positive number.
  */
 function ratioInterval(before: readonly number[], after: readonly number[]): Interval | undefined {
   const [one, other] = [logMeanOf(before), logMeanOf(after)];
@@ -79,7 +76,7 @@ function ratioInterval(before: readonly number[], after: readonly number[]): Int
   return { low: Math.exp(change - spread), high: Math.exp(change + spread) };
 }
 
-/** Mean of the logarithms, and the variance of that mean. */
+/** Mean of the logarithms, the variance of that mean, and its degrees of freedom. */
 type LogMean = { readonly mean: number; readonly variance: number; readonly freedom: number };
 
 function logMeanOf(values: readonly number[]): LogMean | undefined {
@@ -98,7 +95,7 @@ const studentQuantiles = [
 ] as const;
 const leastQuantile = 2.086;
 
-/** Rounded down, so intervals are slightly too wide rather than too narrow. */
+/** The quantile for `freedom` rounded down, so that intervals are slightly too wide rather than too narrow. */
 function studentQuantile(freedom: number): number {
   return studentQuantiles[Math.max(1, Math.floor(freedom)) - 1] ?? leastQuantile;
 }

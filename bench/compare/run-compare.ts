@@ -7,7 +7,7 @@ import { compareResults, leastChange } from './compare-results.ts';
 
 export type CompareOrder = { readonly before: string; readonly after: string; readonly failOnRegression: boolean };
 
-/** Compares two results. Exit code 1: a figure got worse, if that should fail the run; 2: nothing to compare. */
+/** Compares two results. Exit code 1: a figure got worse and `failOnRegression` is set; 2: nothing to compare. */
 export async function runCompare(order: CompareOrder, say: (text: string) => void): Promise<number> {
   try {
     const [before, after] = [await readStoredResult(order.before), await readStoredResult(order.after)];
@@ -54,7 +54,7 @@ function describe({ subject, figure, unit, before, after, interval, verdict }: C
 /** Two disks whose sync times differ by more than this factor are different disks, even if all else is equal. */
 const diskFactorMax = 2;
 
-/** Differences between two results that make them incomparable, or that a reader has to know. */
+/** Differences in machine, versions and settings that make two results incomparable, or that a reader has to know. */
 export function differencesOf(before: StoredResult, after: StoredResult): string[] {
   const [one, other] = [factsOf(before), factsOf(after)];
   const changed = [...new Set([...one.keys(), ...other.keys()])]

@@ -20,7 +20,7 @@ export type BenchAccount = {
 
 const hourMs = 3_600_000;
 
-/** The document that the control plane would publish for the account. */
+/** The document that the control plane would publish for an account. */
 export function accountDocument({ accountId, token, destinations = [], moreSources = 0 }: BenchAccount): AccountConfig {
   const empty = Object.fromEntries(collectionNames.map((name) => [name, []]));
   const source = { id: sourceIdOf(accountId), name: 'bench', type: 'NodejsApi', status: 'Enabled' };
@@ -32,7 +32,7 @@ export function accountDocument({ accountId, token, destinations = [], moreSourc
     accountId,
     versionId: 'bench-version',
     versionNumber: 1,
-    // Destinations start at the time their version went live: before the events that a scenario writes to the log.
+    // A destination receives events from this time on, so it is before the first event that a scenario writes.
     publishedAt: new Date(Date.now() - hourMs).toISOString(),
     sourceKeys: [...ownKeys, ...otherKeys],
     collections: { ...empty, sources: [source, ...others], destinations: destinations.map(httpDestination) },
@@ -51,7 +51,7 @@ function httpDestination({ id, url, batchSize = 1 }: BenchDestination): Snapshot
   };
 }
 
-/** Stores accounts where gateways and pipelines read them, as the control plane does on publish. */
+/** Writes accounts to the buckets from which gateways and pipelines read them, as the control plane does. */
 export async function publishAccounts(natsUrl: string, accounts: readonly BenchAccount[], replicas = 1): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {

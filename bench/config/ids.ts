@@ -7,5 +7,5 @@ export const sourceIdOf = (accountId: string): string => accountId.replace(/^a/,
 export const destinationIdOf = (index: number): string => idOf('d', index);
 export const visitorIdOf = (index: number): string => idOf('e', index);
 
-/** The account of scenarios that need only one. */
+/** The account in scenarios that need a single account. */
 export const benchAccountId = accountIdOf(0);

@@ -6,18 +6,15 @@ import { accountDocument } from './account-document.ts';
 import type { BenchAccount } from './account-document.ts';
 
 export type Rollouts = {
-  /**
-   * Publishes an account's configuration; resolves when every process has reported that it runs it, with the time
-   * this took in ms.
-   */
+  /** Publishes an account's configuration. Resolves with the time in ms until every process reported that it runs. */
   publish(account: BenchAccount): Promise<number>;
   close(): Promise<void>;
 };
 
 /**
- * Publishes as the control plane does, and learns from the log which revision each process runs. Processes report it
- * there immediately, which costs the measurement nothing; reading the metrics page of a process with a thousand
- * destinations takes longer than the configuration change.
+ * Publishes as the control plane does, and learns from the leases in the log which revision each process runs. A
+ * process reports a new revision there immediately, at no cost to the measurement; reading its metrics page, with a
+ * thousand destinations, would take longer than the configuration change.
  */
 export async function openRollouts(natsUrl: string, processes: number, deadlineMs: number): Promise<Rollouts> {
   const connection = await connectLog({ url: natsUrl, name: 'bench-rollouts' });

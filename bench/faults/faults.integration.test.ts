@@ -10,7 +10,7 @@ import { servicesOf } from './stack/stack.ts';
 const pids = new Set<number>();
 const deadlineMs = 240_000;
 
-/** As the fault of that name, and looks at what runs. */
+/** Like the registered fault of that name; also records the processes of the stack. */
 const pipelineKilled = defineFault({
   name: 'pipeline-killed',
   about: 'the only pipeline gets SIGKILL',

@@ -15,7 +15,7 @@ export type FaultOrder =
       /** The command that repeats the run. */
       readonly again: string;
     }
-  /** Help or the list was requested, or the arguments are invalid: `text` has the output. */
+  /** Help or the list was requested, or the arguments are invalid: `text` is the output. */
   | { readonly kind: 'said'; readonly text: string; readonly exitCode: number };
 
 type Flags = {
@@ -30,7 +30,7 @@ type Flags = {
 const defaults = { seconds: 20, rate: 200, chaosMinutes: 5 };
 const seedMax = 1_000_000;
 
-/** Parses a command line. `chance`, in [0, 1), provides the seed where none is given. */
+/** Parses a command line. `chance` returns a number in [0, 1), from which the seed is made if none is given. */
 export function readFaultOrder(
   args: readonly string[],
   faults: readonly Fault[],

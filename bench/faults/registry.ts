@@ -41,7 +41,7 @@ import {
 } from './families/two-pipelines-faults.ts';
 import { upgradedAndBack } from './families/upgraded-and-back.ts';
 
-/** Every fault, in the order in which they are listed and `all` runs them. */
+/** Every fault, in the order in which the faults are listed and `all` runs them. */
 export const faults: readonly Fault[] = [
   nothing,
   ...processFaults,

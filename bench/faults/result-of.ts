@@ -6,10 +6,7 @@ import type { Delivered, Verdict } from './judge/judge.ts';
 
 export type NamedOutcome = { readonly name: string; readonly outcome: FaultOutcome };
 
-/**
- * The forbidden effects of a fault, each with its total over all faults of a run; of two destinations the worse one
- * counts.
- */
+/** The forbidden effects of faults, each totalled over all faults of a run; the worse of two destinations counts. */
 export const faultBars: readonly Bar[] = [
   { id: 'lost', text: 'acknowledged events that never arrived', limit: 0, unit: 'count', ask: 'at-most' },
   { id: 'doubled', text: 'events that arrived under a second key', limit: 0, unit: 'count', ask: 'at-most' },
@@ -46,7 +43,7 @@ export const faultBars: readonly Bar[] = [
   { id: 'broken', text: 'faults that broke a promise, or could not be run', limit: 0, unit: 'count', ask: 'at-most' },
 ];
 
-/** Why a run failed its guarantees, in words; empty: it passed. */
+/** Ways in which a run broke its guarantees, in words; empty if it passed. */
 export function faultsOf(outcome: FaultOutcome): readonly string[] {
   switch (outcome.kind) {
     case 'skipped':
@@ -75,7 +72,7 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
   }
 }
 
-/** The table of a run of faults, a line each, with the limits that apply to all. */
+/** The table of a run of faults, one row per fault, with the limits that apply to all of them. */
 export function resultOf(outcomes: readonly NamedOutcome[], options: FaultOptions): ScenarioResult {
   const ran = outcomes.flatMap(({ outcome }) => (outcome.kind === 'ran' ? [outcome.run] : []));
   const sum = (count: Count): number => ran.reduce((total, { verdict }) => total + worstOf(verdict, count), 0);
@@ -99,7 +96,7 @@ export function resultOf(outcomes: readonly NamedOutcome[], options: FaultOption
   };
 }
 
-/** A run in a line. */
+/** Describes the outcome of a fault in one line. */
 export function describeOutcome(outcome: FaultOutcome): string {
   if (outcome.kind !== 'ran') return `${outcome.kind}: ${outcome.why}`;
   const { verdict, peakMemoryBytes } = outcome.run;
@@ -119,7 +116,7 @@ export function describeOutcome(outcome: FaultOutcome): string {
   ].join('; ');
 }
 
-/** The row shows the worse one of two destinations. */
+/** The row of a fault; where two destinations differ, it has the worse value. */
 export function rowOf(name: string, outcome: FaultOutcome): ResultRow {
   if (outcome.kind !== 'ran') return { name, figures: {}, note: `${outcome.kind}: ${outcome.why}` };
   const { verdict, peakMemoryBytes, drainMs }: FaultRun = outcome.run;
@@ -160,7 +157,7 @@ const refusedBy = ({ refused }: Verdict): number => Object.values(refused).reduc
 
 type Count = Exclude<keyof Delivered, 'examples' | 'delivered'>;
 
-/** At the destination where it is highest. */
+/** A count at the destination at which it is highest. */
 const worstOf = ({ destinations }: Verdict, count: Count): number =>
   Math.max(0, ...Object.values(destinations).map((one) => one[count]));
 

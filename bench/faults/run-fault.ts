@@ -15,12 +15,12 @@ import { startLoad } from './visitors.ts';
 import type { Load } from './visitors.ts';
 
 export type FaultOptions = {
-  /** Duration of the load without the fault itself: a third before it, the rest after. */
+  /** Duration of the load apart from the fault itself, in seconds: a third before the fault, the rest after it. */
   readonly seconds: number;
   readonly ratePerS: number;
   readonly seed: number;
   readonly isKept: boolean;
-  /** Folder of another version, checked out and built. */
+  /** Folder with a built checkout of another version. */
   readonly previous: string | undefined;
 };
 
@@ -28,13 +28,13 @@ export type FaultRun = {
   readonly verdict: Verdict;
   /** How long the fault lasted, in ms. */
   readonly faultMs: number;
-  /** From the end of the load until everything arrived; NaN if something is missing. */
+  /** From the end of the load until every acknowledged event had arrived; NaN if one is missing. */
   readonly drainMs: number;
-  /** Events that arrived only after every process was killed by hand: stored, but stuck. */
+  /** Events that arrived only after this run had killed every process: stored, but stuck. */
   readonly stuck: number;
-  /** Peak resident memory of all our processes together. */
+  /** Peak of the services' resident memory, added up. */
   readonly peakMemoryBytes: number;
-  /** The result of the fault's own check. */
+  /** Problem that the fault's own check or the check of withheld events found. */
   readonly problem: string | undefined;
 };
 
@@ -53,13 +53,13 @@ const visitors = 40;
 const beforeShare = 1 / 3;
 const recoverDeadlineMs = 60_000;
 const drainDeadlineMs = 180_000;
-/** Retries may be this far apart. */
+/** Quiet time after which missing events count as lost: the next retry may be nearly this far away. */
 const drainQuietMs = 45_000;
 const settleMs = 2_000;
 const pollMs = 250;
 const memoryEveryMs = 250;
 
-/** Runs a fault on a new stack, from its start to the last delivery, and judges the result. */
+/** Runs a fault on a new stack and judges the result after the last delivery. */
 export async function runFault(fault: Fault, options: FaultOptions, around: Surroundings): Promise<FaultOutcome> {
   const { previous, isKept } = options;
   const why = obstacleTo(fault, meansHere(previous));
@@ -92,7 +92,7 @@ async function mountDisk(disk: Fault['disk'], folder: string): Promise<Partial<F
   }
 }
 
-/** Throws where a fault uses a disk that it did not request. */
+/** The disks of a fault; reading a disk that the fault did not request throws. */
 const askedFor = (disks: Partial<FaultDisks>): FaultDisks => ({
   get memory() {
     if (disks.memory === undefined) throw new Error('the fault did not request a disk in memory');
@@ -112,7 +112,7 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   const { url, steady, troubled } = stack;
   const destinations = [steady, troubled];
   for (const each of destinations) each.behave({ kind: 'take', afterMs: fault.answerAfterMs ?? 0 });
-  // An earlier version does not guarantee this.
+  // An earlier version does not guarantee that withheld events stay undelivered.
   const withheld = fault.beginsWithPrevious === true ? undefined : await createWithheld(stack, visitors + 1);
   const load = startLoad({ url, token: () => stack.token, visitors, ratePerS, seed });
   const memory = watchMemory(stack);
@@ -178,13 +178,13 @@ async function runOn(stack: FaultStack, fault: Fault, options: FaultOptions, wit
   }
 }
 
-/** Visitors continue until one gets an answer again, or until the time limit. */
+/** Waits until a request sent after the fault was acknowledged, or until the deadline; visitors continue meanwhile. */
 async function untilAcknowledged({ ledger }: Load, overMs: number): Promise<void> {
   const deadline = overMs + recoverDeadlineMs;
   while (performance.now() < deadline && !ledger.answers.some(({ sentMs }) => sentMs >= overMs)) await sleep(pollMs);
 }
 
-/** Waits until every acknowledged event has arrived everywhere, or nothing new arrives for a long time. */
+/** Waits until every acknowledged event has arrived everywhere. Returns the time in ms; NaN if progress stops. */
 async function drain(evidence: () => Evidence): Promise<number> {
   const beganMs = performance.now();
   let least = Number.POSITIVE_INFINITY;
@@ -194,19 +194,19 @@ async function drain(evidence: () => Evidence): Promise<number> {
     const { destinations } = judge(evidence());
     const missing = Object.values(destinations).reduce((sum, { lost, destroyed }) => sum + lost + destroyed, 0);
     if (missing === 0) return nowMs - beganMs;
-    // A duplicate is no progress.
+    // A duplicate is not progress.
     if (missing < least) [least, lastMs] = [missing, nowMs];
     if (nowMs - lastMs > drainQuietMs || nowMs - beganMs > drainDeadlineMs) return Number.NaN;
     await sleep(pollMs);
   }
 }
 
-/** At the destination with the most missing events. */
+/** Number of missing events at the destination with the most. */
 function countLost(evidence: Evidence): number {
   return Math.max(...Object.values(judge(evidence).destinations).map(({ lost }) => lost));
 }
 
-/** Samples the resident memory of our processes; `stop` returns the peak. */
+/** Samples the services' resident memory, added up; `stop` returns the peak in bytes. */
 function watchMemory(stack: FaultStack): { stop(): Promise<number> } {
   let peak = 0;
   const stopping = new AbortController();

@@ -18,11 +18,11 @@ import { endStacks } from './stack/stack.ts';
 type Say = (text: string) => void;
 type FaultRunOrder = Extract<FaultOrder, { readonly kind: 'run' }>;
 
-/** Not in the results folder: most runs only investigate one fault. */
+/** Not the folder of kept results, because most runs only investigate one fault. */
 const resultsFolder = fileURLToPath(new URL('dist/faults/', topFolder));
 const summary = 'a stack broken under load: the outcome of every acknowledged event';
 
-/** Runs faults in sequence, reports each result, and stores the table. Returns the exit code. */
+/** Runs faults one after the other, reports each outcome, and stores the table. Returns the exit code. */
 export async function runFaults(order: FaultRunOrder, say: Say): Promise<number> {
   const { faults, options, again } = order;
   const at = new Date();
@@ -81,7 +81,7 @@ function sayExamples(destinations: Readonly<Record<string, Pick<Delivered, 'exam
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Ctrl-C, SIGTERM and a closed terminal stop the started processes first. */
+/** On Ctrl-C, SIGTERM or a closed terminal, stops the started processes before this process ends. */
 function endOnSignals(say: Say): () => void {
   const unhook = (): void => {
     for (const signal of signals) process.off(signal, onSignal);

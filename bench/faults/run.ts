@@ -4,7 +4,7 @@ import { runFaults } from './run-faults.ts';
 
 const order = readFaultOrder(process.argv.slice(2), faults);
 
-// A closed terminal must not prevent the started processes from being stopped.
+// A closed terminal must not prevent the bench from stopping the processes that it started.
 process.stdout.on('error', () => undefined);
 
 if (order.kind === 'said') {

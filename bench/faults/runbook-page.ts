@@ -9,7 +9,7 @@ no acknowledged event is lost, or arrives under a second key or out of order; se
 <!-- Made by \`npm run generate\` from the faults' own descriptions. -->
 `;
 
-/** The runbook's page of faults: a section each. */
+/** The runbook's page of faults, with a section per fault. */
 export function runbookPage(faults: readonly Fault[]): string {
   return [head, ...faults.filter(({ harms }) => harms.length > 0).map(sectionOf)].join('\n');
 }

@@ -8,7 +8,7 @@ import { judge } from './judge/judge.ts';
 import type { Verdict } from './judge/judge.ts';
 import { startLoad } from './visitors.ts';
 
-/** What visitors send becomes of, between a gateway's answer and a destination: what a broken pipeline would do. */
+/** Stands in for a pipeline, sound or broken: delivers the events of a request, by `send`, to the destination. */
 type Path = (events: readonly Delivery[], send: (event: Delivery, key?: string) => Promise<void>) => Promise<void>;
 type Delivery = { readonly body: string; readonly key: string; readonly count: number };
 
@@ -25,7 +25,7 @@ afterEach(async () => {
   server.closeAllConnections();
 });
 
-/** Visitors, a scripted path in place of a stack, and the verdict on it. */
+/** Runs visitors against a scripted path instead of a stack, and returns the verdict. */
 async function verdictOn(path: Path, answer: (count: number) => number = () => 200): Promise<Verdict> {
   let requests = 0;
   let events = 0;
@@ -37,7 +37,7 @@ async function verdictOn(path: Path, answer: (count: number) => number = () => 2
       requests += 1;
       const status = answer(requests);
       const deliveries = found.map((event) => ({ ...event, count: (events += 1) }));
-      // In the order in which they were taken, as each visitor waits for its answer.
+      // Delivers before it answers, so a visitor's events arrive in order: the visitor waits for the answer.
       if (status === 200) await path(deliveries, send);
       response.writeHead(status).end();
     });
@@ -59,7 +59,7 @@ async function verdictOn(path: Path, answer: (count: number) => number = () => 2
   return judge({ entries, refusals, answers, arrivals: { checked: destination.taken }, overMs: 0, stoppedMs: 0 });
 }
 
-/** The events of a visitor's request as a destination gets them. */
+/** The events of a visitor's request, in the form in which a destination receives them. */
 async function readEvents(request: IncomingMessage): Promise<Omit<Delivery, 'count'>[]> {
   let text = '';
   request.setEncoding('utf8');

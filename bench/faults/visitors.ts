@@ -7,10 +7,10 @@ import { expectedMarks, visitorRequest } from './stack/visitor-events.ts';
 
 export type LoadOptions = {
   readonly url: string;
-  /** Called before each request: the source may have a new key. */
+  /** The source key, read before each request, because a fault may replace it. */
   token(): string;
   readonly visitors: number;
-  /** Events a second of all visitors together, while they are answered. */
+  /** Events per second of all visitors together, while requests are answered. */
   readonly ratePerS: number;
   readonly seed: number;
 };
@@ -18,7 +18,7 @@ export type LoadOptions = {
 /** Visitors that send until `stop`. */
 export type Load = {
   readonly ledger: Ledger;
-  /** Sends no new requests; resolves when those in flight were answered or timed out. */
+  /** Sends no new requests; resolves when the requests in flight were answered or timed out. */
   stop(): Promise<void>;
 };
 
@@ -27,8 +27,8 @@ const againAfterMs = 100;
 const batchRows = 3;
 
 /**
- * Numbered visitors, each sending its events in sequence. Even-numbered visitors set event ids and retry until a 200;
- * the others do not retry, and leave ids to the gateway where possible: two kinds of clients.
+ * Starts numbered visitors that each send their events in sequence, as two kinds of clients: visitors with even numbers
+ * set event ids and retry until a 200; the others do not retry, and leave ids to the gateway where that is possible.
  */
 export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions): Load {
   const ledger = new Ledger();
@@ -73,7 +73,7 @@ export function startLoad({ url, token, visitors, ratePerS, seed }: LoadOptions)
       await deliver(
         () => visitorRequest({ token: token(), seed, route, visitor, numbers, isNamed }),
         entries,
-        // An identify without an id: a retry would be a new event.
+        // An identify has no id, so a retry would be a new event.
         isNamed && route !== 'identify',
       );
       next += numbers.length;
@@ -128,7 +128,7 @@ function describe(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
-/** Pseudo-random numbers in [0, 1), deterministic for a seed (mulberry32), so that a comparison can be repeated. */
+/** Pseudo-random numbers in [0, 1) (mulberry32), the same for the same seed, so that a run can be repeated. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

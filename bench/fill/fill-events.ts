@@ -14,7 +14,7 @@ export type FillEventsOptions = {
 const partitions = 4;
 const visitorsByDefault = 20_000;
 
-/** Writes resolved events to an account's log, as its resolvers would: a backlog for its destinations. */
+/** Writes resolved events to an account's log, as its resolvers would, as a backlog for its destinations. */
 export function fillEvents({ natsUrl, accountId, events, visitors = visitorsByDefault }: FillEventsOptions) {
   const nowMs = Date.now();
   return fillFrames({
@@ -33,7 +33,7 @@ export function fillEvents({ natsUrl, accountId, events, visitors = visitorsByDe
   });
 }
 
-/** A resolved event in the form of the end-to-end path for a bench track; about 660 bytes. */
+/** A bench track after resolving, as the end-to-end path stores it; about 660 bytes. */
 export function resolvedEvent(accountId: string, index: number, visitor: string, nowMs: number): ResolvedEvent {
   return {
     v: 1,

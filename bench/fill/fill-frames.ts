@@ -4,7 +4,7 @@ import { partitionOf } from '../../shared/contracts/events/partition.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import { createFramePublisher } from '../../shared/nats/publish/frame-publisher.ts';
 
-/** One event to write; its visitor determines the partition. */
+/** An event to write; its visitor determines the partition. */
 export type FillEvent = { readonly visitor: string; append(frame: FrameWriter): void };
 
 export type FillOptions = {
@@ -20,14 +20,14 @@ const frameEvents = 256;
 const publishesInFlightMax = 16;
 const publishTimeoutMs = 30_000;
 
-/** Writes events to an existing stream in full frames, much faster than ingest could: a backlog to process. */
+/** Writes a backlog of events to an existing stream in full frames, much faster than ingest could. */
 export async function fillFrames(options: FillOptions): Promise<void> {
   const connection = await connectLog({ url: options.natsUrl, name: 'bench' });
   const publisher = createFramePublisher(connection);
   try {
     const frames = Array.from({ length: options.partitions }, () => new FrameWriter());
     const inFlight = new Set<Promise<void>>();
-    // The log deduplicates message ids, so each fill has its own.
+    // The log discards a message id that it already has, so each fill uses its own ids.
     const fillId = randomUUID();
     let published = 0;
     const send = async (partition: number): Promise<void> => {

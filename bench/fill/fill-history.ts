@@ -8,10 +8,10 @@ export type FillHistoryOptions = {
   readonly natsUrl: string;
   readonly accountId: string;
   readonly partitions: number;
-  /** Ids of events; each frame has as many as `idsPerFrame`. */
+  /** Total number of event ids; each frame has `idsPerFrame` of them. */
   readonly ids: number;
   readonly idsPerFrame: number;
-  /** Payload of all frames together. */
+  /** Total size of the payloads of all frames. */
   readonly bytes: number;
 };
 
@@ -19,8 +19,8 @@ const publishesInFlight = 32;
 const publishTimeoutMs = 60_000;
 
 /**
- * Writes frames to EVENTS with this many event ids and bytes, like a day of resolver output: the history that a start
- * reads. Their payloads are deliberately unreadable.
+ * Writes frames with event ids and payloads to EVENTS, like a day of resolver output: the history that a pipeline reads
+ * when it starts. The payloads are random bytes, which no reader can decode.
  */
 export async function fillHistory(options: FillHistoryOptions): Promise<void> {
   const { natsUrl, accountId, partitions, ids, idsPerFrame, bytes } = options;

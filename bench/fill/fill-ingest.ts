@@ -9,11 +9,11 @@ export type FillIngestOptions = {
   readonly events: number;
   readonly partitions: number;
   readonly visitors: number;
-  /** Number of the first event: ids of several fills must not collide. */
+  /** Number of the first event; it keeps the ids of several fills apart. */
   readonly from?: number;
 };
 
-/** Writes accepted events to the ingest log, as gateways would: a backlog for the resolvers. */
+/** Writes accepted events to the ingest log, as gateways would, as a backlog for the resolvers. */
 export function fillIngest(options: FillIngestOptions): Promise<void> {
   const { natsUrl, accountId, events, partitions, visitors, from = 0 } = options;
   const prefix = envelopePrefix({ account: accountId, source: sourceIdOf(accountId), test: false });

@@ -1,6 +1,6 @@
 import { slots } from './slots.ts';
 
-/** Content of a bench event, about 390 bytes as a track: similar to a shop server's. */
+/** Content of a bench event, similar to a shop server's; about 390 bytes as the body of a track. */
 function eventFields() {
   return {
     event: 'Product Viewed',
@@ -31,11 +31,11 @@ export function batchBody(token: string, rows: number): string {
   return JSON.stringify({ token, events: Array.from({ length: rows }, () => row) });
 }
 
-/** Fields that these libraries set in every message and request; times are corrected by each other, so they do not expire. */
+/** Times of an event and its request, as server libraries send them; only their difference counts, so none expires. */
 const happened = '2026-11-22T12:00:00.000Z';
 const sent = '2026-11-22T12:00:00.250Z';
 
-/** The same events as the server libraries of Segment and RudderStack write them. */
+/** A batch of bench events as the server libraries of Segment and RudderStack write it. */
 export function specBody(token: string, rows: number): string {
   const { event, externalId, properties, defaultProperties } = eventFields();
   const { current_url: url, referrer } = defaultProperties;
@@ -52,7 +52,7 @@ export function specBody(token: string, rows: number): string {
   return JSON.stringify({ writeKey: token, batch: Array.from({ length: rows }, () => row), sentAt: sent });
 }
 
-/** The same events as PostHog's server libraries write them. */
+/** A batch of bench events as PostHog's server libraries write it. */
 export function posthogBody(token: string, rows: number): string {
   const { event, externalId, properties, defaultProperties } = eventFields();
   const context = { $current_url: defaultProperties.current_url, $referrer: defaultProperties.referrer, $lib: 'bench' };

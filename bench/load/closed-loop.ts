@@ -8,9 +8,7 @@ import { measureWindows } from './measure-windows.ts';
 import type { LoopTiming } from './measure-windows.ts';
 import { warmUp } from './steady.ts';
 
-/**
- * Each connection sends its next request as soon as the previous one was answered: measures a server's maximum rate.
- */
+/** Each connection sends its next request as soon as the previous one is answered: measures a server's maximum rate. */
 export async function closedLoop(options: PoolOptions, timing: LoopTiming): Promise<LoadResult> {
   let recorder: LoadRecorder | undefined;
   let isStopped = false;

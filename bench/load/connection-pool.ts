@@ -3,16 +3,16 @@ import { RequestTemplate } from './slots.ts';
 
 export type PoolOptions = {
   readonly url: URL;
-  /** Requests with slots, which connections use in turn. */
+  /** Requests with slots, assigned to the connections in turn. */
   readonly requests: readonly Buffer[];
   readonly connections: number;
-  /** Number of visitors in the slots. */
+  /** Number of different visitors that the slots get. */
   readonly visitors: number;
-  /** First number of the sequence, so that several generators never share one. */
+  /** First number for the sequence slots, so that no two generators send the same number. */
   readonly sequenceFrom: number;
 };
 
-/** One connection with its request. */
+/** A connection with its request. */
 export type Lane = {
   readonly connection: HttpConnection;
   readonly template: RequestTemplate;
@@ -21,19 +21,19 @@ export type Lane = {
 };
 
 export type LaneEvents = {
-  /** The lane is free: it was opened, or its request was answered (then with a status). */
+  /** The lane can send: it was opened (no status), or its request was answered with this status. */
   onFree(lane: Lane, status: number | undefined): void;
 };
 
-/** Connections that are kept open, and reopened when they break. A server may close an idle connection. */
+/** Keeps a number of connections open, and reopens each that breaks. */
 export class ConnectionPool {
-  /** Requests that got no answer. A server may close an idle connection. */
+  /** Requests without a response because their connection broke; an idle connection that a server closes is none. */
   failures = 0;
-  /** Responses with status 200, including the warm-up's. */
+  /** Number of responses with status 200, including those of the warm-up. */
   accepted = 0;
-  /** Responses with any status. */
+  /** Number of responses with any status. */
   answered = 0;
-  /** Requests that were sent and not answered yet. */
+  /** Number of requests sent and not answered yet. */
   inFlight = 0;
   readonly #options: PoolOptions;
   readonly #events: LaneEvents;
@@ -51,7 +51,7 @@ export class ConnectionPool {
     for (let index = 0; index < this.#options.connections; index += 1) this.#openLane(index);
   }
 
-  /** Sends the lane's request. Its latency counts from `dueMs` on the monotonic clock. */
+  /** Sends the lane's request. Its latency counts from `dueMs`, a time of `performance.now()`. */
   send(lane: Lane, dueMs: number): void {
     lane.dueMs = dueMs;
     lane.isWaiting = true;

@@ -14,7 +14,7 @@ export class HttpConnection {
   readonly #onAnswer: Answered;
   readonly #onFailure: (error: Error, connection: HttpConnection) => void;
   #partial: Buffer | undefined;
-  /** Length and status of the last response: the next one is nearly always the same. */
+  /** Length and status of the last response, which the next one nearly always shares. */
   #usualBytes = -1;
   #usualStatus = 0;
 
@@ -59,7 +59,7 @@ function statusOf(bytes: Buffer): number {
   return digit(9) * 100 + digit(10) * 10 + digit(11);
 }
 
-/** End of the response; undefined while its head is incomplete. Responses have a Content-Length. */
+/** Offset of the response's end; undefined while its head is incomplete. Responses have a Content-Length. */
 function answerEnd(bytes: Buffer): number | undefined {
   const head = bytes.indexOf(headEnd);
   if (head === -1) return undefined;
@@ -69,7 +69,7 @@ function answerEnd(bytes: Buffer): number | undefined {
   return head + headEnd.length + length;
 }
 
-/** The bytes of one HTTP/1.1 POST, built once and written many times. */
+/** The bytes of an HTTP/1.1 POST request, built once and sent many times. */
 export function postRequest(url: URL, body: string, headers: Readonly<Record<string, string>> = {}): Buffer {
   const lines = [
     `POST ${url.pathname}${url.search} HTTP/1.1`,

@@ -1,13 +1,13 @@
 import type { ConnectionPool } from './connection-pool.ts';
 import type { LoadRecorder } from './load-recorder.ts';
 
-/** Longer than any service here takes to answer a request. */
+/** Maximum wait for responses, longer than a measured service takes to answer a request. */
 const lastAnswersMs = 5_000;
 const pollMs = 1;
 
 /**
- * Waits for the requests in flight when a measurement ends, so that the slowest are included. Returns the number
- * still unanswered; they count in the percentiles with their waiting time so far.
+ * Waits, when a measurement ends, for the requests in flight, so that the slowest are included. Returns the number
+ * still unanswered, which count in the percentiles with their waiting time so far.
  */
 export async function takeLastAnswers(
   pool: Pick<ConnectionPool, 'inFlight' | 'waitingSince'>,

@@ -38,8 +38,8 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   return openLoop(options, { ratePerS, givesUpAfterMs }, timing);
 }
 
-// Only the channel keeps the process running until its order arrives: Node 20 stays alive for the
-// listener alone, newer versions do not.
+// The channel keeps the process running until its order arrives: a listener alone does so in Node 20, but not in newer
+// versions.
 process.channel?.ref();
 process.once('message', (order: LoadOrder) => {
   void run(order).then((result) => tell({ kind: 'result', result }));

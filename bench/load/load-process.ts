@@ -5,23 +5,23 @@ import type { WarmUp } from './steady.ts';
 
 export type LoadOrder = WarmUp & {
   readonly url: string;
-  /** Bodies with slots, which connections use in turn. */
+  /** Bodies with slots, assigned to the connections in turn. */
   readonly bodies: readonly string[];
   readonly connections: number;
   readonly measureMs: number;
-  /** Requests a second, independent of responses. Without a rate each connection sends as soon as it was answered. */
+  /** Requests per second, independent of responses. Without it, each connection sends as soon as it is answered. */
   readonly ratePerS?: number;
   /**
-   * With a rate: a request that waits this long for a connection is dropped, in ms. By default each is sent, however
-   * late.
+   * Only with a rate: drops a request that has waited this long for a connection, in ms. By default every request is
+   * sent, however late.
    */
   readonly givesUpAfterMs?: number;
   readonly visitors?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly sequenceFrom: number;
   /**
-   * First sends the same requests to another server, such as the sink, as fast as it answers, for this time: the load
-   * generator is then warm when it measures a newly started service.
+   * First sends the requests, for `ms`, to another server such as the sink, as fast as it answers, so that the load
+   * generator is warm when it measures a newly started service.
    */
   readonly rehearsal?: { readonly url: string; readonly ms: number };
 };
@@ -31,13 +31,13 @@ export type LoadMessage =
   | { readonly kind: 'window'; readonly window: LoadWindow }
   | { readonly kind: 'result'; readonly result: LoadResult };
 
-/** Ids reserved for one generator. */
+/** Number of sequence numbers reserved for each generator. */
 const sequencesPerLoad = 1_000_000_000;
 let loads = 0;
 
 /**
- * Generates load in a separate process, so that it never shares an event loop with the measured service. `ending` ends it
- * early.
+ * Generates load in a separate process, so that it never shares an event loop with the measured service. `ending` ends
+ * the load early.
  */
 export async function runLoad(
   stage: Stage,

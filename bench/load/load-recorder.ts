@@ -1,7 +1,7 @@
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import type { Histogram } from 'hdr-histogram-js';
 
-/** Percentiles of a latency, in ms. */
+/** Percentiles of latencies, in ms. */
 export type Percentiles = {
   readonly p50: number;
   readonly p90: number;
@@ -14,13 +14,13 @@ export type Percentiles = {
 export type LoadWindow = Percentiles & { readonly atS: number; readonly perSecond: number };
 
 const none = Number.NaN;
-/** Percentiles of an empty measurement: not zero, which would look fast. */
+/** Percentiles without any latency: NaN, because zero would look fast. */
 export const noPercentiles: Percentiles = { p50: none, p90: none, p99: none, p999: none, max: none };
 
 const microsPerMs = 1_000;
 const latencyMsMax = 600_000;
 
-/** Latencies in microseconds, exact to three digits. */
+/** A histogram of latencies in microseconds, with three significant digits. */
 export function createLatencies(): Histogram {
   return build({
     lowestDiscernibleValue: 1,
@@ -35,7 +35,7 @@ export function recordMs(histogram: Histogram, ms: number): void {
   histogram.recordValue(Math.min(latencyMsMax * microsPerMs, Math.max(1, Math.round(ms * microsPerMs))));
 }
 
-/** Latencies as text, for another process. */
+/** Encodes latencies as text, to send them to another process. */
 export function encodeLatencies(histogram: Histogram): string {
   return encodeIntoCompressedBase64(histogram);
 }
@@ -47,12 +47,12 @@ export function decodeLatencies(text: string): Histogram {
 export function percentilesOf(histogram: Histogram): Percentiles {
   if (histogram.totalCount === 0) return noPercentiles;
   const max = histogram.maxValue / microsPerMs;
-  // A percentile is the upper end of its bucket, which may lie beyond what was ever recorded.
+  // A percentile is the upper end of its bucket, which may exceed every recorded value.
   const at = (percent: number): number => Math.min(max, histogram.getValueAtPercentile(percent) / microsPerMs);
   return { p50: at(50), p90: at(90), p99: at(99), p999: at(99.9), max };
 }
 
-/** Responses of a measurement: in total, and by second. */
+/** Records the responses of a measurement, in total and by window. */
 export class LoadRecorder {
   readonly windows: LoadWindow[] = [];
   readonly byStatus = new Map<number, number>();
@@ -79,18 +79,18 @@ export class LoadRecorder {
     this.recordLate(status, latencyMs);
   }
 
-  /** A response after the end: it counts in the percentiles, not in the rate. */
+  /** Records a response after the end, which counts in the percentiles but not in the rate. */
   recordLate(status: number, latencyMs: number): void {
     this.byStatus.set(status, (this.byStatus.get(status) ?? 0) + 1);
     recordMs(this.#all, latencyMs);
   }
 
-  /** An unanswered request: it has waited at least this long. */
+  /** Records an unanswered request with the time that it has waited so far. */
   recordUnanswered(waitedMs: number): void {
     recordMs(this.#all, waitedMs);
   }
 
-  /** Ends a window; a window too short to be meaningful is left out. */
+  /** Ends a window. Returns undefined if it is too short to be meaningful; the window then continues. */
   closeWindow(nowMs: number): LoadWindow | undefined {
     const seconds = (nowMs - this.#windowStartedMs) / 1000;
     if (seconds < 0.2) return undefined;

@@ -7,19 +7,16 @@ export type LoadResult = {
   readonly answersPerS: number;
   readonly answers: number;
   readonly byStatus: Readonly<Record<string, number>>;
-  /** Requests whose connection broke before the response. */
+  /** Number of requests whose connection broke before the response. */
   readonly failures: number;
-  /** Requests still unanswered long after the end. */
+  /** Number of requests still unanswered some time after the end. */
   readonly unanswered: number;
   readonly latencyMs: Percentiles;
   readonly windows: readonly LoadWindow[];
   readonly seconds: number;
-  /** Responses with status 200 in total, including the warm-up's. */
+  /** Number of responses with status 200, including those of the warm-up. */
   readonly acceptedInAll: number;
-  /**
-   * Open loop: requests that were due and were dropped, or not sent before the end, because all connections were
-   * busy.
-   */
+  /** Open loop: number of due requests that were dropped, or not sent before the end, for want of a free connection. */
   readonly unsent: number;
   readonly warmedUp: WarmedUp;
 };
@@ -45,7 +42,7 @@ export function resultOf(
   };
 }
 
-/** Whether every request was answered with 200: otherwise a measurement is worthless. */
+/** Whether every request was answered with 200, without which a measurement is worthless. */
 export function isAllAccepted({ answers, byStatus, failures, unanswered }: LoadResult): boolean {
   return answers > 0 && Object.keys(byStatus).every((status) => status === '200') && failures + unanswered === 0;
 }

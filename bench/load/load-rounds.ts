@@ -3,7 +3,7 @@ import type { Figure, Series } from '../result/result.ts';
 import type { LoadWindow, Percentiles } from './load-recorder.ts';
 import type { LoadResult } from './load-result.ts';
 
-/** Rate and latencies of the rounds of one subject. `perAnswer` events came with each answer. */
+/** Rate and latencies of the rounds of one subject. Each answered request had `perAnswer` events. */
 export function loadFigures(loads: readonly LoadResult[], perAnswer = 1): Record<string, Figure> {
   const latency = (name: keyof Percentiles): Figure =>
     figureOf(
@@ -30,7 +30,7 @@ export function loadFigures(loads: readonly LoadResult[], perAnswer = 1): Record
   };
 }
 
-/** Lines of a load's windows, one round after the other. */
+/** Throughput and latency lines from the windows of all rounds, one round after the other. */
 export function loadSeries(loads: readonly LoadResult[], perAnswer = 1): Series[] {
   const points = (read: (window: LoadWindow) => number): [number, number][] => {
     let fromS = 0;

@@ -12,12 +12,12 @@ import type { LoadResult } from './load-result.ts';
 
 /** An API through which batches are sent to a gateway. */
 export type BatchWay = {
-  /** Name for progress messages. */
+  /** Name in progress messages. */
   readonly name: string;
   readonly path: string;
   readonly rows: number;
   readonly connections: number;
-  /** The body, with its variable slots. */
+  /** Makes the body, with its variable slots. */
   body(token: string): string;
 };
 
@@ -27,7 +27,7 @@ export type MeasuredBatches = {
   readonly memoryBytes: number;
 };
 
-/** One round of batches to a new gateway and log, as fast as they are answered. */
+/** Measures one round of batches, sent to a new gateway and log as fast as they are answered. */
 export function measureBatches(
   context: ScenarioContext,
   { name, path, rows, connections, body }: BatchWay,

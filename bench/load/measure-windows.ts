@@ -3,16 +3,16 @@ import type { WarmUp } from './steady.ts';
 
 export type LoopTiming = WarmUp & {
   readonly measureMs: number;
-  /** Ends the measurement early, including the current window. */
+  /** Ends the measurement early, closing the current window. */
   readonly ending?: AbortSignal;
-  /** The warm-up is over. */
+  /** Called when the warm-up is over. */
   onMeasuring?(): void;
   onWindow?(window: LoadWindow): void;
 };
 
 const windowMs = 1_000;
 
-/** Lets the measurement run, cutting it into windows. */
+/** Waits until the measurement ends, and closes a window every second. */
 export async function measureWindows(recorder: LoadRecorder, timing: LoopTiming): Promise<void> {
   timing.onMeasuring?.();
   const startedMs = performance.now();

@@ -7,7 +7,7 @@ const serviceMs = 1;
 const stall = { fromMs: 500, toMs: 1_500 };
 const endMs = 3_000;
 
-/** A server that answers in 1 ms, but for one second in which it stands still, asked over one connection. */
+/** One connection to a server that answers in 1 ms, except for a second in which it stands still. */
 function simulate(): { readonly corrected: LoadRecorder; readonly naive: LoadRecorder } {
   const arrivals = new Arrivals(ratePerS, 0);
   const corrected = new LoadRecorder(0);
@@ -43,9 +43,9 @@ test('arrivals: requests due before a time are skipped, and no others', () => {
 test('arrivals: a server that stands still is charged with all requests that were due', () => {
   const { corrected, naive } = simulate();
   expect(corrected.answers).toBe(naive.answers);
-  // A third of the time was lost, so far more than one request in a hundred waited long.
+  // A third of the time was lost, so far more than 1 % of the requests waited long.
   expect(corrected.percentiles().p90).toBeGreaterThan(500);
   expect(corrected.percentiles().max).toBeGreaterThan(990);
-  // Counted from when it was sent, only the one that met the standstill did.
+  // Counted from the time of sending, only the one sent during the standstill waited long.
   expect(naive.percentiles().p99).toBeLessThan(2);
 });

@@ -10,10 +10,10 @@ import { warmUp } from './steady.ts';
 
 const tickMs = 1;
 
-/** Arrival of requests. */
+/** How requests arrive. */
 export type Arriving = {
   readonly ratePerS: number;
-  /** A request that waits this long for a connection is dropped, in ms. By default each is sent. */
+  /** Drops a request that has waited this long for a connection, in ms. By default every request is sent. */
   readonly givesUpAfterMs?: number | undefined;
 };
 
@@ -40,7 +40,7 @@ export async function openLoop(
     while (free.length > 0) {
       const dueMs = arrivals?.take(nowMs);
       if (dueMs === undefined) return;
-      // The longest-idle connection: connections, and their bodies, are used in turn at low rates too.
+      // Takes the connection that was idle longest, so that all connections and their bodies are used at low rates too.
       const lane = free.shift();
       if (lane === undefined) return;
       pool.send(lane, dueMs);
@@ -48,7 +48,7 @@ export async function openLoop(
   };
   const pool = new ConnectionPool(options, {
     onFree(lane, status) {
-      // A warm-up request that is answered late belongs to the warm-up.
+      // The response to a request of the warm-up does not count, however late it is.
       if (status !== undefined && lane.dueMs >= measureFromMs) {
         recorder?.record(status, performance.now() - lane.dueMs);
       }
@@ -65,7 +65,7 @@ export async function openLoop(
   const endedMs = performance.now();
   const seconds = (endedMs - measureFromMs) / 1000;
   const unsent = givenUp + recordUnsent(arrivals, recorder, endedMs);
-  // No further request becomes due.
+  // No further request may become due.
   arrivals = undefined;
   clearInterval(timer);
   const unanswered = await takeLastAnswers(pool, recorder);
@@ -74,7 +74,7 @@ export async function openLoop(
   return result;
 }
 
-/** Requests that could not be sent have waited too, at least until now. */
+/** Records the requests that were due and not sent, with the time that they have waited. Returns their number. */
 function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: number): number {
   let unsent = 0;
   for (let dueMs = arrivals.take(endedMs); dueMs !== undefined; dueMs = arrivals.take(endedMs)) {
@@ -85,8 +85,8 @@ function recordUnsent(arrivals: Arrivals, recorder: LoadRecorder, endedMs: numbe
 }
 
 /**
- * Schedule of requests at a constant rate. A request that is due and cannot be sent yet keeps its due time: a server
- * that stalls for a second is charged with the waits of all requests due in that second (coordinated omission, see
+ * Schedule of requests at a constant rate. A request that cannot be sent when it is due keeps its due time, so a server
+ * that stalls for a second is charged with the waits of all requests due in that second (coordinated omission; see
  * Gil Tene, "How NOT to Measure Latency").
  */
 export class Arrivals {
@@ -99,19 +99,19 @@ export class Arrivals {
     this.#startMs = startMs;
   }
 
-  /** The time the next request is due. */
+  /** When the next request is due, in ms. */
   get nextMs(): number {
     return this.#startMs + this.#taken * this.#intervalMs;
   }
 
-  /** Skips all requests due before a time. Returns their number. */
+  /** Skips all requests due before a time, in ms. Returns their number. */
   skip(beforeMs: number): number {
     const skipped = Math.max(0, Math.ceil((beforeMs - this.nextMs) / this.#intervalMs));
     this.#taken += skipped;
     return skipped;
   }
 
-  /** Removes and returns the oldest due request; undefined when none is due. */
+  /** Removes the oldest due request and returns its due time in ms; undefined if none is due. */
   take(nowMs: number): number | undefined {
     const dueMs = this.nextMs;
     if (dueMs > nowMs) return undefined;

@@ -1,19 +1,19 @@
 /**
- * Fixed-width slots of a body that get a new value with every send: a request is built once, and each send writes a
- * few digits without serialising.
+ * Fixed-width slots of a body that get a new value with every send: a request is serialised once, and each send only
+ * overwrites a few digits.
  */
 export const slots = {
-  /** A unique number for each send, for ids. */
+  /** A number that is unique for each send, for ids. */
   sequence: '#sequence####',
-  /** One of `visitors` numbers. */
+  /** One of `visitors` different numbers. */
   visitor: '#visitor#',
-  /** When the request was due, in ms since the epoch with three decimals; a number in JSON, not a text. */
+  /** When the request was due, in ms since the epoch with three decimals; in JSON a number, not a string. */
   time: '9000000000000.125',
 } as const;
 
 const widths = { sequence: slots.sequence.length, visitor: slots.visitor.length, time: slots.time.length };
 
-/** Writes a whole number right-aligned with zeros. */
+/** Writes a whole number, padded with leading zeros to `width` digits. */
 function writeDigits(bytes: Buffer, at: number, width: number, value: number): void {
   let left = value;
   for (let index = at + width - 1; index >= at; index -= 1) {
@@ -23,10 +23,10 @@ function writeDigits(bytes: Buffer, at: number, width: number, value: number): v
   }
 }
 
-/** A request's bytes with its slots. Each connection has its own copy, because a write may still read it. */
+/** The bytes of a request with slots. Each connection has its own copy, because an earlier write may still read it. */
 export class RequestTemplate {
   readonly bytes: Buffer;
-  /** Number of ids that one send uses. */
+  /** How many sequence numbers one send uses. */
   readonly sequences: number;
   readonly #sequenceAt: readonly number[];
   readonly #visitorAt: readonly number[];
@@ -40,13 +40,13 @@ export class RequestTemplate {
     this.sequences = Math.max(1, this.#sequenceAt.length);
   }
 
-  /** Fills the slots for a send that begins at `sequence` and was due at `dueMs` since the epoch. */
+  /** Fills the slots. `sequence` is the first of the send's numbers; `dueMs` counts from the epoch. */
   fill(sequence: number, visitors: number, dueMs: number): void {
     for (const [index, at] of this.#sequenceAt.entries()) {
       writeDigits(this.bytes, at, widths.sequence, sequence + index);
     }
     for (const [index, at] of this.#visitorAt.entries()) {
-      // A step that shares no factor with the usual counts reaches every visitor before it repeats one.
+      // A prime step shares no factor with the usual counts, so every visitor is reached before one repeats.
       writeDigits(this.bytes, at, widths.visitor, ((sequence + index) * 7919) % visitors);
     }
     const wholeMs = Math.floor(dueMs);

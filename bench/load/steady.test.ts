@@ -16,7 +16,7 @@ test.each([
   expect(isSteady(perS)).toBe(expected);
 });
 
-/** Grows by what `perS` says of the time that has passed. */
+/** Returns a counter that grows by `perS` events per second; `perS` depends on the time passed in ms. */
 function countOf(perS: (passedMs: number) => number): () => number {
   const startedMs = performance.now();
   let counted = 0;
@@ -31,7 +31,7 @@ function countOf(perS: (passedMs: number) => number): () => number {
 
 async function run(bounds: Parameters<typeof warmUp>[0], perS: (passedMs: number) => number) {
   const warming = warmUp(bounds, countOf(perS));
-  // By time, not until no timer is left: others in the process may have some that never end.
+  // Advances by a duration, because other timers of the process might never end.
   await vi.advanceTimersByTimeAsync(30_000);
   return warming;
 }

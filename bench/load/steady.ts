@@ -1,10 +1,10 @@
-/** Number of windows compared with as many earlier ones. */
+/** Number of windows at the end that are compared with as many windows before them. */
 const windowsCompared = 2;
 const changeMax = 0.05;
 
 /**
  * Whether a rate is steady: the mean of the last two windows is within five percent of the mean of the two before.
- * Means of two, because single windows on a shared machine always differ by more.
+ * Single windows are not compared, because on a shared machine they always differ by more.
  */
 export function isSteady(perS: readonly number[]): boolean {
   if (perS.length < 2 * windowsCompared) return false;
@@ -15,23 +15,23 @@ export function isSteady(perS: readonly number[]): boolean {
 }
 
 export type WarmUp = {
-  /** Minimum duration. */
+  /** Minimum duration, in ms. */
   readonly warmUpMs: number;
-  /** Maximum duration, steady or not; by default the minimum. */
+  /** Maximum duration in ms, steady or not; by default the minimum. */
   readonly warmUpMaxMs?: number | undefined;
 };
 
 export type WarmedUp = {
   readonly tookMs: number;
-  /** False if it ended at its maximum: the rate may still have been rising. */
+  /** False if the warm-up ended at its maximum: the rate may still have been rising. */
   readonly isSteady: boolean;
 };
 
 const windowMs = 400;
 
 /**
- * Waits until `count` grows at a steady rate, within the given bounds. `isOver`: whether it may end at this count
- * after its minimum.
+ * Waits until `count` grows at a steady rate, within the given bounds. `isOver`: whether the warm-up ends at a count
+ * although the rate is not steady, once its minimum has passed.
  */
 export async function warmUp(
   { warmUpMs, warmUpMaxMs = warmUpMs }: WarmUp,

@@ -6,8 +6,8 @@ const samples = 15;
 let kept = 1;
 
 /**
- * Repeats the loop. Compiled code, no memory access, no system calls: the duration depends only on the core and on
- * other users of it.
+ * Measures the loop: compiled code without memory access or system calls, so its duration depends only on the core and
+ * on what else uses the core.
  */
 export function measureCpuLoop(): CpuLoop {
   const runOnce = (): number => {

@@ -2,18 +2,18 @@ import type { Machine } from './machine.ts';
 import { describeOtherWork } from './other-work.ts';
 import { describeStolenTime } from './stolen-time.ts';
 
-/** The machine of the kept results takes 0.2 to 0.3 ms; above this the disk dominates the measurement. */
+/** On the machine of the kept results a sync takes 0.2 to 0.3 ms; above 2 ms the disk dominates a measurement. */
 const syncMsMax = 2;
-/** The machine of the kept results takes 38 to 45 ms. */
+/** On the machine of the kept results the loop takes 38 to 45 ms. */
 const loopMsMax = 80;
-/** An unshared core takes the same time in each run. */
+/** Maximum ratio of median to minimum: on a core of its own, the loop takes the same time in each run. */
 const loopUnevenMax = 1.25;
-/** Runnable processes for each core, in the minute before. */
+/** Maximum of runnable processes per core in the minute before. */
 const loadPerCoreMax = 0.5;
 
 /**
- * Why results from this machine are unreliable: it or its host was busy with other work, or its disk or cores are
- * slow. Undefined if no problem was found, or where a result has no such data.
+ * Why results from this machine are unreliable: the machine or its host was busy with other work, or the disk or the
+ * cores are slow. Undefined if no problem was found, or if a result has no such data.
  */
 export function describeTrouble({
   cores,

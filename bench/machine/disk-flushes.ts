@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 
 /**
- * Flushes of the disk under a folder so far, for all processes, from the kernel's counters: concurrent fsyncs share
- * one flush. NaN where the system has no counter: not Linux, or a disk without a write cache.
- * https://docs.kernel.org/admin-guide/iostats.html, field 16 of the statistics of a disk.
+ * Number of flushes so far of the disk under a folder, for all processes, from the kernel's counters; concurrent fsyncs
+ * share one flush. NaN if the system has no counter: it is not Linux, or the disk has no write cache.
+ * https://docs.kernel.org/admin-guide/iostats.html, field 16 of a disk's statistics.
  */
 export async function readDiskFlushes(folder: string): Promise<number> {
   const { dev } = await stat(folder);
@@ -13,7 +13,7 @@ export async function readDiskFlushes(folder: string): Promise<number> {
 
 const flushesField = 18;
 
-/** From that disk's line in /proc/diskstats; NaN without one. */
+/** Reads a disk's flushes from the text of /proc/diskstats; NaN if the disk has no line there. */
 export function flushesOf(diskstats: string, major: number, minor: number): number {
   for (const line of diskstats.split('\n')) {
     const fields = line.trim().split(/\s+/);
@@ -24,6 +24,6 @@ export function flushesOf(diskstats: string, major: number, minor: number): numb
   return Number.NaN;
 }
 
-/** Linux packs both into the device number, with up to twelve and twenty bits. */
+/** Linux packs major and minor number into the device number, with up to twelve and twenty bits. */
 const majorOf = (device: number): number => (device >> 8) & 0xfff;
 const minorOf = (device: number): number => (device & 0xff) | ((device >> 12) & 0xfff00);

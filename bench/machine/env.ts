@@ -1,29 +1,29 @@
 const needed = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS'];
 
 /**
- * The inherited environment of processes started by the bench: no tuning variables, so that one left over in a
- * terminal changes no figure. Settings are passed with --set, and are stored in the result.
+ * The environment that processes of the bench inherit: without tuning variables, so that one left over in a terminal
+ * changes no figure. Settings are given with --set, and stored in the result.
  */
 export function inheritedEnv(): Readonly<Record<string, string>> {
   const pairs = needed.map((name) => [name, process.env[name]] as const);
   return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
 }
 
-/** Names the file with the clock offset in ms, for a process with a movable clock. */
+/** Variable with the path of the file that has the clock offset in ms, for a process with a movable clock. */
 export const clockFileVariable = 'FAULT_CLOCK_FILE';
 
 export function clockFile(): string | undefined {
   return process.env[clockFileVariable];
 }
 
-/** Names the file that enables or disables the name server for a process with movable names. */
+/** Variable with the path of the file that disables the name server, for a process with movable names. */
 export const namesFileVariable = 'FAULT_NAMES_FILE';
 
 export function namesFile(): string | undefined {
   return process.env[namesFileVariable];
 }
 
-/** Address and port of the name server that a service uses. */
+/** Variable with address and port of the name server that a service uses. */
 export const nameServerVariable = 'BENCH_NAME_SERVER';
 
 export function nameServer(): string | undefined {

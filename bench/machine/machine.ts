@@ -11,7 +11,7 @@ import { inheritedEnv } from './env.ts';
 import { measureOtherWork } from './other-work.ts';
 import type { StolenTime } from './stolen-time.ts';
 
-/** The machine of a result, without which a figure is meaningless. */
+/** The machine on which a result was measured; figures mean nothing without it. */
 export type Machine = {
   readonly cpu: string;
   readonly cores: number;
@@ -20,20 +20,20 @@ export type Machine = {
   readonly node: string;
   readonly natsServer: string;
   readonly packages: Readonly<Record<string, string>>;
-  /** Commit of the measured code, with the suffix `+` when files had changed. */
+  /** Commit of the measured code; the suffix `+` stands for uncommitted changes. */
   readonly revision: string;
   readonly disk: DiskSync;
-  /** Fraction of the cores used by other work before the run, 0 to 1. Missing in older results. */
+  /** Fraction of core time that other work used before the run, 0 to 1; missing in older results. */
   readonly otherWork?: number;
-  /** A fixed loop on one core; missing in older results. */
+  /** Duration of a fixed loop on one core; missing in older results. */
   readonly cpuLoopMs?: CpuLoop;
-  /** Load of the minute before, which cannot include the bench's own work. */
+  /** Load average over the minute before the run; missing if it would include the bench's own work. */
   readonly loadAverage?: number;
-  /** During the measurement; missing where the system does not report it, and in older results. */
+  /** Stolen time during the measurement; missing in older results, and if the system does not report it. */
   readonly stolen?: StolenTime;
 };
 
-/** Time the disk takes to make 4 KiB durable (fdatasync), in ms. */
+/** Time that the disk takes to make 4 KiB durable (fdatasync), in ms. */
 export type DiskSync = { readonly p50: number; readonly p90: number; readonly p99: number; readonly samples: number };
 
 const measured = [
@@ -50,10 +50,7 @@ const measured = [
   '@walkeros/server-destination-api',
 ];
 
-/**
- * `folder` is on the measured disk, which holds the logs of the run. `isFirst`: the bench has not used the machine
- * before.
- */
+/** Measures the disk of `folder`, which holds the run's logs. `isFirst`: the bench has not used the machine before. */
 export async function describeMachine(folder: string, natsServer: string, isFirst = true): Promise<Machine> {
   const processors = cpus();
   return {
@@ -92,13 +89,13 @@ async function readRevision(): Promise<string> {
     const commit = await git('rev-parse', '--short=12', 'HEAD');
     return (await git('status', '--porcelain', '--untracked-files=no')) === '' ? commit : `${commit}+`;
   } catch {
-    // An unpacked archive has no history.
+    // An unpacked archive has no git history.
     return 'unknown';
   }
 }
 
 const syncsMax = 300;
-/** Ends the sampling of a slow disk early, with fewer samples. */
+/** Maximum duration of sampling; a slow disk gets fewer samples. */
 const syncingMsMax = 3_000;
 
 async function measureSync(folder: string): Promise<DiskSync> {

@@ -1,9 +1,9 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 
 /**
- * CPU time of a process so far, all threads together, in ms; NaN where the system does not report it. From the
- * scheduler's counters: `/proc/<pid>/stat` samples at clock ticks, and charges whole ticks to work that timers start
- * at a tick.
+ * CPU time that all threads of a process have used so far, in ms; NaN if the system does not report it. Read from the
+ * scheduler's counters, because `/proc/<pid>/stat` samples at clock ticks, and charges whole ticks to work that a timer
+ * starts at a tick.
  */
 export async function processCpuMs(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -11,16 +11,13 @@ export async function processCpuMs(pid: number): Promise<number> {
   return spent.length === 0 ? Number.NaN : spent.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** A thread that has ended in the meantime counts as zero. */
+/** CPU time of a thread in ms; 0 if the thread has ended in the meantime. */
 async function threadCpuMs(pid: number, thread: string): Promise<number> {
   const [onCpuNs = ''] = await readSchedule(pid, thread);
   return Number(onCpuNs) / 1e6;
 }
 
-/**
- * How long the threads of a process, and of its running children, have been runnable and waited for a core so far, in
- * ms.
- */
+/** How long the threads of a process and of its running children have waited for a core so far, in ms. */
 export async function familyWaitMs(pid: number): Promise<number> {
   let waitedMs = 0;
   for (const member of [pid, ...(await childrenOf(pid))]) {
@@ -32,41 +29,41 @@ export async function familyWaitMs(pid: number): Promise<number> {
   return waitedMs;
 }
 
-/** Figures of a thread: nanoseconds on a core, nanoseconds waiting for one, number of time slices. */
+/** Counters of a thread: nanoseconds on a core, nanoseconds waiting for a core, number of time slices. */
 async function readSchedule(pid: number, thread: string): Promise<readonly string[]> {
   return (await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '')).split(' ');
 }
 
-/** The same including its child processes, such as PostgreSQL's sessions, and children that have ended. */
+/** CPU time so far of a process and of its children, running (PostgreSQL's sessions) or ended, in ms. */
 export async function processFamilyCpuMs(pid: number): Promise<number> {
   const [own, ended, ...spent] = await Promise.all([
     processCpuMs(pid),
     endedChildrenCpuMs(pid),
     ...(await childrenOf(pid)).map(processCpuMs),
   ]);
-  // A child that has just ended has no values.
+  // A child that has just ended has no counters.
   return spent.filter(Number.isFinite).reduce((sum, ms) => sum + ms, own + ended);
 }
 
-/** proc(5): cutime and cstime, in clock ticks, which are 10 ms for every reader. */
+/** CPU time of ended children in ms: cutime and cstime of proc(5), in clock ticks, which are 10 ms for every reader. */
 async function endedChildrenCpuMs(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name may contain any character, and is in parentheses.
+  // The process name is in parentheses and may contain any character, so fields count from the last parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [user = Number.NaN, system = Number.NaN] = fields.slice(13, 15).map(Number);
   const ticks = user + system;
   return Number.isFinite(ticks) ? ticks * 10 : 0;
 }
 
-/** Running child processes of this process's main thread. */
+/** Ids of the running processes that the main thread of a process has started. */
 export async function childrenOf(pid: number): Promise<readonly number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   return children.split(' ').filter(Boolean).map(Number);
 }
 
 /**
- * Memory of a process and its children, in bytes, with shared pages in proportion (PSS): database sessions share most
- * of theirs. Resident memory where the system has no PSS.
+ * Memory of a process and its children, in bytes, with shared pages in proportion (PSS), because database sessions
+ * share most of their memory. Resident memory if the system does not report PSS.
  */
 export async function familyMemoryBytes(pid: number): Promise<number> {
   const sizes = await Promise.all([pid, ...(await childrenOf(pid))].map(proportionalBytes));
@@ -89,7 +86,7 @@ export async function peakMemoryBytes(pid: number): Promise<number> {
   return (await statusBytes(pid, 'VmHWM')) ?? 0;
 }
 
-/** Resets `peakMemoryBytes` of a process, where the system can (proc(5), clear_refs). */
+/** Resets `peakMemoryBytes` of a process if the system can (proc(5), clear_refs). */
 export async function forgetPeakMemory(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => undefined);
 }
@@ -100,7 +97,7 @@ async function statusBytes(pid: number, field: string): Promise<number | undefin
   return match === null ? undefined : Number(match[1]) * 1024;
 }
 
-/** CPU time for each event in ns, from two readings in ms. */
+/** CPU time per event in ns, by process, from two readings in ms. */
 export function cpuNsAnEvent(
   before: Readonly<Record<string, number>>,
   after: Readonly<Record<string, number>>,

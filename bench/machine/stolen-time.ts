@@ -1,23 +1,23 @@
 import { readFile } from 'node:fs/promises';
 
-/** Fraction of core time that was needed here but given to other virtual machines by the host, 0 to 1. */
+/** Fraction of core time that the host gave to other virtual machines although it was needed here, 0 to 1. */
 export type StolenTime = {
   readonly share: number;
-  /** In the worst interval of `stretchMs`. */
+  /** The highest fraction in an interval of `stretchMs`. */
   readonly most: number;
 };
 
 const stretchMs = 5_000;
-/** Below this it does not affect figures noticeably. */
+/** Below these limits, stolen time does not affect figures noticeably. */
 const littleShare = 0.02;
 const littleMost = 0.1;
 
-/** Time of all cores since boot, in ticks. */
+/** Time of all cores since boot, in ticks; `stolen` is the stolen part. */
 type CoreTime = { readonly all: number; readonly stolen: number };
 
 /**
- * Measures stolen time from now on. The returned function ends it and returns the result: undefined if the system
- * does not report it. https://docs.kernel.org/filesystems/proc.html, kernel statistics in /proc/stat
+ * Starts to measure stolen time. The returned function ends the measurement and returns its result; undefined if the
+ * system does not report it. https://docs.kernel.org/filesystems/proc.html, kernel statistics in /proc/stat
  */
 export function watchStolenTime(): () => Promise<StolenTime | undefined> {
   const looks: Promise<CoreTime | undefined>[] = [];
@@ -31,7 +31,7 @@ export function watchStolenTime(): () => Promise<StolenTime | undefined> {
   };
 }
 
-/** Stolen time between the first and the last sample, and the maximum between two consecutive ones. */
+/** Stolen time between the first and the last sample, and its maximum between two consecutive samples. */
 export function stolenTime(looks: readonly CoreTime[]): StolenTime | undefined {
   const [first, last] = [looks[0], looks.at(-1)];
   if (first === undefined || last === undefined || looks.length < 2) return undefined;
@@ -48,17 +48,17 @@ async function readCoreTime(): Promise<CoreTime | undefined> {
   return coreTimeOf(await readFile('/proc/stat', 'utf8').catch(() => ''));
 }
 
-/** user nice system idle iowait irq softirq steal: time of guests is part of the first two. */
+/** user nice system idle iowait irq softirq steal; time of guests is included in the first two. */
 const statesCounted = 8;
 
-/** From the text of /proc/stat; undefined if it has no value. */
+/** Reads the time of all cores from the text of /proc/stat; undefined if the text has no value. */
 export function coreTimeOf(stat: string): CoreTime | undefined {
   const ticks = /^cpu +([\d ]+)$/m.exec(stat)?.[1]?.split(' ').map(Number).slice(0, statesCounted);
   if (ticks?.length !== statesCounted) return undefined;
   return { all: ticks.reduce((sum, each) => sum + each, 0), stolen: ticks.at(-1) ?? 0 };
 }
 
-/** A warning about stolen time; undefined if there was little, or where a result has no such data. */
+/** A warning about stolen time; undefined if there was little, or if a result has no such data. */
 export function describeStolenTime(stolen: StolenTime | undefined): string | undefined {
   if (stolen === undefined || (stolen.share <= littleShare && stolen.most <= littleMost)) return undefined;
   const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;

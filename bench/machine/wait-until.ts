@@ -1,6 +1,6 @@
 const pollMs = 20;
 
-/** Polls until `check` reports nothing missing; throws with its last report after the deadline. */
+/** Polls until `check` returns undefined; after the deadline, throws with the last reason that it returned. */
 export async function waitUntil(
   what: string,
   deadlineMs: number,

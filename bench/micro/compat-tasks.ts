@@ -14,7 +14,7 @@ const rows = 100;
 const arrival = { atMs: 1_760_000_000_000, timeWindow: { pastMsMax: 1e12, aheadMsMax: 1e12 } };
 const head = { start: 0, end: 0, behindId: new Uint8Array() };
 
-/** Batches of other services' libraries on both paths: written from their bytes, or parsed and translated. */
+/** Batches of other services' libraries on both paths: copied byte by byte, or parsed and translated. */
 export function compatTasks(): MicroTask[] {
   return [
     ...bothWays("Segment's", specBatch, specBody('src_live_bench', rows)),

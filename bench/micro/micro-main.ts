@@ -1,7 +1,7 @@
 import { do_not_optimize, measure } from 'mitata';
 import { microTasks } from './tasks.ts';
 
-/** Nanoseconds of one event, as mitata sampled them. */
+/** Nanoseconds per event, one value per sample of mitata. */
 export type MicroTold = { readonly name: string; readonly nanos: readonly number[] };
 
 const samplesKept = 200;
@@ -17,7 +17,7 @@ for (const task of microTasks()) {
 }
 process.send?.(told);
 
-/** Evenly spaced samples of a sorted list: they keep its distribution in a file of reasonable size. */
+/** Selects evenly spaced samples of the sorted list, which keep its distribution in a file of reasonable size. */
 function thin(samples: readonly number[]): number[] {
   const sorted = samples.toSorted((a, b) => a - b);
   if (sorted.length <= samplesKept) return sorted;

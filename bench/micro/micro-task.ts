@@ -1,8 +1,8 @@
-/** One piece of a hot path. */
+/** A piece of a hot path. */
 export type MicroTask = {
   readonly name: string;
-  /** Events one call of `run` handles. */
+  /** Number of events that one call of `run` handles. */
   readonly events: number;
-  /** The result, so that no compiler may leave the work out. */
+  /** Returns its result, so that no compiler may omit the work. */
   run(): unknown;
 };

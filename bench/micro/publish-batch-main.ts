@@ -1,6 +1,6 @@
 /**
- * Compares an atomic batch with the same number of publishes in flight, on one server and on three: `npm run build &&
- * node dist/bench/micro/publish-batch-main.js [secondsEach]`.
+ * Compares an atomic batch with the same number of single publishes in flight, on one server and on three:
+ * `npm run build && node dist/bench/micro/publish-batch-main.js [secondsEach]`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -70,7 +70,7 @@ async function compare(connection: LogConnection, servers: readonly NatsServer[]
     batch: (messages) => publishBatch(connection, messages, timeoutMs),
   };
   const readings: Record<keyof typeof works, Reading[]> = { inFlight: [], batch: [] };
-  // In turn, so that a slow moment of the machine hits both alike.
+  // Alternates between the two, so that a slow moment of the machine affects both.
   for (let round = 0; round < rounds; round += 1) {
     for (const name of ['inFlight', 'batch'] as const) {
       readings[name].push(await measure(works[name], servers, `${name}-${bytes}-${size}-${round}`, bytes, size));

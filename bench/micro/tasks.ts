@@ -44,7 +44,7 @@ const batchRows = 1_000;
 const nowMs = 1_760_000_000_000;
 const windowMs = 24 * 3_600_000;
 
-/** Number of different inputs of a kind: with a single one, the compiler could compute the result once. */
+/** Number of different inputs of a kind; with a single one, the compiler could compute the result once. */
 const varieties = 64;
 
 /** Returns a function that cycles through `varieties` prepared values. */
@@ -57,7 +57,7 @@ function inTurn<Value>(make: (index: number) => Value): () => Value {
   };
 }
 
-/** The pieces, in the order in which an event passes them. */
+/** The tasks, in the order in which an event passes their code. */
 export function microTasks(): readonly MicroTask[] {
   return [
     ...validationTasks(),
@@ -72,7 +72,7 @@ export function microTasks(): readonly MicroTask[] {
 
 function filled(body: string, index = 1): Buffer {
   const template = new RequestTemplate(Buffer.from(body));
-  // A number as JavaScript writes it: one that ends in a zero is kept as text.
+  // The time must not end in a zero: JavaScript writes no trailing zero, so it would be kept as text.
   template.fill(index, 20_000, nowMs + index + 0.125);
   return template.bytes;
 }
@@ -157,7 +157,7 @@ function codecTasks(): MicroTask[] {
   ];
 }
 
-/** A resolver's work on a plain event before its visitor is known, and the same work if it parsed the event. */
+/** A resolver's work on a plain event before its visitor is known, and the same work with parsing the event. */
 function admitTasks(): MicroTask[] {
   const prefix = envelopePrefix({ account: benchAccountId, source: sourceIdOf(benchAccountId), test: false });
   const line = (index: number): string => {
@@ -172,7 +172,7 @@ function admitTasks(): MicroTask[] {
     accepted.push({ origin, accountId: benchAccountId, bytes: data, start, end });
   });
   const writer = new ByteWriter(1024 ** 2);
-  // Each event is new each time.
+  // Every event counts as new in every run.
   const deduplication = { ...createDeduplication({ windowMs, idsMax: 1_000 }), add: () => true };
   const plan = createPlanFigures();
   const identity = new IdentityFigures();
@@ -205,7 +205,7 @@ function admitTasks(): MicroTask[] {
   ];
 }
 
-/** Cost of the search for personal data, for a sampled event and for one beyond the second's budget. */
+/** Cost of the search for personal data: for a sampled event, and for one beyond the budget of the second. */
 function samplingTasks(): MicroTask[] {
   const event = inTurn((index) => {
     const { event: own, visitor } = resolvedEvent(benchAccountId, index, visitorIdOf(index), nowMs + index);
@@ -246,7 +246,7 @@ function windowTasks(): MicroTask[] {
   for (let minute = 0; minute < dayMinutes; minute += 1) health.record('succeeded', 1, nowMs + minute * 60_000);
   const dayEndMs = nowMs + (dayMinutes - 1) * 60_000;
   const delivery = new DeliveryTables(weekHours, nowMs);
-  // A new string each time, like one that is read from a frame.
+  // Makes new strings each time, like those read from a frame.
   const names = Array.from({ length: 10 }, (_, name) => `Product Viewed ${name}`).join(',');
   let heads: { name: string; sourceId: string; receivedAtMs: number }[] = [];
   const nextHead = () => {

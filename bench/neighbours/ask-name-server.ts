@@ -2,8 +2,8 @@ import type * as Dns from 'node:dns';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { nameServer } from '../machine/env.ts';
 
-// Loaded before a service's own code, in every thread of it: it looks names up at the bench's name server, over the
-// network as usual.
+// Loaded before a service's own code, in every thread of the service: its resolvers ask the bench's name server, over
+// the network as usual.
 
 const server = nameServer();
 

@@ -5,15 +5,15 @@ import type { Attack, Tally } from './attacks/attack.ts';
 import type { AttackerMessage, AttackerOrder } from './attacker-main.ts';
 
 export type Attacker = {
-  /** Ends the attack and returns its result. */
+  /** Ends the attack and returns what the attacker counted. */
   stop(): Promise<Tally>;
 };
 
 const endDeadlineMs = 60_000;
 
 /**
- * Attacks from a separate process at the lowest priority: a real attacker has its own machines, and only the attack's
- * cost to the services is measured.
+ * Attacks from a separate process at the lowest priority: a real attacker has machines of its own, so only the cost of
+ * the attack to the services is measured.
  */
 export async function startAttacker(stage: Stage, attack: Attack, order: AttackerOrder): Promise<Attacker> {
   const child = await stage.startChild({ name: 'attacker', entry: 'bench/neighbours/attacker-main' });

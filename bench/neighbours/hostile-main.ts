@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 
 /**
- * Acts as a bad destination: `/alternate` answers 400 and 500 in turn, `/fail-half` accepts every other request and
- * fails the rest, and all other paths never answer.
+ * A badly behaved destination: `/alternate` answers 500 and 400 in turn, `/fail-half` answers 503 and 200 in turn, and
+ * requests to any other path are never answered.
  */
 const port = Number(process.argv[2]);
 let requests = 0;

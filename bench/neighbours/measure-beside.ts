@@ -18,50 +18,48 @@ import type { Attack, Tally } from './attacks/attack.ts';
 import { quietGroup } from './neighbourhood.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
 
-/** Measurements of the quiet account during a slice, and the resources that the services used meanwhile. */
+/** Measurements of the quiet account during a slice, and of the services meanwhile. */
 export type QuietRun = {
   readonly deliveredPerS: number;
-  /** From due at the gateway to arrived at the destination. */
+  /** From the due time at the gateway to the arrival at the destination. */
   readonly latencies: Histogram;
-  /** 90th percentile of reading a page of its sources at the control plane. */
+  /** 90th percentile of the time that the control plane takes to list the account's sources. */
   readonly readP90Ms: number;
   readonly pipelineBytes: number;
   readonly gatewayBytes: number;
-  /** Cores that the services use. */
+  /** CPU time of the services per time that passed: the number of cores in use. */
   readonly cores: number;
-  /** Runnable threads of the services that wait for a core, on average. */
+  /** Average number of the services' threads that are runnable and wait for a core. */
   readonly waiting: number;
-  /** Deliveries a second, window by window; seconds count from the beginning of the load. */
+  /** Deliveries per second, window by window; seconds count from the beginning of the load. */
   readonly throughput: readonly Point[];
 };
 
 export type AttackedRun = QuietRun & {
   readonly tally: Tally;
-  /** Growth of EVENTS in bytes for each accepted byte of bodies, after deducting one mebibyte. */
+  /** Growth of EVENTS, less one mebibyte, per byte of accepted bodies of both accounts. */
   readonly logRatio: number;
-  /** Measured right after the attack, if the attack leaves a backlog. */
+  /** The slice right after the attack, if the attack leaves a backlog. */
   readonly after?: QuietRun;
-  /** Used fraction of the retry log at the end of the attack. */
+  /** Fraction of the retry log in use at the end of the attack. */
   readonly retryShare: number;
 };
 
-/**
- * The quiet account's load. It continues while slices of it are measured, so that nothing starts or is cold within one.
- */
+/** Load of the quiet account. It continues between the measured slices, so that no slice includes a start. */
 export type QuietLoad = {
   measure(ms: number): Promise<QuietRun>;
-  /** Ends it and waits until all of it has arrived. */
+  /** Ends the load and waits until all its events have arrived. */
   stop(): Promise<LoadResult>;
 };
 
 export const quietPerS = 200;
 const connections = 32;
-/** Few enough to be known by the end of the warm-up: a visitor's first event writes to the database. */
+/** Few enough to be known by the end of the warm-up: the first event of a visitor writes to the database. */
 const visitors = 1_000;
 const readEveryMs = 50;
 const windowMs = 500;
 const mebibyte = 1024 ** 2;
-/** Longer than any attack is measured. */
+/** Longer than the measurement of any attack. */
 const loadMsMax = 1_800_000;
 
 export async function startQuietLoad(stage: Stage, place: Neighbourhood, warmUpMs: number): Promise<QuietLoad> {
@@ -84,7 +82,7 @@ export async function startQuietLoad(stage: Stage, place: Neighbourhood, warmUpM
   });
   const loading = runLoad(stage, order, undefined, () => measuring(), ending.signal);
   await Promise.race([warm, loading]);
-  // A failure from here on is seen when the load is awaited.
+  // A later failure is thrown when `loading` is awaited.
   loading.catch(() => undefined);
   startedMs = performance.now();
   return {
@@ -145,10 +143,10 @@ async function readUse(pids: readonly number[]): Promise<Use> {
   return { atMs: performance.now(), cpuMs: sum(cpu), waitMs: sum(waits) };
 }
 
-/** Time for an attack to get under way. */
+/** Time between the start of an attack and the measured slice. */
 const attackLeadMs = 1_000;
 
-/** Measures a slice of the load beside an attack, which begins before the slice and ends after it. */
+/** Measures a slice of the quiet load during an attack, which begins before the slice and ends after it. */
 export async function measureAttacked(
   stage: Stage,
   place: Neighbourhood,
@@ -176,7 +174,7 @@ export async function measureAttacked(
 }
 
 /**
- * Reads the account's configuration repeatedly; `stop` returns the 90th percentile, with failures counted as
+ * Lists the account's sources repeatedly; `stop` returns the 90th percentile in ms, for which a failure counts as
  * `failedReadMs`.
  */
 function startReading(control: ControlAccess): { stop(): Promise<number> } {
@@ -204,7 +202,7 @@ function startReading(control: ControlAccess): { stop(): Promise<number> } {
 
 const failedReadMs = 60_000;
 
-/** Bytes in EVENTS. They only grow during a scenario: the log is far from full and keeps history for days. */
+/** Size of EVENTS. It only grows during a scenario, because the log is far from full and keeps history for days. */
 const eventsBytes = (natsUrl: string): Promise<number> => inStream(natsUrl, streams.events, ({ bytes }) => bytes);
 
 const usedShare = (natsUrl: string, stream: string): Promise<number> =>
@@ -223,7 +221,7 @@ const lookMs = 500;
 const settledCores = 0.25;
 const settleMs = 20_000;
 
-/** Waits until the services use hardly more than `usualCores`, up to a deadline, because retries may continue. */
+/** Waits until the services use hardly more than `usualCores`; only up to a deadline, because retries may continue. */
 export async function waitSettled(pids: readonly number[], usualCores = 0): Promise<void> {
   const deadline = performance.now() + settleMs;
   for (let last = await readUse(pids); performance.now() < deadline;) {

@@ -1,3 +1,3 @@
-/** Names of this zone resolve to this machine; the bench's name server answers for no others. */
+/** The bench's name server resolves names of this zone to this machine, and answers for no others. */
 export const answeredZone = '.answered.test';
 export const silentZone = '.silent.test';

@@ -16,10 +16,10 @@ import { addDestination } from './attacks/attack.ts';
 import type { Attack, Facts, Ground, Target } from './attacks/attack.ts';
 import { answeredZone, silentZone } from './names.ts';
 
-/** The sink's group for the quiet account's deliveries. */
+/** Group of the sink in which the quiet account's deliveries are counted. */
 export const quietGroup = 'quiet';
 
-/** All services, a quiet well-behaved account, a busy one, and an attacking one. */
+/** All services with three accounts: quiet, busy (both well-behaved) and attacking. */
 export type Neighbourhood = {
   readonly natsUrl: string;
   readonly pids: readonly number[];
@@ -28,13 +28,13 @@ export type Neighbourhood = {
   readonly control: ControlClient;
   /** The quiet account's destination. */
   readonly sink: Sink;
-  /** The account that sends much. */
+  /** Addresses and keys of the busy account. */
   readonly busy: Target;
   readonly target: Target;
   readonly facts: Facts;
 };
 
-/** The default limits of a source; other scenarios disable them. */
+/** The default limits of a source, which other scenarios disable. */
 const usualLimits = { RATE_LIMIT_EVENTS_PER_S: '10000', RATE_LIMIT_BYTES_PER_S: String(16 * 1024 ** 2) };
 
 /** Starts everything on empty stores, and sets up the accounts as their owners would. */
@@ -42,7 +42,7 @@ export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<
   const [sink, attackedSink] = [await startSink(stage), await startSink(stage)];
   const hostile = await startServer(stage, 'hostile', 'bench/neighbours/hostile-main');
   const names = await startServer(stage, 'name-server', 'bench/neighbours/name-server-main');
-  // The attacker's own servers get the lowest priority, like the attacker.
+  // The destinations of the attacker and of the busy account get the lowest priority, like the attacker.
   for (const { pid } of [attackedSink, hostile]) await putLast(pid);
   const log = await stage.startLog();
   const databaseUrl = await stage.createDatabase();
@@ -77,7 +77,7 @@ export async function startNeighbourhood(stage: Stage, attack: Attack): Promise<
   return { natsUrl: log.url, pids, gateway, pipeline, control, sink, busy, target, facts };
 }
 
-/** The quiet destination has a name, too, so that an attack that makes names hang can affect it. */
+/** Replaces the sink's address by a name, so that an attack on name resolution can affect the quiet destination. */
 const named = (url: string): string => url.replace('127.0.0.1', `sink${answeredZone}`);
 
 async function startServer(

@@ -1,6 +1,6 @@
 import { loadUws } from '../../gateway/http/uws.ts';
 
-/** uWebSockets.js that only reads the body and answers: the upper limit of any gateway built on it. */
+/** uWebSockets.js that only reads the body and responds: the upper limit of any gateway built on it. */
 const port = Number(process.argv[2]);
 const { uws } = loadUws();
 const answer = '{"success":true}';

@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { connect } from 'nats';
 
-/** The common design: Fastify with a compiled JSON schema and one awaited JetStream publish an event. */
+/** The common design: Fastify with a compiled JSON schema, and one awaited JetStream publish per event. */
 const port = Number(process.argv[2]);
 const natsUrl = process.argv[3] ?? '';
 const nc = await connect({ servers: natsUrl, noAsyncTraces: true });
@@ -22,7 +22,7 @@ app.post(
           properties: { type: 'object' },
         },
       },
-      // Fastify's documentation recommends a response schema: it then writes the answer without JSON.stringify.
+      // As Fastify's documentation recommends: with a response schema, it serialises without JSON.stringify.
       response: { 200: { type: 'object', properties: { success: { type: 'boolean' } } } },
     },
   },

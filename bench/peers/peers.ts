@@ -3,13 +3,13 @@ import { client } from '../../shared/nats/connection/client.ts';
 import { connectLog } from '../../shared/nats/connection/connection.ts';
 import type { Stage } from '../system/stage.ts';
 
-/** A subject that accepts tracks. */
+/** A server that accepts tracks. */
 export type Peer = { readonly trackUrl: string; readonly pid: number; stop(): Promise<void> };
 
-/** Responds and stores nothing: the limit of the HTTP engine alone. */
+/** Responds without storing anything: the limit of the HTTP engine alone. */
 export const startBareUws = (stage: Stage): Promise<Peer> => startPeer(stage, 'bare-uws', []);
 
-/** Fastify with one awaited publish an event, on a stream of its own. */
+/** Fastify with one awaited publish per event, to a stream of its own. */
 export async function startFastifyPublish(stage: Stage, natsUrl: string): Promise<Peer> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   await connection[client].jsm.streams.add({ name: 'PEER', subjects: ['peer.*'] });

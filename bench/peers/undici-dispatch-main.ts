@@ -3,8 +3,8 @@ import { benchAccountId, visitorIdOf } from '../config/ids.ts';
 import { resolvedEvent } from '../fill/fill-events.ts';
 
 /**
- * Bare undici: sends the same body to the same sink over as many connections as fast as `dispatch` allows, without a
- * log, decisions or records. https://undici.nodejs.org/#/docs/api/Dispatcher
+ * Bare undici: sends one body again and again to the sink, over `connections` connections, as fast as `dispatch`
+ * allows, without a log, decisions or records. https://undici.nodejs.org/#/docs/api/Dispatcher
  */
 const [, , target = '', connections = '64', batchSize = '1'] = process.argv;
 const url = new URL(target);

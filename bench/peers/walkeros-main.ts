@@ -3,8 +3,8 @@ import { startFlow } from '@walkeros/collector';
 import { destinationAPI } from '@walkeros/server-destination-api';
 
 /**
- * walkerOS as its documentation sets it up: a flow with the API destination, fed by an HTTP server. The push is awaited
- * before the answer, so that its 200 means delivered; it stores nothing.
+ * walkerOS set up as in its documentation: a flow with the API destination, behind an HTTP server. Each push is awaited
+ * before the response, so a 200 means delivered; nothing is stored.
  * https://www.walkeros.io/docs/destinations/api/server
  */
 type Track = {
@@ -31,7 +31,7 @@ app.post<{ Body: Track }>(
         required: ['token', 'event'],
         properties: { event: { type: 'string', minLength: 1, maxLength: 1000 }, properties: { type: 'object' } },
       },
-      // Fastify's documentation recommends a response schema: it then writes the answer without JSON.stringify.
+      // As Fastify's documentation recommends: with a response schema, it serialises without JSON.stringify.
       response: { 200: { type: 'object', properties: { success: { type: 'boolean' } } } },
     },
   },

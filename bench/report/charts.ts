@@ -1,12 +1,12 @@
 import type { Point, Series, Unit } from '../result/result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 
-/** `subject` is the row it belongs to. */
+/** A line of a chart; `subject` is the index of its row in the result. */
 type ChartLine = { readonly label: string; readonly subject: number; readonly points: readonly Point[] };
 
-/** One chart of a page: lines over the seconds of a measurement. */
+/** A chart of a page: lines over the seconds of a measurement. */
 export type Chart = {
-  /** Index of its result on the page. */
+  /** Index of the chart's result on the page. */
   readonly result: number;
   readonly title: string;
   readonly unit: Unit;
@@ -20,7 +20,7 @@ const titles: Readonly<Record<Series['chart'], string>> = {
   backlog: 'Backlog',
 };
 
-/** The charts of a result: one for each kind and unit, with the lines of all subjects. */
+/** The charts of a result: one per kind and unit, with the lines of all subjects. */
 export function chartsOf({ rows }: StoredResult, result: number): Chart[] {
   const charts = new Map<string, { title: string; unit: Unit; lines: ChartLine[] }>();
   for (const [subject, row] of rows.entries()) {
@@ -36,8 +36,8 @@ export function chartsOf({ rows }: StoredResult, result: number): Chart[] {
 }
 
 /**
- * Runs in the page: draws the charts it finds as JSON. Names reach the page as text only. A subject has one colour in all
- * charts; its second and third line are dashed.
+ * Script of the page, which draws the charts that it finds as JSON, with names inserted as text only. A subject has the
+ * same colour in all charts; its second and third lines are dashed.
  */
 export const drawChartsScript = `
 (() => {

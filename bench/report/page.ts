@@ -121,7 +121,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** A value as JSON that cannot end its script element. */
+/** Serialises a value as JSON that cannot end the script element around it. */
 export function embedJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll('<', String.raw`\u003c`)

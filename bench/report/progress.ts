@@ -1,10 +1,10 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** Shows the progress of a run: a bar on a terminal, and nothing elsewhere, so that logs stay readable. */
+/** Shows the progress of a run: as a bar on a terminal, otherwise not at all, so that logs stay readable. */
 export type Progress = {
-  /** Begins a step that takes about this long, and ends the previous one. */
+  /** Ends the previous step and begins one that takes about `seconds`. */
   step(label: string, seconds: number): void;
-  /** Shows a current value beside the bar. */
+  /** Shows a text beside the bar, such as a current value. */
   note(text: string): void;
   clear(): void;
 };

@@ -5,10 +5,10 @@ import { readStoredResult } from '../result/stored-result.ts';
 import type { StoredResult } from '../result/stored-result.ts';
 import { formatAsk } from './table.ts';
 
-/** A kept result and its file's name. */
+/** A kept result with the name of its file. */
 export type KeptResult = { readonly file: string; readonly result: StoredResult };
 
-/** The results that are kept in a folder, by scenario. */
+/** Reads the results that are kept in a folder, ordered by scenario. */
 export async function readKeptResults(folder: string): Promise<readonly KeptResult[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.json'));
   const kept = await Promise.all(

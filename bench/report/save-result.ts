@@ -9,16 +9,16 @@ import { renderPage } from './page.ts';
 
 export const resultsFolder = fileURLToPath(new URL('bench/results/', topFolder));
 
-/** Writes `<date>-<scenario>.json`, with percentiles instead of readings, and returns its path. */
+/** Writes `<date>-<scenario>.json`, in which percentiles replace readings, and returns its path. */
 export async function saveResult(result: StoredResult, folder = resultsFolder): Promise<string> {
   await mkdir(folder, { recursive: true });
   const path = `${folder}${stamp(result.at)}-${result.scenario}.json`;
-  // One figure a line, so that a kept result is readable in diffs.
+  // One figure per line, so that diffs of kept results are readable.
   await writeFile(path, `${stringify(condenseResult(result), { indent: 1, maxLength: 600 })}\n`);
   return path;
 }
 
-/** Writes one page with charts of one or several results and returns its path. */
+/** Writes a page with the charts of some results and returns its path. */
 export async function savePage(
   name: string,
   results: readonly StoredResult[],
@@ -32,7 +32,7 @@ export async function savePage(
 
 const stamp = (at: string): string => at.slice(0, 19).replaceAll(':', '');
 
-/** Draws the page of stored results. Returns the exit code. */
+/** Writes the page of stored results. Returns the exit code. */
 export async function runPage(files: readonly string[], say: (text: string) => void, folder?: string): Promise<number> {
   try {
     const results: StoredResult[] = [];

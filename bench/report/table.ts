@@ -21,7 +21,7 @@ export function renderTable(rows: readonly ResultRow[]): string {
   return align([['', ...names, ''], ...cells]);
 }
 
-/** Each bar with its measured value, one line each. */
+/** One line per bar, with its measured value. */
 export function renderBars(bars: readonly Bar[], measured: Readonly<Record<string, number>>): string {
   return bars
     .map((bar) => {

@@ -1,14 +1,14 @@
 import type { Figure, Series } from './result.ts';
 import type { StoredResult } from './stored-result.ts';
 
-/** Quantiles at which a round's readings are kept; the first and the last are the minimum and maximum. */
+/** Quantiles of a round's readings that are kept; the first and the last are the minimum and the maximum. */
 const sharesKept = [0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1];
 const pointsKept = 60;
 const digitsKept = 6;
 
 /**
- * A result as kept: percentiles of each round's readings, and the course of each line. Values, which comparisons use,
- * are unchanged.
+ * A result as it is kept: percentiles replace the readings of each round, and lines have fewer points. The values that
+ * comparisons use are unchanged.
  */
 export function condenseResult(result: StoredResult): StoredResult {
   return {
@@ -22,7 +22,7 @@ export function condenseResult(result: StoredResult): StoredResult {
 }
 
 function condenseFigure(figure: Figure): Figure {
-  // An older one has no values, and is compared by the means of its readings, which percentiles do not give.
+  // An older figure has no values: it is compared by the means of its readings, which percentiles do not give.
   if (figure.values === undefined) return figure;
   return { ...figure, rounds: figure.rounds.map((readings) => percentilesOf(readings).map(rounded)) };
 }

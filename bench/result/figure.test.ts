@@ -24,6 +24,6 @@ test('ratio: a round that only one of them has is left out', () => {
 });
 
 test('ratio: compares what was measured in the same round', () => {
-  // Whole machine twice as slow in the second round: the ratio stays.
+  // In the second round everything is half as fast, so the ratio stays the same.
   expect(ratioFigure([50, 25, 52], [100, 50, 100])).toMatchObject({ value: 0.5, rounds: [[0.5], [0.5], [0.52]] });
 });

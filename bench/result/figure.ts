@@ -12,7 +12,7 @@ export function meanOf(values: readonly number[]): number {
   return values.length === 0 ? Number.NaN : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** One round: its value, and the readings behind it. */
+/** The value of a round, and the readings that it is based on. */
 export type Round = { readonly value: number; readonly readings: readonly number[] };
 
 /** The figure of several rounds: the median of their values. */
@@ -21,7 +21,7 @@ export function figureOf(unit: Unit, better: Figure['better'], rounds: readonly 
   return { unit, better, value: medianOf(values), values, rounds: rounds.map(({ readings }) => readings) };
 }
 
-/** A figure with one reading a round. */
+/** The figure of several rounds that have one reading each. */
 export function plainFigure(unit: Unit, better: Figure['better'], values: readonly number[]): Figure {
   return figureOf(
     unit,
@@ -31,8 +31,8 @@ export function plainFigure(unit: Unit, better: Figure['better'], values: readon
 }
 
 /**
- * Subject against reference, round by round, so that both had the same machine at the same time. A round that only
- * one has is left out.
+ * Ratio of subject to reference, round by round, so that both had the same machine at the same time. Rounds beyond the
+ * shorter list are left out.
  */
 export function ratioFigure(subject: readonly number[], reference: readonly number[]): Figure {
   return plainFigure(

@@ -1,6 +1,6 @@
 import type { Unit } from './result.ts';
 
-/** A number as a person reads it, with its unit where the heading does not say it. */
+/** A number as a person reads it, with its unit unless the heading gives the unit. */
 export function formatValue(value: number, unit: Unit): string {
   if (!Number.isFinite(value)) return '–';
   switch (unit) {

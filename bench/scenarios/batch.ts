@@ -19,7 +19,7 @@ const large: BatchWay = {
   body: (token) => batchBody(token, rowsPerBatch),
 };
 
-/** Segment's and RudderStack's server libraries send at most 100 events in a batch. */
+/** A batch as Segment's and RudderStack's server libraries send it: at most 100 events. */
 const libraryBatch = { rows: 100, connections: 16 };
 const small = (name: string, path: string, body: (token: string, rows: number) => string): BatchWay => ({
   name,
@@ -36,8 +36,8 @@ const families = [
 const ways = [large, own, ...families.map(({ way }) => way)];
 
 /**
- * Maximum durable rows a second in batches, against only parsing and checking the same rows, and in the formats of
- * other services' libraries.
+ * Maximum durable rows per second in batches, compared with only parsing and checking the same rows, and in the formats
+ * of other services' libraries.
  */
 export const batch: Scenario = {
   name: 'batch',

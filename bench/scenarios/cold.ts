@@ -16,25 +16,25 @@ import type { WholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 32;
-/** The generator and the destination run for this long before the first event, so that they are warm. */
+/** Time for which the generator and the destination run before the first event, so that both are warm. */
 const rehearsalMs = 5_000;
-/** Length of the measured start. */
+/** Duration of the start whose rate is judged. */
 const firstSeconds = 5;
 /** Time from the first event until the process counts as warm. */
 const warmAfterSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8 : 20);
 const windowMs = 500;
-/** Fraction of the warm rate during a restart of the pipeline. */
+/** Rate at which the pipeline is restarted, as a fraction of the warm rate. */
 const restartShare = 0.4;
-/** Time between the stop and the start of the pipeline. */
+/** Time between stopping the pipeline and starting it again. */
 const awayMs = 3_000;
-/** Time limit of the recovery, from when the pipeline is ready; a longer recovery counts up to here. */
+/** Maximum recovery time from when the pipeline is ready; a longer recovery counts as this long. */
 const recoveryMsMaxOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 8_000 : 20_000);
-/** A backlog is gone when no more events wait than arrive in this time. */
+/** The backlog is gone when it is no larger than the events of this time. */
 const onItsWayS = 0.25;
 
 type Cold = {
   readonly warmPerS: number;
-  /** Fraction of the warm rate in the first seconds, and (below) in the last of them. */
+  /** Delivered rate in the first seconds, and in the last of these, as a fraction of the warm rate. */
   readonly firstShare: number;
   readonly lastSecondShare: number;
   readonly takenShare: number;
@@ -43,7 +43,7 @@ type Cold = {
 type Restart = { readonly share: number; readonly perS: number; readonly readyS: number; readonly recoveryS: number };
 type Measured = { readonly cold: Cold; readonly restart: Restart | undefined };
 
-/** Rates in the first seconds of newly started processes, against their warm rates. */
+/** Rates in the first seconds of newly started processes, as fractions of their warm rates. */
 export const cold: Scenario = {
   name: 'cold',
   summary: `single events in the first ${firstSeconds} s from ready, and recovery of a backlog after a restart, relative to the warm rate`,
@@ -198,7 +198,7 @@ function takenIn({ windows }: LoadResult, fromS: number, untilS: number): number
   );
 }
 
-/** Deliveries a second, window by window, counted from now. */
+/** Deliveries per second, window by window, counted from now. */
 async function watchDelivered(sink: Sink, ms: number): Promise<readonly Point[]> {
   const points: Point[] = [];
   const first = await sink.tally();
@@ -213,7 +213,7 @@ async function watchDelivered(sink: Sink, ms: number): Promise<readonly Point[]>
   return points;
 }
 
-/** Restarts the pipeline under load and measures how fast it processes the backlog. */
+/** Restarts the pipeline under load and measures the rate at which it works off the backlog. */
 async function measureRestart(
   stage: Stage,
   path: WholePath,
@@ -247,7 +247,7 @@ async function measureRestart(
     await sleep(windowMs / 5);
     const { atMs, groups } = await path.sink.tally();
     last = { atMs, events: groups[group]?.events ?? 0 };
-    // Every event of an open loop must be accepted, or the measurement is worthless.
+    // Due events count as accepted: if one is not, the measurement fails below.
     const dueEvents = (Math.min(measureMs, performance.now() - startedMs) / 1000) * ratePerS;
     if (last.events - before >= dueEvents - ratePerS * onItsWayS) break;
     if (performance.now() - readyMs >= recoveryMsMax) break;

@@ -19,12 +19,12 @@ const batchRows = 500;
 const batchOut = 100;
 const arriveDeadlineMs = 300_000;
 
-/** Without a rate, events are sent as fast as they are answered. */
+/** Without a rate, events are sent as fast as requests are answered. */
 type Subject = { readonly name: string; readonly eventsPerS?: number; readonly isBatched: boolean };
 type Cost = {
-  /** CPU time for each event in ns, by process. */
+  /** CPU time per event in ns, by process. */
   readonly cpuNs: Readonly<Record<string, number>>;
-  /** Peak memory of each process, in bytes. */
+  /** Peak memory in bytes, by process. */
   readonly memoryBytes: Readonly<Record<string, number>>;
   readonly eventsPerS: number;
   readonly gc: GcWatch | undefined;
@@ -39,7 +39,7 @@ const subjects: readonly Subject[] = [
   { name: `batches of ${batchRows} in, of ${batchOut} out, 10,000/s`, eventsPerS: 10_000, isBatched: true },
 ];
 
-/** CPU time of each process for an event: for sizing, independent of other programs on the machine. */
+/** CPU time per event in each process: for sizing, because it depends little on other programs on the machine. */
 export const cost: Scenario = {
   name: 'cost',
   summary: 'CPU of each process for an event on its way to one destination, at several rates: for sizing',

@@ -16,11 +16,11 @@ import { startPipeline, whilePaused } from '../system/services.ts';
 const destinationCounts: readonly number[] = [1, 10, 100, 1_000];
 const batchSizes = [1, 100] as const;
 const connections = 64;
-/** Rate for which the backlog is sized, so that it outlasts the measurement: one thread sends to one destination. */
+/** Rates for sizing the backlog, so that it outlasts the measurement, by batch size: for one destination, for many. */
 const deliveriesPerS = { 1: 24_000, 100: 150_000 } as const;
 const deliveriesPerSOfMany = { 1: 24_000, 100: 400_000 } as const;
 
-/** Processes whose CPU is measured. */
+/** Processes whose CPU time is measured. */
 const processes = ['sender', 'log', 'PostgreSQL', 'sink'] as const;
 
 type BatchSize = (typeof batchSizes)[number];
@@ -31,7 +31,7 @@ const nameOf = (subject: string, batchSize: BatchSize): string =>
   `${subject}, ${batchSize === 1 ? 'one a request' : `${batchSize} a request`}`;
 const countOf = (destinations: number): string => `${destinations} destination${destinations === 1 ? '' : 's'}`;
 
-/** A bar: the required rate as a fraction of bare undici's. */
+/** A bar: the minimum rate as a fraction of bare undici's rate. */
 type Ask = { readonly batchSize: BatchSize; readonly destinations: number; readonly limit: number };
 const asked: readonly Ask[] = [
   { batchSize: 1, destinations: 1, limit: 0.8 },
@@ -53,9 +53,7 @@ const variantsOf = (counts: readonly number[]): readonly Variant[] =>
     ...counts.map((destinations) => ({ name: nameOf(countOf(destinations), batchSize), batchSize, destinations })),
   ]);
 
-/**
- * Deliveries a second from a backlog, to increasing numbers of destinations of one account, against a bare HTTP client.
- */
+/** Deliveries per second from a backlog to 1 to 1,000 destinations of one account, compared with a bare HTTP client. */
 export const dispatch: Scenario = {
   name: 'dispatch',
   summary:
@@ -125,7 +123,7 @@ export const dispatch: Scenario = {
   },
 };
 
-/** CPU that processes with their children have used so far, in ms. */
+/** Returns a function that reads the CPU time in ms that processes and their children have used so far, by name. */
 function cpuMsOf(
   pids: Partial<Record<(typeof processes)[number], number>>,
 ): () => Promise<Readonly<Record<string, number>>> {

@@ -22,9 +22,9 @@ const group = 'in';
 const connections = 128;
 const batchRows = 500;
 const batchOut = 100;
-/** Deliveries keep up when they are at least this fraction of the sent events; below it the backlog grows. */
+/** Deliveries keep up at this fraction of the sent events or more; at a lower one the backlog grows. */
 const keepsUpShare = 0.97;
-/** Limit for a delivery in time, from when its request was due to its arrival at the sink. */
+/** Limit for the p99 of events in time, from when a request is due to the event's arrival at the sink. */
 const p99MsMax = 100;
 
 type System = {
@@ -38,17 +38,14 @@ type System = {
   memoryBytes(): Promise<number>;
 };
 type Subject = { readonly name: string; start(stage: Stage): Promise<System> };
-/** The highest rate that held, in events a second. */
+/** The highest rate that held, in events per second, with its run. */
 type Found = { readonly ratePerS: number; readonly best: Paced | undefined; readonly trials: readonly Trial[] };
 type Measured = {
   readonly best: Paced | undefined;
-  /**
-   * The lower of the sent and the delivered rate: more is delivered than sent while a backlog of the warm-up is
-   * processed.
-   */
+  /** The lower of the sent and the delivered rate, because a warm-up's backlog adds only to the delivered rate. */
   readonly sustainedPerS: number;
   readonly quarter: Paced | undefined;
-  /** For single events: the highest rate at which 99 of 100 arrived in time. */
+  /** Only for single events: the highest rate at which 99 of 100 arrived in time. */
   readonly inTime: Found | undefined;
   readonly trials: readonly Trial[];
   readonly memoryBytes: number;
@@ -82,8 +79,8 @@ const walkeros: Subject = {
 const subjects = [walkeros, singles, batched];
 
 /**
- * The rate that the whole path sustains without a growing backlog, the highest rate with events in time, and the
- * latency at a quarter of the sustained rate.
+ * The rate that the whole path sustains without a growing backlog, the highest rate at which events arrive in time, and
+ * the latency at a quarter of the sustained rate.
  */
 export const endToEnd: Scenario = {
   name: 'end-to-end',
@@ -196,8 +193,8 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         order: {
           url: system.url,
           bodies: [system.body],
-          // An open loop needs more connections for requests that pile up; a closed loop with as many would overload
-          // the path.
+          // An open loop needs spare connections for requests that pile up; a closed loop would overload the path with
+          // them.
           connections: requestsPerS === undefined ? 32 : connections,
           ...(requestsPerS === undefined ? {} : { ratePerS: requestsPerS }),
         },
@@ -209,7 +206,7 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
       });
     };
-    // The first run creates the visitors and compiles code; both happen once.
+    // The first run creates the visitors and compiles code, which later runs do not repeat.
     await run('warming up', undefined);
     const guess = await run('maximum accepted rate', undefined);
     const find = async (guessPerS: number, steps: number, holds: Holds): Promise<Found> => {
@@ -219,7 +216,7 @@ function measureOnce(context: ScenarioContext, subject: Subject, round: number):
         steps,
         async holds(eventsPerS) {
           const paced = await run(`${Math.round(eventsPerS)}/s`, eventsPerS / system.eventsPerRequest);
-          // A rate does not hold if a single request is rejected.
+          // A rate does not hold if even one request is rejected.
           const isHeld = holds(paced, eventsPerS) && isAllAccepted(paced.load);
           if (isHeld) best = paced;
           return isHeld;

@@ -20,7 +20,7 @@ import { waitUntil } from '../machine/wait-until.ts';
 
 const connections = 64;
 const visitors = 1_000;
-/** Higher than any load: the bench measures the path, not the account's limits. */
+/** Limit above any load, because the scenario measures the path and not the account's limit. */
 const unlimited = {
   EXPERIMENT_ASSIGNMENTS_PER_S: '1000000',
 };
@@ -38,8 +38,8 @@ const kinds = {
 type Kind = keyof typeof kinds;
 
 /**
- * Assignments of visitors with and without an existing one, at the control plane and through the gateway; bucketing
- * alone.
+ * Assignments of visitors with and without an existing assignment, at the control plane and through the gateway; and
+ * bucketing alone.
  */
 export const experiments: Scenario = {
   name: 'experiments',
@@ -103,7 +103,7 @@ export const experiments: Scenario = {
   },
 };
 
-/** Adds its measurements to `loads`; returns the stored fraction of the first assignments that were returned. */
+/** Adds its measurements to `loads`. Returns the fraction of the answered first assignments that were stored. */
 function measureOnce(
   context: ScenarioContext,
   round: number,
@@ -139,7 +139,7 @@ function measureOnce(
       loads.get(kind)?.push(watched);
       return load;
     };
-    // First of all: the tables are as empty as in a new installation.
+    // Runs first, with tables as empty as in a new installation.
     const first = await run('first');
     await makeKnown(stage, { url, token }, context);
     const closed = await run('closed');
@@ -153,7 +153,7 @@ function measureOnce(
 
 const isFirst = (kind: Kind): boolean => kind === 'first' || kind === 'gatewayFirst';
 
-/** Number of stored assignments of the visitors with first assignments. */
+/** Number of stored assignments of visitors who had none before. */
 async function countStored(databaseUrl: string): Promise<number> {
   const session = new Client({ connectionString: databaseUrl, query_timeout: firstDeadlineMs });
   await session.connect();
@@ -178,13 +178,13 @@ async function makeKnown(
   for (let measureMs = 2_000; ; measureMs *= 2) {
     const load = await runLoad(stage, { url, bodies: [body], connections, visitors, warmUpMs: 0, measureMs });
     assertAllAccepted('first assignments', load);
-    // A generator uses all visitors in turn, so this many answers are at least one for each.
+    // A generator uses all visitors in turn, so this number of responses includes at least one per visitor.
     if (load.answers >= visitors) return;
     if (measureMs > firstDeadlineMs) throw new Error('measuring experiments: first assignments take too long');
   }
 }
 
-/** Publishes a running experiment of two variants; returns the token for its requests. */
+/** Publishes a running experiment with two variants; returns the token for requests. */
 async function publishExperiment(client: ControlClient): Promise<string> {
   const make = async (collection: string, body: Record<string, unknown>): Promise<Readonly<Record<string, unknown>>> =>
     client.call('POST', `collections/${collection}`, body);

@@ -13,7 +13,7 @@ import { openWorkMeter, workCounts } from '../whole-path/read-work.ts';
 import type { WorkCount } from '../whole-path/read-work.ts';
 import { startWholeStack } from '../whole-path/whole-stack.ts';
 
-/** Limits at a rate: cores in use by all processes together, and CPU time for an event. */
+/** A rate, with its limits: cores in use by all processes together, and CPU time per event. */
 type Subject = { readonly ratePerS: number; readonly shareMax: number; readonly eventMsMax?: number };
 
 const subjects: readonly Subject[] = [
@@ -23,11 +23,11 @@ const subjects: readonly Subject[] = [
   { ratePerS: 1_000, shareMax: 0.4, eventMsMax: 0.4 },
 ];
 /**
- * Load after which code is compiled, as in an installation that has run for an hour. After only 8 s at 1,000/s, the
- * compiler threads used a fifth of the CPU at 50/s for another minute.
+ * Load that gets code compiled, as in an installation that has run for an hour. After only 8 s at 1,000/s, compiler
+ * threads still used a fifth of the CPU at 50/s for another minute.
  */
 const compiledAfter = { ratePerS: 2_000, seconds: 25 };
-/** Time for the work that a start and a load leave behind: idle means an installation at night. */
+/** Wait before the idle measurement, so that work left by the start and the load has ended, as at night. */
 const quietSecondsOf = ({ isQuick }: Pick<ScenarioContext, 'isQuick'>): number => (isQuick ? 2 : 45);
 
 const titles: Readonly<Record<WorkCount, string>> = {
@@ -42,10 +42,9 @@ const nameOf = (ratePerS: number): string =>
   ratePerS === 0 ? 'idle' : `${ratePerS.toLocaleString('en-US')} single events/s`;
 
 /**
- * Limits for an event at 50/s in counts, which do not depend on the machine. A frame in both logs is eight messages: it
- * is published, answered, handed out and acknowledged twice. At that rate nearly every event is a frame of its own,
- * because a single event never waits for others. Fewer than eight messages an event would need larger frames, which
- * means delay.
+ * Limits per event at 50/s, as counts, which do not depend on the machine. A frame in both logs is eight messages: it
+ * is published, answered, handed out and acknowledged twice. At 50/s nearly every event is a frame of its own, because
+ * a single event never waits for others. Fewer than eight messages per event require larger frames, and thus a delay.
  */
 const countedAtRate = 50;
 const countLimits = [
@@ -92,7 +91,7 @@ const bars: readonly Bar[] = [
   })),
 ];
 
-/** The rates of most installations: CPU use of the whole stack, and its work for an event. */
+/** CPU use of the whole stack, and its work per event, at the rates of most installations. */
 export const idleAndSmall: Scenario = {
   name: 'idle-and-small',
   summary:
@@ -108,7 +107,7 @@ export const idleAndSmall: Scenario = {
     }
     const rows = subjects.map((subject) => rowOf(subject, measured.get(subject) ?? [], bare.get(subject) ?? []));
     const counted = rows[subjects.findIndex(({ ratePerS }) => ratePerS === countedAtRate)]?.figures;
-    // NaN if a rate was not measured: it may have been the worst.
+    // NaN if a rate was not measured, because that rate might have been the worst.
     const worstOf = (figure: string): number =>
       Math.max(...rows.slice(1).map(({ figures }) => figures[figure]?.value ?? Number.NaN));
     return {
@@ -180,8 +179,8 @@ function measureRound(
 }
 
 /**
- * CPU time of a server that only answers a request: the minimum for waking a process once on this machine. An event in
- * Sluice wakes several processes, most of them more than once.
+ * CPU time per request of a server that only responds: the minimum for waking one process on this machine. An event
+ * wakes several processes of Sluice, most of them more than once.
  */
 function measureBare(context: ScenarioContext, round: number, measured: ReadonlyMap<Subject, number[]>): Promise<void> {
   const { seconds, warmUpSeconds, progress } = context;

@@ -24,19 +24,19 @@ import type { WholePath } from '../whole-path/whole-path.ts';
 const healthy = 8;
 const group = 'good';
 const connections = 64;
-/** Rate for which the backlog is sized, so that it outlasts the measurement. */
+/** Rate for sizing the backlog, so that it outlasts the measurement. */
 const deliveriesPerS = 24_000;
 /**
- * Fraction of the drained rate at which latency is measured: busy, but far from full, as single events cost several
- * times as much as events of a backlog.
+ * Rate at which latency is measured, as a fraction of the drained rate: busy but far from full, because single events
+ * cost several times as much as events of a backlog.
  */
 const pacedShare = 0.12;
 /**
- * Minimum lengths for the bars: with less, a p99 varies by half between runs, which hides the effect of two
+ * Minimum lengths for judging the bars: in shorter runs the p99 varies by half, which hides the effect of two
  * destinations.
  */
 const judged = { seconds: 60, rounds: 5 };
-/** Maximum length of draining a backlog, whatever the length of the paced measurement. */
+/** Maximum length of draining a backlog, however long the paced measurement is. */
 const drainSecondsMax = 5;
 
 type Arm = { readonly name: string; readonly isDisturbed: boolean };
@@ -45,7 +45,7 @@ type Measured = { readonly drained: Arrived; readonly paced: Paced };
 const alone: Arm = { name: `${healthy} destinations alone`, isDisturbed: false };
 const disturbed: Arm = { name: `the same ${healthy} beside a dead and a slow one`, isDisturbed: true };
 
-/** Effect of two failing destinations on healthy ones. */
+/** Effect of a dead and a slow destination on healthy ones. */
 export const isolation: Scenario = {
   name: 'isolation',
   summary: `${healthy} destinations with and without a dead and a slow one (30 s) beside them, round by round`,
@@ -67,7 +67,7 @@ export const isolation: Scenario = {
     ]);
     let pacePerS: number | undefined;
     for (let round = 1; round <= context.rounds; round += 1) {
-      // The order changes from round to round, so that neither arm always has the warmer disk.
+      // The order alternates between rounds, so that neither arm always has the warmer disk.
       for (const arm of round % 2 === 1 ? [alone, disturbed] : [disturbed, alone]) {
         const pace = pacePerS;
         const found = await context.attempt(arm.name, () => measureOnce(context, arm, round, pace));
@@ -133,7 +133,7 @@ function measureOnce(
     const onWindow = (perS: number): void => progress.note(`${Math.round(perS)}/s`);
     const drainTimes = { ...times, measureMs: drainSeconds * 1000 };
     const drained = await measureArrivals({ sink, group, ...drainTimes, eventsMax: events * healthy, onWindow });
-    // Frames that were not acknowledged in time are repeated afterwards.
+    // Frames that were not acknowledged in time are delivered again afterwards.
     await waitArrived(sink, group, events * healthy);
     progress.step(`${arm.name}, round ${round}: paced`, seconds + warmUpSeconds + 2);
     const ratePerS = pacePerS ?? (drained.rate.value / healthy) * pacedShare;

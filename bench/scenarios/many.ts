@@ -17,16 +17,16 @@ import { assertNoneRefused, startGateway, startPipeline } from '../system/servic
 import { cpuMsOf, startLog } from '../whole-path/whole-path.ts';
 
 const group = 'in';
-/** Deliveries a second in every subject, however many an event causes, so that costs are compared at the same rate. */
+/** Deliveries per second in every subject, however many an event causes, so that costs are compared at one rate. */
 const deliveriesPerS = 500;
-/** Maximum number of accounts that get events; each has its own connections. */
+/** Maximum number of accounts that receive events, each through a connection of its own. */
 const activeAccountsMax = 250;
 const publishes = 10;
 const liveDeadlineMs = 60_000;
 const arriveDeadlineMs = 120_000;
-/** Default size limit of a message of the log, and thus of a published configuration. */
+/** Default maximum size of a message in the log, and thus of an account's published configuration. */
 const documentBytesMax = 8 * 1024 ** 2;
-/** Divisor of the sizes in a quick run. */
+/** Divisor of the number of accounts in a quick run. */
 const quickDivisor = 10;
 
 type Subject = {
@@ -43,7 +43,7 @@ const subjects: readonly Subject[] = [
   { name: '100,000 sources, 100 an account', accounts: 1_000, destinationsEach: 1, sourcesEach: 100 },
 ];
 
-/** Additional destinations of the third subject against the second. */
+/** How many more destinations the third subject has than the second. */
 const furtherDestinations = 9_000;
 
 type Measured = {
@@ -52,14 +52,14 @@ type Measured = {
   readonly gatewayBytes: number;
   readonly pipelineBytes: number;
   readonly logBytes: number;
-  /** Cores that all processes together use without events. */
+  /** Number of cores that all processes together use without events. */
   readonly idleShare: number;
   readonly publishMs: number;
   readonly deliveryMs: number;
   readonly p99Ms: number;
 };
 
-/** An installation of many accounts, destinations or sources in one gateway and one pipeline. */
+/** Installations with many accounts, destinations or sources in one gateway and one pipeline. */
 export const many: Scenario = {
   name: 'many',
   isLong: true,
@@ -82,7 +82,7 @@ export const many: Scenario = {
     return {
       settings: { deliveriesPerS, activeAccountsMax, publishes, ...(context.isQuick ? { quickDivisor } : {}) },
       rows,
-      // A tenth of the sizes does not predict the full ones.
+      // Results with a tenth of the accounts do not predict those with all of them.
       measured: context.isQuick
         ? {}
         : {
@@ -97,7 +97,7 @@ export const many: Scenario = {
   },
 };
 
-/** The configuration of an account is one message, and messages have a size limit. */
+/** Number of sources of an account whose configuration just fits into one message of the log. */
 function sourcesThatFit(): number {
   const sample = 1_000;
   const bytesOf = (moreSources: number): number =>
@@ -208,10 +208,7 @@ function accountsOf({ accounts, destinationsEach, sourcesEach }: Subject, sink: 
   }));
 }
 
-/**
- * Time from writing an account's configuration until the gateway and the pipeline run it, for some accounts in
- * sequence.
- */
+/** Times in ms from writing an account's configuration until the gateway and the pipeline run it, for some accounts. */
 async function publishSome(natsUrl: string, accounts: readonly BenchAccount[]): Promise<readonly number[]> {
   const rollouts = await openRollouts(natsUrl, 2, liveDeadlineMs);
   try {

@@ -12,15 +12,15 @@ import { pidsOfStack, startWholeStack } from '../whole-path/whole-stack.ts';
 const mebibyte = 1024 ** 2;
 const connections = { single: 64, batch: 8 };
 const batchRows = 500;
-/** Fraction of the time with batches: delivering their events one by one takes longer than accepting them. */
+/** Fraction of the time with batches, whose events take longer to deliver one by one than to accept. */
 const batchShare = 0.25;
-/** Time until the garbage of the start is collected. */
+/** Wait until the garbage of the start is collected. */
 const settleSeconds = 5;
 const sampleMs = 250;
-/** A shorter load may end before its first answer. */
+/** Minimum length of a load: a shorter one might end before its first response. */
 const leastLoadMs = 3_000;
 
-/** Memory lines of each state, one for each process. */
+/** Memory lines for each state, one line per process. */
 type States = { readonly rest: readonly Series[]; readonly busy: readonly Series[]; readonly after: readonly Series[] };
 
 const states = {
@@ -29,7 +29,7 @@ const states = {
   after: 'at rest again, once all was delivered',
 } as const;
 
-/** Memory of every process of `npm start`, at rest and at its peak. */
+/** Memory of every process of `npm start`, at rest and at its maximum. */
 export const memory: Scenario = {
   name: 'memory',
   summary: 'memory of every process of the whole stack, at rest and under full load',
@@ -117,7 +117,7 @@ function measureOnce(context: ScenarioContext, round: number): Promise<States> {
 
 const mostOf = (series: Series | undefined): number => Math.max(...(series?.points ?? []).map(([, bytes]) => bytes));
 
-/** Maximum of their sum at the same time: the lines are sampled together, point by point. */
+/** Maximum of the lines' sum at any one time; point n of each line was sampled at about the same time. */
 function mostTogether(lines: readonly Series[]): number {
   const points = Math.min(...lines.map((line) => line.points.length));
   const sums = Array.from({ length: points }, (_, at) =>

@@ -5,7 +5,7 @@ import type { Scenario } from '../system/scenario.ts';
 
 const tasksAbout = 15;
 
-/** The pieces of the hot paths in isolation, on one thread, without other load. */
+/** Pieces of the hot paths in isolation, on one thread, without other load. */
 export const micro: Scenario = {
   name: 'micro',
   summary: 'time an event takes in the codec, validation, windows, predicates, mappings and bucketing, one thread',
@@ -17,7 +17,7 @@ export const micro: Scenario = {
       progress.step(`round ${round}`, secondsEach * tasksAbout * 1.5);
       const told = await stage.scoped(async (own) => {
         const args = [String(secondsEach)];
-        // Exposes the garbage collector, which runs between tasks, so that no task pays for another's garbage.
+        // Makes the garbage collector callable; it runs between tasks, so that no task pays for the garbage of another.
         const nodeArgs = ['--expose-gc'];
         const child = await own.startChild({ name: 'micro', entry: 'bench/micro/micro-main', args, nodeArgs });
         return (await child.nextMessage()) as readonly MicroTold[];

@@ -22,14 +22,14 @@ type Measured = {
 const busyBatchesPerS = 10;
 const busyRows = 500;
 /**
- * Factor on the warm-up of other loads, since code is compiled slowly at this low rate. With a factor of two, the first
- * slice, which has no attack, had two or three times the p99 of later ones, so that attacks looked harmless.
+ * Factor on the usual warm-up, because code is compiled slowly at this low rate. With a factor of two, the first slice,
+ * which has no attack, had two or three times the p99 of later slices, so attacks looked harmless.
  */
 const warmUpShare = 5;
-/** Minimum lengths for the bars, which judge the median: with fewer slices, a p99 varies by half between runs. */
+/** Minimum lengths for the bars, which judge medians: with fewer slices, a p99 varies by half between runs. */
 const judged = { seconds: 4, rounds: 5 };
 
-/** Effect of an attacking account on a well-behaved one, an attack at a time. */
+/** Effect of an attacking account on a well-behaved one, for one attack after the other. */
 export const neighbours: Scenario = {
   name: 'neighbours',
   summary: `an account of ${quietPerS} events per second with and without an attacking neighbour in turn; --attacks selects some`,
@@ -95,7 +95,7 @@ export const neighbours: Scenario = {
         attacks: chosen.map(({ name }) => name),
       },
       rows,
-      // No bar applies to the controls: a run of only controls measures none.
+      // No bar applies to the controls, so a run with only controls measures no bar.
       measured:
         judgedRows.length === 0
           ? {}
@@ -114,12 +114,12 @@ export const neighbours: Scenario = {
   },
 };
 
-/** The worst value among the rows that have the figure. */
+/** The worst value of a figure among the rows that have it. */
 function worstOf(rows: readonly ResultRow[], figure: string, of: (...values: number[]) => number): number {
   return of(...rows.flatMap(({ figures }) => figures[figure]?.value ?? []));
 }
 
-/** The attacks with these names, or all of them with the controls. Throws for an unknown name. */
+/** The attacks and controls with these names; all of them if there is no name. Throws for an unknown name. */
 export function chooseAttacks(names: readonly string[]): readonly Attack[] {
   const all = [...controls, ...attacks];
   const unknown = names.filter((name) => all.every((attack) => attack.name !== name));
@@ -145,7 +145,7 @@ function measureAttack(context: ScenarioContext, attack: Attack): Promise<Measur
       alone.push(await quiet.measure(ms));
     };
     for (let round = 1; round <= rounds; round += 1) {
-      // Later measurements run on better compiled code, so the order changes from round to round.
+      // Later measurements run on better compiled code, so the order alternates between rounds.
       if (round % 2 === 1) await measureAlone(round);
       progress.step(`${attack.name}, round ${round}: attacked`, seconds + 4);
       const usualCores = Math.max(...alone.map(({ cores }) => cores));
@@ -157,7 +157,7 @@ function measureAttack(context: ScenarioContext, attack: Attack): Promise<Measur
 }
 
 /**
- * Load of the busy, well-behaved account. It brings heaps to their usual size and compiles code, so that an attack is
+ * Loads the busy, well-behaved account, which brings heaps to their usual size and compiles code, so that an attack is
  * not compared with newly started processes.
  */
 async function keepBusy(stage: Stage, { gateway, busy, pids }: Neighbourhood, ms: number): Promise<void> {
@@ -169,7 +169,7 @@ async function keepBusy(stage: Stage, { gateway, busy, pids }: Neighbourhood, ms
 // Large: one row of the table.
 function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): ResultRow {
   const ratio = (read: (run: QuietRun) => number): Figure => ratioFigure(attacked.map(read), alone.map(read));
-  // Only the first round's memory is the reference: attacks enlarge the heaps for later rounds.
+  // Only the memory of the first round is the reference, because attacks enlarge the heaps for later rounds.
   const first = alone[0];
   const memory = (read: (run: QuietRun) => number): Figure =>
     plainFigure(
@@ -182,7 +182,7 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
   const p99Of = ({ latencies }: QuietRun): number => percentilesOf(latencies).p99;
   const after = attacked.flatMap((run) => run.after ?? []);
   const [p99Alone, p99Attacked] = [of('ms', alone, p99Of), of('ms', attacked, p99Of)];
-  // Retries that an attack leaves continue after it: only the first slice is certain to be alone.
+  // Retries may continue after an attack, so only the first slice is certain to be undisturbed.
   const p99Undisturbed = Math.min(p99Alone.value, p99Alone.values?.[0] ?? Number.NaN);
   return {
     name,
@@ -195,7 +195,7 @@ function rowOf({ name, summary }: Attack, { alone, attacked, load }: Measured): 
       },
       'p99 alone': p99Alone,
       'p99 attacked': p99Attacked,
-      // The first round, in which the code of the attack's path is still being compiled.
+      // In the first round, the code that the attack uses is still being compiled.
       'p99 attacked at first': of('ms', attacked.slice(0, 1), p99Of),
       ...(after.length === 0
         ? {}

@@ -32,7 +32,7 @@ const names: Readonly<Record<Kind, string>> = {
   new: 'a new visitor with every event',
 };
 
-/** Single events of new visitors compared with known visitors: a new visitor is a row in PostgreSQL before delivery. */
+/** Rate of single events of new visitors, each of which needs a row in PostgreSQL first, and of known visitors. */
 export const newVisitors: Scenario = {
   name: 'new-visitors',
   summary: 'single events of new visitors and of known ones, from the first sent to the last delivered',
@@ -93,22 +93,22 @@ function measureOnce(context: ScenarioContext, round: number): Promise<Record<Ki
       destinations: (sink) => [{ id: destinationIdOf(0), url: sink.urlOf(`${group}/1`) }],
     });
     progress.step(`warming up, round ${round}`, warmUpSeconds);
-    // Compiles the code until the rate is steady, for whichever kind comes first.
+    // Compiles code until the rate is steady, so that neither kind is measured on cold code.
     await send(context, path, 'known', timesOf({ ...context, seconds: 1 }));
     const measure = async (kind: Kind): Promise<Measured> => {
       progress.step(`${names[kind]}, round ${round}`, seconds + warmUpSeconds);
-      // Every known visitor is cached after this.
+      // Afterwards every known visitor is cached.
       await send(context, path, kind, { warmUpMs: 0, measureMs: warmUpSeconds * 1000 });
       return send(context, path, kind, { warmUpMs: 0, measureMs: seconds * 1000 });
     };
-    // The order changes from round to round.
+    // The order alternates between rounds.
     if (round % 2 === 1) return { known: await measure('known'), new: await measure('new') };
     const first = await measure('new');
     return { known: await measure('known'), new: first };
   });
 }
 
-/** Sends as fast as requests are answered; the rate counts all events, until the last one is delivered. */
+/** Sends as fast as requests are answered; the rate includes the time until the last event is delivered. */
 async function send(
   { stage }: ScenarioContext,
   { gateway, pipeline, token, sink }: WholePath,

@@ -10,11 +10,9 @@ import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 64;
-/**
- * Requests a second of the overload: as many as the gateway alone can accept, and a multiple of the deliverable rate.
- */
+/** Requests per second: as many as the gateway alone can accept, and a multiple of the rate that can be delivered. */
 const ratePerS = 20_000;
-/** A request that waited this long for a connection is dropped: waits before the gateway are not its delay. */
+/** A request is dropped after this wait for a connection, so that waiting before the gateway is not measured. */
 const givesUpAfterMs = 100;
 const ageMaxMs = 2_000;
 
@@ -26,7 +24,7 @@ const bounded: Arm = {
   env: { BACKPRESSURE_AGE_MAX_MS: String(ageMaxMs) },
 };
 
-/** Delivery while more events arrive than can be delivered, with and without backpressure on sources. */
+/** Deliveries while more events are received than can be delivered, with and without backpressure on sources. */
 export const overload: Scenario = {
   name: 'overload',
   summary: 'overload: how much of what is accepted is delivered, and how late',

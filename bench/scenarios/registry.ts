@@ -19,7 +19,7 @@ import { startWithHistory } from './start-with-history.ts';
 import { track } from './track.ts';
 import { tune } from './tune.ts';
 
-/** Every scenario, in the order in which they are listed and `all` runs them. */
+/** Every scenario, in the order in which the scenarios are listed and `all` runs them. */
 export const scenarios: readonly Scenario[] = [
   track,
   batch,

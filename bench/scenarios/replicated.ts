@@ -20,11 +20,11 @@ import { startGateway } from '../system/services.ts';
 const group = 'in';
 const trackConnections = 256;
 const connections = 128;
-/** Connections of a closed loop that must not overload the path. */
+/** Connections of a closed loop, few enough not to overload the path. */
 const fewConnections = 64;
-/** Deliveries keep up when they are at least this fraction of the sent events; below it the backlog grows. */
+/** Deliveries keep up at this fraction of the sent events or more; at a lower one the backlog grows. */
 const keepsUpShare = 0.97;
-/** The same rate for both, so that the cost of an event is compared with equally full frames. */
+/** Rate at which both subjects are compared by cost per event, so that their frames are equally full. */
 const costPerS = 1_000;
 
 type Subject = { readonly name: string; readonly nodes: number };
@@ -42,7 +42,7 @@ const one: Subject = { name: 'log of one node', nodes: 1 };
 const three: Subject = { name: 'log of three nodes, three replicas', nodes: 3 };
 const subjects = [one, three];
 
-/** Cost of replication where all nodes share one machine, the least favourable place for it. */
+/** Cost of replication with all nodes on one machine, which is the worst case. */
 export const replicated: Scenario = {
   name: 'replicated',
   summary: 'the whole stack on a log of three nodes and on one of a single node, all on this machine',
@@ -106,7 +106,7 @@ function rowOf({ name }: Subject, rounds: readonly Measured[]): ResultRow {
   };
 }
 
-/** Three nodes against one, figure by figure and round by round. */
+/** Ratios of three nodes to one, figure by figure and round by round. */
 function compare([reference, subject]: readonly ResultRow[]): ResultRow {
   const figures = Object.entries(subject?.figures ?? {}).map(([name, { values = [], better }]) => {
     const ratio = ratioFigure(values, reference?.figures[name]?.values ?? []);
@@ -115,7 +115,7 @@ function compare([reference, subject]: readonly ResultRow[]): ResultRow {
   return { name: 'three of one', figures: Object.fromEntries(figures) };
 }
 
-/** The gateway and the log alone: the maximum rate of tracks, and the latency at half of it. */
+/** Measures the gateway with the log alone: the maximum rate of tracks, and the latency at half of it. */
 function measureGateway(context: ScenarioContext, { name, nodes }: Subject, round: number): Promise<AtGateway> {
   const { seconds, warmUpSeconds, progress } = context;
   return context.stage.scoped(async (stage) => {
@@ -140,7 +140,7 @@ function measureGateway(context: ScenarioContext, { name, nodes }: Subject, roun
   });
 }
 
-/** The whole path: the sustained rate, and the cost of an event at a rate that both subjects sustain. */
+/** Measures the whole path: the sustained rate, and the cost per event at a rate that both subjects sustain. */
 function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: number): Promise<Path> {
   const { seconds, warmUpSeconds, progress, isQuick } = context;
   return context.stage.scoped(async (stage) => {
@@ -166,7 +166,7 @@ function measurePath(context: ScenarioContext, { name, nodes }: Subject, round: 
         onWindow: (perS) => progress.note(`${Math.round(perS)} delivered/s`),
       });
     };
-    // The first run creates the visitors and compiles code; both happen once.
+    // The first run creates the visitors and compiles code, which later runs do not repeat.
     await run('warming up', undefined);
     const guess = await run('maximum accepted rate', undefined);
     let best: Paced | undefined;

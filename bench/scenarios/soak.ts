@@ -11,10 +11,10 @@ import { startWholePath } from '../whole-path/whole-path.ts';
 
 const group = 'in';
 const connections = 128;
-/** Load of the soak, as a fraction of the delivered rate under full load. */
+/** Load as a fraction of the rate that is delivered under full load. */
 const loadShare = 0.5;
 
-/** Half of the maximum load for minutes: memory, backlog and latency must stay as at the start. */
+/** Minutes at half of the maximum rate, in which memory, backlog and latency must not grow. */
 export const soak: Scenario = {
   name: 'soak',
   isLong: true,
@@ -84,7 +84,7 @@ export const soak: Scenario = {
   },
 };
 
-/** Memory of all processes in the last third against the second third: caches fill in the first. */
+/** Memory of all processes in the last third, relative to the second third; in the first third, caches still fill. */
 function memoryGrowth(series: readonly Series[]): number {
   const ends = series.map(({ points }) => points.at(-1)?.[0] ?? 0);
   const endS = Math.max(...ends);

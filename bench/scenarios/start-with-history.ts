@@ -31,7 +31,7 @@ const duplicateWindowNs = 1e9;
 
 type Start = { readonly name: string; readonly figures: Readonly<Record<string, Figure>>; readonly resolvingS: number };
 
-/** Cost of a start on a log with the events of a day. */
+/** Cost of starting on a log that has a day's events. */
 export const startWithHistory: Scenario = {
   name: 'start-with-history',
   isLong: true,
@@ -41,7 +41,7 @@ export const startWithHistory: Scenario = {
     { id: 'memory', text: 'most memory of nats-server', limit: 400 * mebibyte, unit: 'bytes', ask: 'at-most' },
   ],
   run({ stage, isQuick, progress }) {
-    // Eight million a partition, the maximum that a resolver remembers: no day can be worse.
+    // Eight million ids per partition, the maximum that a resolver remembers, so no day can be worse.
     const ids = isQuick ? 400_000 : 32_000_000;
     const bytes = isQuick ? gibibyte / 16 : 5 * gibibyte;
     const env = {
@@ -107,16 +107,14 @@ async function makeStreams(natsUrl: string, eventsBytesMax: number): Promise<voi
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   const usual = readTopologySettings(defaultsOf(topologyEnv));
   await ensureTopology(connection, { ...usual, partitions, eventsBytesMax });
-  // A starting server reads the messages of this window. It is shortened, because the day's history is filled within
+  // A starting server reads the messages of this window, which is shortened because the day's history is written within
   // the usual one.
   const { config } = await connection[client].jsm.streams.info(streams.events);
   await connection[client].jsm.streams.update(streams.events, { ...config, duplicate_window: duplicateWindowNs });
   await connection.close();
 }
 
-/**
- * Waits for the streams: a server is ready before it has recovered streams of that size, and does not answer for them.
- */
+/** Waits until streams are served: a large stream is still being recovered when its server already reports ready. */
 async function untilServed(natsUrl: string): Promise<void> {
   const connection = await connectLog({ url: natsUrl, name: 'bench' });
   try {
@@ -138,11 +136,11 @@ type StartOptions = {
   readonly log: NatsServer;
   readonly databaseUrl: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Number of this fill of INGEST: events of two fills have different ids. */
+  /** Number of this fill of INGEST, from which its event ids are made, so that fills have different ids. */
   readonly fill: number;
 };
 
-/** Starts a pipeline with waiting events in every partition, and waits until all are resolved. */
+/** Starts a pipeline on waiting events in every partition, and waits until all of them are resolved. */
 async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptions): Promise<Omit<Start, 'name'>> {
   const options = { natsUrl: log.url, accountId: benchAccountId, partitions, visitors: fillEvents };
   await fillIngest({ ...options, events: fillEvents, from: fill * fillEvents });
@@ -162,7 +160,7 @@ async function startResolving({ stage, log, databaseUrl, env, fill }: StartOptio
     const pipeline = await starting;
     const pipelineCpuS = (await processCpuMs(pipeline.pid)) / 1_000;
     const logCpuS = ((await processCpuMs(log.pid)) - logCpuBeforeMs) / 1_000;
-    // Threads report each second.
+    // Threads report once per second.
     const reported = async (): Promise<string | undefined> => {
       const page = await readMetrics(pipeline.metricsUrl);
       const resolved = page.sum('sluice_resolver_resolved_total');

@@ -21,7 +21,7 @@ import type { Service } from '../system/services.ts';
 import type { Stage } from '../system/stage.ts';
 
 const connections = 256;
-/** A smaller fraction of unsent requests is not reported: the last tick of a measurement always leaves some. */
+/** Smaller fractions of unsent requests are not reported: the last tick of a measurement always leaves some. */
 const unsentShareMax = 0.01;
 const megabyte = 1_000_000;
 
@@ -32,7 +32,7 @@ type Measured = {
   readonly gc: GcWatch | undefined;
   readonly memoryBytes: number;
   readonly memory: readonly Series[];
-  /** For the gateway: an open loop at half of that rate. */
+  /** Only for the gateway: an open loop at half of the maximum rate. */
   readonly half: LoadResult | undefined;
 };
 
@@ -69,8 +69,8 @@ const bars: readonly Bar[] = [
 ];
 
 /**
- * Maximum events a second over `POST /track`, each stored and synced before its 200, against the HTTP engine alone and
- * a common design; and the latency at half of that rate, from the due time.
+ * Maximum events per second over `POST /track`, each stored and synced before its 200, compared with the HTTP engine
+ * alone and with a common design; and the latency at half of that rate, from the due time.
  */
 export const track: Scenario = {
   name: 'track',

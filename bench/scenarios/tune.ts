@@ -18,7 +18,7 @@ const leastGain = 0.05;
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Tries values of one setting after the other, and prints the best settings for this machine. */
+/** Varies one setting after the other, and prints the best values for this machine. */
 export const tune: Scenario = {
   name: 'tune',
   isLong: true,
@@ -46,7 +46,7 @@ export const tune: Scenario = {
 
 type Trial = { readonly value: string; readonly runs: Paced[] };
 
-/** Tries all values in every round, so that a slow moment affects all of them. */
+/** Tries all values in every round, so that a slow moment of the machine affects all of them. */
 async function tryValues(context: ScenarioContext, knob: Knob, chosen: Settings): Promise<Trial[]> {
   const values = context.isQuick
     ? [...new Set([knob.values[0] ?? '', knob.byDefault, knob.values.at(-1) ?? ''])]
@@ -118,7 +118,7 @@ function adviceOf(chosen: Settings, { isQuick, rounds, seconds }: ScenarioContex
     .filter(({ isShownOnly }) => isShownOnly !== true)
     .flatMap(({ name, byDefault }) => {
       const value = chosen[name] ?? byDefault;
-      // A comment needs its own line: Docker and systemd read a comment after a value as part of it.
+      // The comment has a line of its own: Docker and systemd read a comment behind a value as part of the value.
       return value === byDefault ? [`${name}=${value}`] : [`# default ${byDefault}`, `${name}=${value}`];
     });
   return [

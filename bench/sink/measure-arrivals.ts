@@ -15,37 +15,37 @@ export type ArrivalsOptions = WarmUp & {
   readonly sink: Sink;
   readonly group: string;
   readonly measureMs: number;
-  /** Services whose heaps are measured meanwhile. */
+  /** Services whose heap use is measured meanwhile. */
   readonly services?: readonly Service[];
-  /** Number of events in total: the measurement ends when they have arrived. */
+  /** Number of events that will arrive in total; the measurement ends once they have. */
   readonly eventsMax?: number;
-  /** CPU time of processes so far in ms, by name. */
+  /** Reads the CPU time in ms that processes have used so far, by name. */
   readonly cpuMs?: () => Promise<Readonly<Record<string, number>>>;
   onWindow?(eventsPerS: number): void;
 };
 
 export type Arrived = {
   readonly rate: Round;
-  /** Latencies since the warm-up. */
+  /** Figures of the group, with latencies since the warm-up. */
   readonly overall: SinkGroup;
   readonly series: readonly Series[];
   readonly gc: GcWatch | undefined;
-  /** CPU time of each of these processes for an event during the measurement, in ns. */
+  /** CPU time per event during the measurement in ns, by the names of `cpuMs`. */
   readonly cpuNs: Readonly<Record<string, number>>;
 };
 
 const windowMs = 500;
-/** Maximum fraction of the events for the warm-up. */
+/** Maximum fraction of `eventsMax` that the warm-up may use. */
 const warmUpShareMax = 0.4;
 const firstDeadlineMs = 60_000;
 
-/** Counts arrivals at a sink, starting after the warm-up that follows the first arrival. */
+/** Measures arrivals at a sink: waits for the first, warms up, and counts from then on. */
 export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived> {
   const { sink, group, warmUpMs, warmUpMaxMs, measureMs, eventsMax = Number.POSITIVE_INFINITY, onWindow } = options;
   const { cpuMs = () => Promise.resolve({}) } = options;
   const begin = (await sink.group(group)).events;
   await waitFirst(sink, group, begin);
-  // A backlog that is processed during the warm-up would leave nothing to measure.
+  // Otherwise a backlog could be worked off within the warm-up, which would leave nothing to measure.
   const warmUpEventsMax = eventsMax * warmUpShareMax;
   await warmUp({ warmUpMs, warmUpMaxMs }, async () => (await sink.group(group)).events, {
     isOver: (events) => events - begin >= warmUpEventsMax,
@@ -66,7 +66,7 @@ export async function measureArrivals(options: ArrivalsOptions): Promise<Arrived
   while (last.atMs - first.atMs < measureMs && last.events - begin < eventsMax) {
     await sleep(Math.min(windowMs, measureMs - (last.atMs - first.atMs)));
     const next = await read();
-    // The window of the last event is cut short by the end, so its rate means nothing.
+    // The window of the last event ends early, so its rate means nothing.
     if (next.events - begin >= eventsMax && readings.length > 0) break;
     const rate = ((next.events - last.events) * 1000) / (next.atMs - last.atMs);
     const atS = (next.atMs - first.atMs) / 1000;

@@ -11,12 +11,12 @@ type Counts = {
   readonly paths: Set<string>;
 };
 
-/** Maximum number of paths that are distinguished in one group. */
+/** Maximum number of paths that a group distinguishes. */
 const pathsMax = 10_000;
-/** The time is at most this many characters. */
+/** Maximum length of a time, in characters. */
 const timeCharactersMax = 20;
 
-/** Counts a sink's requests, by the first path segment. */
+/** Counts the requests and events of a sink, grouped by the first path segment. */
 export class SinkCounts {
   readonly #groups = new Map<string, Counts>();
 
@@ -33,7 +33,7 @@ export class SinkCounts {
     }
   }
 
-  /** The current figures; the latencies restart. */
+  /** Returns the figures so far, and restarts `latencyMs`. */
   take(nowMs: number): SinkTally {
     const groups: Record<string, SinkGroup> = {};
     for (const [name, { requests, events, latencies, overall, paths }] of this.#groups) {
@@ -49,12 +49,12 @@ export class SinkCounts {
     return { atMs: nowMs, groups };
   }
 
-  /** Overall latencies of a group, for `decodeLatencies`. */
+  /** Latencies of a group since the last `forget`, encoded for `decodeLatencies`. */
   latenciesOf(group: string): string {
     return encodeLatencies(this.#groups.get(group)?.overall ?? createLatencies());
   }
 
-  /** Resets the overall latencies and the paths; counts continue. */
+  /** Resets all latencies and the paths; the counts of requests and events continue. */
   forget(): void {
     for (const { latencies, overall, paths } of this.#groups.values()) {
       latencies.reset();

@@ -3,7 +3,7 @@ import { SinkCounts } from './sink-counts.ts';
 import { slowGroup } from './sink-messages.ts';
 import type { SinkRequest } from './sink-messages.ts';
 
-/** Acts as the destination: counts requests and answers immediately, or after half a minute below `/slow`. */
+/** A destination that counts requests, and responds immediately or, below `/slow`, after half a minute. */
 const port = Number(process.argv[2]);
 const slowMs = 30_000;
 const answer = '{"received":true}';
@@ -26,7 +26,7 @@ uws
     };
     response.onData((chunk, isLast) => {
       if (!isLast) {
-        // The chunk's memory is reused when this returns.
+        // The memory of the chunk is reused when this function returns.
         chunks.push(Buffer.from(chunk.slice(0)));
         return;
       }

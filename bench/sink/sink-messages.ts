@@ -1,16 +1,14 @@
 import type { Percentiles } from '../load/load-recorder.ts';
 
-/**
- * Arrivals at paths with the same first segment: counts since the sink started, everything else since the last request.
- */
+/** Arrivals at paths with the same first segment. `requests` and `events` count since the sink started. */
 export type SinkGroup = {
   readonly requests: number;
   readonly events: number;
-  /** From the event's due time at the gateway until it arrived here. */
+  /** From an event's due time at the gateway to its arrival; since the last tally. */
   readonly latencyMs: Percentiles;
-  /** Since the sink was last reset. */
+  /** The same latencies since the last `forget`. */
   readonly overallMs: Percentiles;
-  /** Number of different paths with requests. */
+  /** Number of different paths with requests since the last `forget`. */
   readonly paths: number;
 };
 
@@ -18,11 +16,11 @@ export type SinkTally = { readonly atMs: number; readonly groups: Readonly<Recor
 
 export type SinkRequest =
   | { readonly kind: 'take' }
-  /** Requests the overall latencies of a group, as text. */
+  /** Requests the latencies of a group since the last `forget`, as text. */
   | { readonly kind: 'latencies'; readonly group: string }
   | { readonly kind: 'forget' };
 
-/** First path segment of requests that are answered after half a minute. */
+/** First path segment of the requests that are answered after half a minute. */
 export const slowGroup = 'slow';
-/** Text before the due time in every event of the bench. */
+/** Text that precedes the due time in every event of the bench. */
 export const dueMark = '"sent_at":';

@@ -5,15 +5,15 @@ import type { Stage } from '../system/stage.ts';
 import type { SinkGroup, SinkRequest, SinkTally } from './sink-messages.ts';
 import { waitUntil } from '../machine/wait-until.ts';
 
-/** A counting destination in a separate process. */
+/** A destination in a separate process that counts what arrives. */
 export type Sink = {
   readonly pid: number;
-  /** Address of a path; its first segment is the group that counts it. */
+  /** URL of a path, whose first segment is the group in which its requests count. */
   urlOf(path: string): string;
   tally(): Promise<SinkTally>;
-  /** The counts of one group; zeros without arrivals. */
+  /** Figures of one group, with counts of zero if nothing has arrived. Restarts `latencyMs` of all groups. */
   group(name: string): Promise<SinkGroup>;
-  /** Latencies of a group since the sink was last reset. */
+  /** Latencies of a group since the last `forget`. */
   latencies(group: string): Promise<Histogram>;
   forget(): void;
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ export async function startSink(stage: Stage): Promise<Sink> {
   let asking: Promise<unknown> = Promise.resolve();
   const tell = (message: SinkRequest): void => child.send(message);
   const ask = (message: SinkRequest): Promise<unknown> => {
-    // One request at a time, because answers carry no number.
+    // Requests are sent one at a time, because an answer does not tell which request it belongs to.
     const asked = asking.then(() => {
       const answer = child.nextMessage();
       tell(message);
@@ -53,8 +53,8 @@ const quietMs = 1_000;
 const deadlineMs = 300_000;
 
 /**
- * Waits until at least `events` have arrived since the sink started, and then until nothing has arrived for a second:
- * more arrive if requests were accepted after the client had left, or if deliveries are repeated.
+ * Waits until at least `events` have arrived since the sink started and nothing more has arrived for a second. More
+ * arrive if requests were accepted after the client had left, or if deliveries are repeated.
  */
 export async function waitArrived(sink: Sink, group: string, events: number): Promise<void> {
   let last = -1;

@@ -1,9 +1,9 @@
 export type SearchOptions = {
-  /** A first estimate: the delivered rate under more load than can be accepted. */
+  /** First estimate, such as the rate delivered when more is sent than can be accepted. */
   readonly guessPerS: number;
-  /** Rates tried. */
+  /** Number of rates to try. */
   readonly steps: number;
-  /** Whether deliveries keep up with this rate. */
+  /** Whether deliveries keep up with a rate. */
   holds(ratePerS: number): Promise<boolean>;
 };
 
@@ -11,7 +11,7 @@ export type SearchOptions = {
 export type Trial = { readonly ratePerS: number; readonly isHeld: boolean };
 
 export type Sustained = {
-  /** The highest rate that held; 0 when none did. */
+  /** The highest rate that held; 0 if none did. */
   readonly ratePerS: number;
   readonly trials: readonly Trial[];
 };
@@ -21,8 +21,8 @@ const stepUp = 2;
 const stepDown = 0.5;
 
 /**
- * Searches the highest rate that holds: from slightly below the estimate upwards until one fails, or downwards until
- * one holds, then half-way between the two nearest.
+ * Searches for the highest rate that holds: from slightly below the estimate upwards until a rate fails, or downwards
+ * until one holds, and then half-way between the two nearest.
  */
 export async function findSustained({ guessPerS, steps, holds }: SearchOptions): Promise<Sustained> {
   const trials: Trial[] = [];
@@ -40,7 +40,7 @@ export async function findSustained({ guessPerS, steps, holds }: SearchOptions):
   return { ratePerS: low, trials };
 }
 
-/** The rates that were tried, round by round, and whether they held. */
+/** The rates that were tried, round by round, each with whether it held. */
 export function describeTrials(rounds: readonly (readonly Trial[])[]): string {
   const thousands = (perS: number): string => (perS / 1000).toFixed(perS < 10_000 ? 1 : 0);
   const tried = rounds.map((trials) =>

@@ -3,7 +3,7 @@ import { noPercentiles } from '../load/load-recorder.ts';
 import { backlogOf, guessSustained } from './paced-run.ts';
 
 const window = (atS: number, perSecond: number) => ({ ...noPercentiles, atS, perSecond });
-/** 50 in the warm-up, then 100 in the first second and 200 in the next. */
+/** 50 requests accepted in the warm-up, then 100 in the first second and 200 in the second. */
 const load = { acceptedInAll: 350, byStatus: { 200: 300 }, windows: [window(1, 100), window(2, 200)] };
 
 test('backlog: is what was accepted less what was delivered, the warm-up included', () => {

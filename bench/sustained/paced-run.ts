@@ -21,15 +21,15 @@ export type PacedOptions = WarmUp & {
   readonly group: string;
   readonly order: Omit<LoadOrder, 'sequenceFrom' | 'warmUpMs' | 'warmUpMaxMs' | 'measureMs'>;
   readonly measureMs: number;
-  /** Events of one request, times the destinations of each event. */
+  /** Deliveries that one request causes: its events, times the destinations of each event. */
   readonly eventsPerRequest: number;
-  /** Sluice's pipeline, if there is one: it must not have refused any event. */
+  /** Sluice's pipeline, if the path has one; the run fails if it has rejected an event. */
   readonly pipeline?: Service;
-  /** Services whose heaps are measured meanwhile. */
+  /** Services whose heap use is measured meanwhile. */
   readonly services?: readonly Service[];
-  /** Does not wait for events in flight: the path is stopped after this run. */
+  /** Does not wait for events in flight, because the path is stopped after this run. */
   readonly isLast?: boolean;
-  /** Processes whose memory is charted, by the name of the line. */
+  /** Processes whose memory is charted, by the name of their line. */
   readonly pids?: Readonly<Record<string, number>>;
   onWindow?(deliveredPerS: number): void;
 };
@@ -37,7 +37,7 @@ export type PacedOptions = WarmUp & {
 export type Paced = {
   readonly load: LoadResult;
   readonly deliveredPerS: number;
-  /** Deliveries a second, window by window. */
+  /** Deliveries per second, window by window. */
   readonly readings: readonly number[];
   /** Latencies from the due time at the gateway to the arrival at the sink. */
   readonly arrived: SinkGroup;
@@ -45,12 +45,12 @@ export type Paced = {
   readonly gc: GcWatch | undefined;
 };
 
-/** A search begins at this fraction of the accepted rate or above. */
+/** Minimum estimate of the sustained rate, as a fraction of the accepted rate. */
 const sustainedShare = 1 / 4;
 
 /**
- * An estimate of the sustained rate in events a second, from a run at the maximum accepted rate. If accepting events
- * starves delivery, hardly any may have been delivered in that run.
+ * Estimates the sustained rate in deliveries per second from a run at the maximum accepted rate, in which hardly any
+ * event may have been delivered if accepting events starves delivery.
  */
 export function guessSustained(
   { deliveredPerS, load }: { readonly deliveredPerS: number; readonly load: Pick<LoadResult, 'answersPerS'> },
@@ -60,7 +60,7 @@ export function guessSustained(
 }
 
 const windowMs = 500;
-/** Longer than the maximum delay of a window. */
+/** Longer than a window can be delayed. */
 const tailMs = 1_000;
 
 /**
@@ -74,11 +74,11 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
   const warm = new Promise<void>((resolve) => {
     measuring = resolve;
   });
-  // The load continues slightly longer than the measurement: a window without load would look like a backlog.
+  // The load outlasts the measurement slightly, because the end of the load would change the last window.
   const times = { warmUpMs, warmUpMaxMs, measureMs: measureMs + tailMs };
   const loading = runLoad(stage, { ...order, ...times }, undefined, () => measuring());
   await Promise.race([warm, loading]);
-  // A failure from here on is thrown when the load is awaited.
+  // A later failure is thrown when `loading` is awaited.
   loading.catch(() => undefined);
   sink.forget();
   const watching = watchGc(options.services ?? []);
@@ -134,8 +134,8 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
 }
 
 /**
- * Events that were accepted and not delivered, at each count of deliveries. `delivered` counts from the first request
- * on, including the warm-up; its seconds, and the load's windows, begin at the end of the warm-up.
+ * The backlog at each count of deliveries: deliveries due for accepted events, less those made. `delivered` counts from
+ * the first request of the warm-up; its seconds, and those of the load's windows, count from the end of the warm-up.
  */
 export function backlogOf(
   delivered: readonly Point[],
@@ -144,12 +144,12 @@ export function backlogOf(
 ): Point[] {
   const accepted = acceptedOver(load);
   return delivered.map(([atS, events]): Point => {
-    // An event may arrive before its request is answered: the backlog is never below zero.
+    // An event may arrive before its request is answered, so the difference may be below zero.
     return [atS, Math.max(0, valueAt(accepted, atS) * eventsPerRequest - events)];
   });
 }
 
-/** Requests accepted in all, at the end of each window. */
+/** Number of requests accepted so far, including the warm-up's, at the end of each window. */
 function acceptedOver({ windows, acceptedInAll, byStatus }: Parameters<typeof backlogOf>[1]): Point[] {
   let accepted = acceptedInAll - (byStatus['200'] ?? 0);
   const points: Point[] = [[0, accepted]];
@@ -162,7 +162,7 @@ function acceptedOver({ windows, acceptedInAll, byStatus }: Parameters<typeof ba
   return points;
 }
 
-/** Interpolates between two points; after the last one its value stays. */
+/** Interpolates between two points; after the last point, its value stays. */
 function valueAt(points: readonly Point[], atS: number): number {
   const next = points.findIndex(([pointS]) => pointS >= atS);
   const [endS, end] = points.at(next) ?? [0, 0];

@@ -2,11 +2,11 @@ import type { ScenarioContext } from './scenario.ts';
 
 export type Attempts = {
   readonly attempt: ScenarioContext['attempt'];
-  /** A line for each subject that could not be measured. */
+  /** One line per subject that could not be measured. */
   readonly failures: readonly string[];
 };
 
-/** `isEnding`: whether the run is being stopped. A failure then is a result of that, and ends the scenario. */
+/** `isEnding`: whether the run is being stopped; a failure is then rethrown, which ends the scenario. */
 export function createAttempts(say: (text: string) => void, isEnding: () => boolean): Attempts {
   const failed = new Map<string, string>();
   return {

@@ -7,12 +7,12 @@ import { compiledPath, topFolder } from '../../shared/runtime/compiled-path.ts';
 
 export type ChildOptions = {
   readonly name: string;
-  /** Such as `gateway/main`. */
+  /** Path of the program in the checkout, without extension, such as `gateway/main`. */
   readonly entry: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** Folder of another built checkout whose code runs. */
+  /** Folder of a built checkout whose code runs; by default this checkout. */
   readonly checkout?: string;
 };
 
@@ -23,7 +23,7 @@ export type Child = {
   readonly pid: number;
   /** Rejects when the process ends by itself; never resolves. */
   readonly failed: Promise<never>;
-  /** Both are null if the process could not be started. */
+  /** Exit code and signal, both null if the process could not be started. */
   readonly exited: Promise<ChildExit>;
   onMessage(take: (message: unknown) => void): void;
   send(message: unknown): void;
@@ -35,7 +35,7 @@ export type Child = {
 const stopDeadlineMs = 12_000;
 const lastWordsCharacters = 2_000;
 
-/** Starts a process whose output goes to a file in `folder`. If it ends early, the error has the end of its output. */
+/** Starts a process with its output in a file in `folder`. If it ends early, the error quotes the end of the file. */
 export async function startChild(folder: string, options: ChildOptions): Promise<Child> {
   const logPath = join(folder, `${options.name.replaceAll(/\W+/g, '-')}-${performance.now().toFixed(0)}.log`);
   const log = await open(logPath, 'a');
@@ -49,7 +49,7 @@ export async function startChild(folder: string, options: ChildOptions): Promise
     stdio: ['ignore', log.fd, log.fd, 'ipc'],
     serialization: 'advanced',
     env: { ...inheritedEnv(), ...options.env },
-    // Ctrl-C in a terminal reaches only the bench, which stops its processes in order.
+    // A process group of its own: Ctrl-C in a terminal reaches only the bench, which stops its processes in order.
     detached: true,
   });
   await log.close();
@@ -68,7 +68,7 @@ export async function startChild(folder: string, options: ChildOptions): Promise
     const how = notStarted ?? signal ?? `exit code ${code}`;
     throw new Error(`${options.name} ended early (${how})${words === '' ? '' : `:\n${words}`}`);
   });
-  // The error reaches callers that await `failed`; without any it must not end the bench.
+  // Callers that await `failed` get the error; without such a caller, it must not end the bench.
   failed.catch(() => undefined);
   return {
     pid: child.pid ?? 0,

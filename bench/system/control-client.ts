@@ -6,18 +6,18 @@ import type { Stage } from './stage.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Access to the account that a control plane creates at its first start. */
+/** Access to an account of a control plane. */
 export type ControlAccess = {
-  /** Key of the account's first source. */
+  /** Key of the account's first source; empty if unknown. */
   readonly sourceToken: string;
   readonly apiKey: string;
-  /** One call of the configuration interface; throws on anything but 2xx. */
+  /** Calls the configuration API; throws for any status but 2xx. */
   call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: Json): Promise<Json>;
-  /** Publishes the draft as a new version and returns its id; `onSend` is called between creating and publishing it. */
+  /** Publishes the draft as a new version and returns its id. Calls `onSend` after creating, before publishing it. */
   publish(onSend?: () => void): Promise<string>;
 };
 
-/** A control plane with an account of its own. */
+/** A control plane with access to the account that it creates at its first start. */
 export type ControlClient = ControlAccess & { readonly service: Service };
 
 const deadlineMs = 60_000;
@@ -35,13 +35,13 @@ export async function startControlClient(
   return { service, ...(await openControl(service.url, file)) };
 }
 
-/** `file` is the control plane's BOOTSTRAP_FILE. */
+/** Reads the keys from `file`, the control plane's BOOTSTRAP_FILE. */
 export async function openControl(url: string, file: string): Promise<ControlAccess> {
   const { apiKey, sourceToken } = JSON.parse(await readFile(file, 'utf8')) as Readonly<Record<string, string>>;
   return accessByKey(url, apiKey ?? '', sourceToken);
 }
 
-/** An account whose key is known. */
+/** Access to an account by an API key. */
 export function accessByKey(url: string, apiKey: string, sourceToken = ''): ControlAccess {
   const call: ControlAccess['call'] = async (method, path, body) => {
     const answer = await fetch(`${url}/rest/v1/${path}`, {

@@ -1,9 +1,9 @@
-/** Use of a process's JavaScript heaps between two requests, all threads together. */
+/** Use of a process's JavaScript heaps during a measurement, all threads together. */
 export type GcUse = {
   readonly collections: number;
-  /** Sum of the pauses of all threads. */
+  /** Sum of the pauses of all threads, in ms. */
   readonly pauseMs: number;
-  /** Bytes allocated on the heaps, without memory outside of them (buffers). */
+  /** Bytes allocated on the heaps; memory outside of them (buffers) does not count. */
   readonly allocatedBytes: number;
 };
 

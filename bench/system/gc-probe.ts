@@ -3,8 +3,8 @@ import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads';
 import type { GcAnswer, GcOrder, GcUse } from './gc-messages.ts';
 import { addGcUse, noGcUse } from './gc-messages.ts';
 
-// Loaded into every thread of a service: at the bench's request, measures allocations on its heap and the cost of
-// collections.
+// Loaded into every thread of a service: when the bench asks, measures allocations on the thread's heap and the cost of
+// its garbage collections.
 
 type FromMain = { readonly kind: 'begin' } | { readonly kind: 'end' };
 type FromThread =
@@ -21,7 +21,7 @@ function hear(take: (message: FromMain | FromThread) => void): void {
   channel.onmessage = (event: unknown) => take((event as { readonly data: FromMain | FromThread }).data);
 }
 
-/** Threads that do not answer within this time are left out. */
+/** Threads that have not answered after this time are left out. */
 const answersDeadlineMs = 2_000;
 const pollMs = 5;
 
@@ -35,7 +35,7 @@ function begin(): void {
   usedAtBegin = getHeapStatistics().used_heap_size;
 }
 
-/** Allocations are the growth of the heap between collections; memory that a collection frees is not subtracted. */
+/** Allocated bytes are the growth of the heap between collections; what a collection frees is not subtracted. */
 function end(): GcUse {
   const found = profiler?.stop().statistics ?? [];
   profiler = undefined;
@@ -77,7 +77,7 @@ if (isMainThread) {
       void endAll().then((use) => process.send?.({ kind: 'gc', use } satisfies GcAnswer));
     }
   });
-  // Otherwise the listener would keep a finished service running.
+  // Otherwise the listener would keep a service running that is otherwise finished.
   process.channel?.unref();
 } else {
   hear((message) => {

@@ -4,10 +4,10 @@ import type { GcUse } from './gc-messages.ts';
 import { addGcUse, noGcUse } from './gc-messages.ts';
 import type { Service } from './services.ts';
 
-/** Heap use of services during another measurement. */
+/** Heap use of services during another measurement, with its events and duration. */
 export type GcWatch = { readonly events: number; readonly seconds: number; readonly use: GcUse };
 
-/** Begins now; `end` returns the use of all services since then, for this many events. Undefined without services. */
+/** Begins now. `end` returns the use of all services since then, for `events`; undefined if there is no service. */
 export function watchGc(services: readonly Service[]): { end(events: number): Promise<GcWatch | undefined> } {
   const startedMs = performance.now();
   for (const { gc } of services) gc.begin();
@@ -22,8 +22,8 @@ export function watchGc(services: readonly Service[]): { end(events: number): Pr
 }
 
 /**
- * Allocated bytes for an event, and the pauses of all threads as a fraction of the time: they show a cause earlier than
- * the rate does. Empty without a watch.
+ * Allocated bytes per event, and the pauses of all threads as a fraction of the time. They show a cause before the rate
+ * changes. Empty if no round has a watch.
  */
 export function gcFigures(rounds: readonly (GcWatch | undefined)[]): Record<string, Figure> {
   const watches = rounds.filter((watch) => watch !== undefined);

@@ -9,7 +9,7 @@ const readers: Readonly<Record<string, (source: Source) => unknown>> = {
   pipeline: readPipelineEnv,
 };
 
-/** Names of the variables that services read, recorded while they read their environment. */
+/** Names of the environment variables that services read, recorded while their readers run. */
 export function knownVariables(services: Iterable<string> = Object.keys(readers)): ReadonlySet<string> {
   const asked = new Set<string>();
   const source: Source = new Proxy(
@@ -25,7 +25,7 @@ export function knownVariables(services: Iterable<string> = Object.keys(readers)
     try {
       readers[service]?.(source);
     } catch (error) {
-      // Required variables are missing, but their names were recorded.
+      // Required variables are missing, but their names were recorded before.
       if (!(error instanceof EnvError)) throw error;
     }
   }

@@ -3,15 +3,15 @@ import { familyMemoryBytes, processMemoryBytes } from '../machine/process-use.ts
 
 type Probe = Omit<Series, 'points'> & { read(): Promise<number> | number };
 
-/** Reads values periodically during another measurement. */
+/** Reads values at intervals during another measurement. */
 export type Sampler = {
-  /** Returns the values read after `fromS` seconds; their seconds count from there. */
+  /** Returns the values read from `fromS` seconds on; the seconds of their points count from there. */
   stop(fromS?: number): Promise<readonly Series[]>;
 };
 
 const everyMsByDefault = 500;
 
-/** Starts reading; seconds count from this call. */
+/** Begins to read values; seconds count from this call. */
 export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefault): Sampler {
   const series = probes.map(({ chart, name, unit, read }) => ({
     read,
@@ -21,7 +21,7 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
   const stopping = new AbortController();
   const sampleOnce = async (): Promise<void> => {
     for (const { read, line } of series) {
-      // A process that has just ended has no values.
+      // A process that has just ended has no value.
       const value = await Promise.resolve(read()).catch(() => undefined);
       if (value !== undefined && Number.isFinite(value))
         line.points.push([(performance.now() - startedMs) / 1000, value]);
@@ -45,12 +45,12 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
   };
 }
 
-/** Memory of a process and its children, shared pages in proportion. */
+/** Memory of a process and its children in bytes, with shared pages in proportion. */
 export function familyMemoryProbe(name: string, pid: number): Probe {
   return { chart: 'memory', name, unit: 'bytes', read: () => familyMemoryBytes(pid) };
 }
 
-/** Resident memory of a process. */
+/** Resident memory of a process in bytes. */
 export function memoryProbe(name: string, pid: number): Probe {
   return { chart: 'memory', name, unit: 'bytes', read: () => processMemoryBytes(pid) };
 }

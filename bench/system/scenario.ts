@@ -2,36 +2,36 @@ import type { Bar, ScenarioResult } from '../result/result.ts';
 import type { Progress } from '../report/progress.ts';
 import type { Stage } from './stage.ts';
 
-/** The context that every scenario gets. */
+/** What every scenario gets to measure with. */
 export type ScenarioContext = {
   /** Length of each measurement, in seconds. */
   readonly seconds: number;
   /** Minimum length of a warm-up, in seconds. */
   readonly warmUpSeconds: number;
-  /** A warm-up continues until the rate is steady, up to this length in seconds. */
+  /** Maximum length of a warm-up in seconds, up to which it continues until the rate is steady. */
   readonly warmUpSecondsMax: number;
-  /** Number of rounds: each measures all subjects in turn, so that a slow moment of the machine affects them alike. */
+  /** Number of rounds. Each measures all subjects in turn, so that a slow moment of the machine affects all of them. */
   readonly rounds: number;
-  /** Also reduces sizes that are counts, not lengths; its figures are not to be quoted. */
+  /** Also reduces sizes that are counts and not lengths; figures of a quick run are not to be quoted. */
   readonly isQuick: boolean;
-  /** For neighbours: names of the attacks to run; empty: all of them. */
+  /** For neighbours: names of the attacks to run; empty: all attacks. */
   readonly attacks: readonly string[];
-  /** For dispatch: the numbers of destinations; empty: all that it measures. */
+  /** For dispatch: numbers of destinations to measure; empty: all that the scenario has. */
   readonly destinations: readonly number[];
   /** Length of a soak, in minutes. */
   readonly minutes: number;
-  /** Starts servers and processes, and always stops them at the end. */
+  /** Starts servers and processes, which are always stopped at the end. */
   readonly stage: Stage;
   readonly progress: Progress;
   say(text: string): void;
   /**
-   * Measures a subject once. If that fails, the result has the failure and keeps the earlier rounds; this and all later
-   * rounds of the subject return undefined, so that rounds of several subjects still correspond.
+   * Measures a subject once. If that fails, the result has the failure beside the earlier rounds, and this and all
+   * later calls for the subject return undefined, so that rounds of several subjects still correspond.
    */
   attempt<Measured>(subject: string, measure: () => Promise<Measured>): Promise<Measured | undefined>;
 };
 
-/** Lengths of one measurement in ms, for load and sinks. */
+/** Lengths of a measurement in ms, for loads and sinks. */
 export function timesOf({
   warmUpSeconds,
   warmUpSecondsMax,
@@ -44,15 +44,15 @@ export function timesOf({
   return { warmUpMs: warmUpSeconds * 1000, warmUpMaxMs: warmUpSecondsMax * 1000, measureMs: seconds * 1000 };
 }
 
-/** One measurement of the bench: a file, and one line in the registry. */
+/** A measurement of the bench: one file, and an entry in the registry. */
 export type Scenario = {
   readonly name: string;
   readonly summary: string;
-  /** Its requirements; the result has a measured value for each. */
+  /** Requirements; the result has a measured value for each that the run could judge. */
   readonly bars: readonly Bar[];
-  /** Takes so long that it runs only by name, not with `all`. */
+  /** The scenario takes so long that it runs only by name, not with `all`. */
   readonly isLong?: boolean;
-  /** Minimum lengths for meaningful bars; the default unless other lengths or a quick run were requested. */
+  /** Lengths that meaningful bars need; used unless other lengths or a quick run are requested. */
   readonly usual?: { readonly seconds?: number; readonly rounds?: number };
   run(context: ScenarioContext): Promise<ScenarioResult>;
 };

@@ -10,17 +10,17 @@ import { readMetrics } from './metrics-page.ts';
 
 export type Service = {
   readonly pid: number;
-  /** Address of its interface, or of its metrics if it has no other. */
+  /** URL of the service's API or, if it has none, of its metrics. */
   readonly url: string;
   readonly metricsUrl: string;
-  /** Heap use of all its threads; only one caller may use it at a time. */
+  /** Measures the heap use of all threads; only one caller may use it at a time. */
   readonly gc: GcMeter;
   /** Rejects when the service ends by itself. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 };
 
-/** Measures a process's allocations on its heaps, and the cost of collections. */
+/** Measures what a process allocates on its heaps, and the cost of its garbage collections. */
 export type GcMeter = { begin(): void; end(): Promise<GcUse> };
 
 type Env = Readonly<Record<string, string>>;
@@ -28,10 +28,10 @@ export type ServiceOptions = { readonly env?: Env; readonly nodeArgs?: readonly 
 
 const readyDeadlineMs = 120_000;
 const gcProbe = compiledPath(new URL('./gc-probe.ts', import.meta.url));
-/** All services of a run share it, as in production. */
+/** Shared by all services of a run, as in production. */
 export const secretsKey = randomBytes(32).toString('base64');
 
-/** Starts the real gateway and waits until it is ready. A `port` of another gateway is shared with it. */
+/** Starts the real gateway and waits until it is ready. Given the `port` of another gateway, both share that port. */
 export async function startGateway(
   stage: Stage,
   natsUrl: string,
@@ -46,7 +46,7 @@ export async function startGateway(
   return { ...service, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** Starts the real pipeline on a database that has its tables, and waits until it is ready. */
+/** Starts the real pipeline on a migrated database, and waits until it is ready. */
 export function startPipeline(
   stage: Stage,
   natsUrl: string,
@@ -61,7 +61,7 @@ export function startPipeline(
   }));
 }
 
-/** Starts the real control plane, which makes its tables, and waits until it is ready. */
+/** Starts the real control plane, which migrates its database, and waits until it is ready. */
 export async function startControlPlane(
   stage: Stage,
   natsUrl: string,
@@ -105,7 +105,7 @@ function meterGc(child: Child): GcMeter {
   return {
     begin: () => ask('begin'),
     async end() {
-      // A service sends no other messages to its parent.
+      // A service sends its parent no other messages.
       const answer = child.nextMessage();
       ask('end');
       return ((await answer) as GcAnswer).use;
@@ -121,8 +121,8 @@ function notReadyReason(metricsUrl: string): Promise<string | undefined> {
 }
 
 /**
- * Runs `work` while a process is stopped: a log can be filled without its reader, which has its connections and
- * consumers already and begins at once afterwards.
+ * Runs `work` while a process is stopped, such as filling a log whose reader has its connections and consumers already,
+ * and so begins to read immediately afterwards.
  */
 export async function whilePaused(pid: number, work: () => Promise<void>): Promise<void> {
   process.kill(pid, 'SIGSTOP');
@@ -133,7 +133,7 @@ export async function whilePaused(pid: number, work: () => Promise<void>): Promi
   }
 }
 
-/** Throws if resolvers rejected events: those are never delivered, and a rate that includes them is worthless. */
+/** Throws if resolvers rejected events: these are never delivered, so a rate that includes them is worthless. */
 export async function assertNoneRefused(pipeline: Service): Promise<void> {
   const refused = (await readMetrics(pipeline.metricsUrl)).sum('sluice_resolver_dead_letters_total');
   if (refused > 0) throw new Error(`the resolvers rejected ${refused} events: see the pipeline's log`);

@@ -13,26 +13,26 @@ import type { Child, ChildOptions } from './child.ts';
 import { createStops } from './stops.ts';
 import type { Stops } from './stops.ts';
 
-/** A run's servers and processes with their folder. All of them are stopped, and the folder removed, at its end. */
+/** Servers, processes and folder of a run; at its end all are stopped, and the folder is removed. */
 export type Stage = {
   readonly folder: string;
-  /** Environment of services in addition to a scenario's own. */
+  /** Environment variables of services in addition to a scenario's own. */
   readonly settings: Readonly<Record<string, string>>;
-  /** Arguments of Node for every service. */
+  /** Command-line arguments of Node for every service. */
   readonly nodeArgs: readonly string[];
   readonly natsVersion: string;
-  /** Names of the processes that were started so far. */
+  /** Names of the processes started so far. */
   readonly started: ReadonlySet<string>;
-  /** An empty nats-server on a free port, every write synced by default. */
+  /** Starts an empty nats-server on a free port; by default it syncs every write. */
   startLog(options?: Partial<NatsServerOptions>): Promise<NatsServer>;
-  /** Several empty nodes that form a cluster, every write of each synced. */
+  /** Starts a cluster of empty nodes, each of which syncs every write. */
   startCluster(nodes: number): Promise<readonly NatsServer[]>;
-  /** An empty database. The first one starts its server, which syncs every commit. */
+  /** Creates an empty database. The first call starts the server, which syncs every commit. */
   createDatabase(): Promise<string>;
-  /** Process id of the databases' server. */
+  /** Process id of the PostgreSQL server. */
   postgresPid(): Promise<number>;
   startChild(options: ChildOptions): Promise<Child>;
-  /** Runs `work` on a stage of its own, and stops everything it started there at its end. */
+  /** Runs `work` on a stage of its own, and afterwards stops everything that was started on that stage. */
   scoped<Result>(work: (stage: Stage) => Promise<Result>): Promise<Result>;
 };
 
@@ -41,12 +41,12 @@ export type OpenStage = { readonly stage: Stage; close(): Promise<void> };
 export type StageOptions = {
   readonly settings: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** The nats-server to start; by default found on this machine or downloaded. */
+  /** Finds the nats-server to start; by default on this machine or as a download. */
   findNats?(): Promise<Pick<NatsBinary, 'path' | 'version'>>;
   onProgress?(line: string): void;
 };
 
-/** Opens the stage of a run, after removing what killed runs left. */
+/** Opens the stage of a run, after removing the folders that killed runs have left. */
 export async function openStage({ settings, nodeArgs = [], findNats, onProgress }: StageOptions): Promise<OpenStage> {
   await removeLeftRunFolders();
   const stops = createStops();
@@ -88,8 +88,8 @@ function createLazyPostgres(folder: string, stops: Stops): () => Promise<Postgre
 function endWith(stops: Stops, server: NatsServer, isOwnFolder: boolean): NatsServer {
   const stop = stops.add(async () => {
     await server.stop();
-    // Full logs of several rounds would fill a small disk. A scenario that restarts a server on a folder removes it
-    // itself.
+    // The logs of several rounds would fill a small disk. A scenario that restarts a server on a given folder removes
+    // that folder itself.
     if (isOwnFolder) await rm(server.storeDir, { recursive: true, force: true });
   });
   return { ...server, stop };

@@ -1,8 +1,8 @@
-/** Everything that was started and has to be stopped, the newest first. */
+/** Stops everything that was started, the newest first. */
 export type Stops = {
-  /** Registers a stop; returns a function that runs it now, once. */
+  /** Registers a stop. Returns a function that runs it early; each stop runs only once. */
   add(stop: () => Promise<void>): () => Promise<void>;
-  /** Runs all stops, even if some fail; then throws the first failure. */
+  /** Runs all stops, even if some fail, and then throws the first failure. */
   run(): Promise<void>;
 };
 

@@ -1,15 +1,15 @@
 import { medianOf } from '../result/figure.ts';
 
-/** Results of one value of a setting, round by round. */
+/** Rates measured with one value of a setting, one per round. */
 export type Trial = { readonly value: string; readonly perS: readonly number[] };
 
-/** One round says nothing about scatter. */
+/** A single round does not show how much rates scatter. */
 const roundsMin = 2;
 
 /**
- * The value to recommend: the one in use, unless another is better by more than `leastGain` (0.05 is 5 %) in the
- * median, and in each of its rounds better than the best round of the one in use. Of several similar values, one is
- * always best by chance, which is no reason to leave a default.
+ * Recommends the value in use, unless the median of another one is better by more than `leastGain` (0.05 is 5 %) and
+ * each of its rounds is better than the best round of the value in use. Among several similar values, one is always
+ * best by chance, which is no reason to change a default.
  */
 export function chooseValue(inUse: string, trials: readonly Trial[], leastGain: number): string {
   const current = trials.find(({ value }) => value === inUse);

@@ -7,13 +7,13 @@ import { usualValueOf } from '../../shared/runtime/variables.ts';
 
 /** A setting that the sweep varies. */
 export type Knob = {
-  /** Variable of the services; `sync` is a setting of nats-server. */
+  /** Variable of the services, or `sync`, a setting of nats-server. */
   readonly name: string;
   readonly values: readonly string[];
   readonly byDefault: string;
-  /** The figure that judges it: events that the gateway accepts, or events that arrive at a destination. */
+  /** The rate by which values are judged: of events that the gateway accepts, or that arrive at a destination. */
   readonly judgedBy: 'accepted' | 'delivered';
-  /** Measured to show its cost, and never recommended. */
+  /** The setting is measured to show its cost; no value is recommended. */
   readonly isShownOnly?: boolean;
 };
 
@@ -25,7 +25,7 @@ const fittedDefaults: Readonly<Partial<Record<keyof typeof variables, number>>> 
   PIPELINE_THREADS: fitted.threads,
 };
 
-/** In the order of the sweep: each is measured with the best values of those before it. */
+/** Settings in the order of the sweep; each is measured with the best values of the settings before it. */
 export const knobs: readonly Knob[] = [
   turn('LOG_PARTITIONS', [1, 2, 4, 8], 'delivered'),
   turn('PIPELINE_THREADS', [1, 2, 4], 'delivered'),
@@ -42,7 +42,7 @@ export const knobs: readonly Knob[] = [
   },
 ];
 
-/** A variable as the services declare it. Throws for a value that it does not allow. */
+/** Makes a knob of a service variable, including its default. Throws for a value that the variable does not allow. */
 function turn(name: keyof typeof variables, values: readonly number[], judgedBy: Knob['judgedBy']): Knob {
   const variable = variables[name];
   const byDefault = usualValueOf(variable) ?? fittedDefaults[name];

@@ -12,7 +12,7 @@ export type MeasuredWork = {
   readonly before: Work;
   readonly after: Work;
   readonly events: number;
-  /** Latencies from the due time of an event to its arrival; empty if none was sent. */
+  /** Latencies from an event's due time to its arrival; empty if no event was sent. */
   readonly arrived: SinkGroup;
 };
 
@@ -20,17 +20,17 @@ export type MeasureWorkOptions = {
   readonly stage: Stage;
   readonly stack: WholeStack;
   readonly meter: WorkMeter;
-  /** Single events a second; 0 only takes readings. */
+  /** Single events per second; with 0 nothing is sent. */
   readonly ratePerS: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
 };
 
 const connections = 16;
-/** The load continues past the second reading, so that both are taken under load. */
+/** Time for which the load outlasts the second reading, so that both readings are taken under load. */
 const tailMs = 1_000;
 
-/** Sends single events at a constant rate, and reads the work of the stack meanwhile. */
+/** Sends single events at a constant rate, and reads the work of the stack at both ends of `measureMs`. */
 export async function measureWork({
   stage,
   stack,
@@ -64,7 +64,7 @@ export async function measureWork({
     undefined,
     () => {
       reading = readTwice();
-      // A failure is thrown when the reading is awaited, after the load.
+      // A failure is thrown when `reading` is awaited, after the load.
       reading.catch(() => undefined);
     },
   );

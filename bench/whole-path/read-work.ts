@@ -4,25 +4,25 @@ import type { Stage } from '../system/stage.ts';
 import type { WholeStack } from './whole-stack.ts';
 import { cpuMsOfStack } from './whole-stack.ts';
 
-/** Work of a stack so far, counted by the processes themselves. */
+/** Work that a stack has done so far, as counted by its servers and by the kernel. */
 export type Work = {
   readonly atMs: number;
-  /** CPU time of each process. */
+  /** CPU time in ms, by process. */
   readonly cpuMs: Readonly<Record<string, number>>;
-  /** Messages into and out of nats-server: publishes, pulls, acknowledgements and answers count as one each. */
+  /** Messages into and out of nats-server; publishes, pulls, acknowledgements and answers count as one each. */
   readonly messagesIn: number;
   readonly messagesOut: number;
-  /** Messages that streams and buckets stored: with `sync_interval: always` a sync each. */
+  /** Messages stored in streams and buckets; with `sync_interval: always` each of them is synced. */
   readonly stored: number;
   /** Syncs of PostgreSQL's write-ahead log. */
   readonly walSyncs: number;
-  /** Transactions of PostgreSQL; a single statement is one, several between BEGIN and COMMIT are one. */
+  /** Transactions of PostgreSQL; a single statement is one, and so is everything between BEGIN and COMMIT. */
   readonly transactions: number;
-  /** Flushes of the disk by all processes of the machine; NaN where the system does not count them. */
+  /** Flushes of the disk by all processes of the machine; NaN if the system does not count them. */
   readonly flushes: number;
 };
 
-/** Counts that can be divided by events or by seconds. */
+/** Counts that can be related to events or to seconds. */
 export const workCounts = ['messagesIn', 'messagesOut', 'stored', 'walSyncs', 'transactions', 'flushes'] as const;
 export type WorkCount = (typeof workCounts)[number];
 
@@ -32,12 +32,12 @@ const deadlineMs = 5_000;
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the work of a stack. Busy sessions of PostgreSQL report theirs up to a second late: two readings under the same
- * load have the same delay.
+ * Reads the work of a stack. Busy sessions of PostgreSQL report their counts up to a second late; two readings under
+ * the same load have the same delay.
  */
 export async function openWorkMeter(stage: Stage, stack: WholeStack): Promise<WorkMeter> {
   const session = new Client({ connectionString: stack.databaseUrl, query_timeout: deadlineMs });
-  // The next read fails then; without a listener a stopped database would end the bench.
+  // The next read fails then; without a listener, the loss of the connection would end the bench.
   session.on('error', () => undefined);
   await session.connect();
   return {
@@ -69,7 +69,7 @@ const databaseQuery = `
   SELECT (SELECT wal_sync FROM pg_stat_wal) AS syncs,
          (SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database) AS transactions`;
 
-/** Sequences only grow: messages that were stored and removed count. */
+/** Number of messages ever stored, from sequences: these only grow, so removed messages count too. */
 async function readStored(monitorUrl: string): Promise<number> {
   const page = (await readPage(monitorUrl, 'jsz?accounts=true&streams=true')) as StreamsPage;
   const streams = (page.account_details ?? []).flatMap(({ stream_detail: details = [] }) => details);

@@ -23,19 +23,19 @@ export type WholePath = {
   readonly gateway: Service;
   readonly pipeline: Service;
   readonly sink: Sink;
-  /** From the start of the pipeline until it was ready. */
+  /** Time from the start of the pipeline until it was ready. */
   readonly pipelineStartMs: number;
 };
 
 export type WholePathOptions = {
   destinations(sink: Sink): readonly BenchDestination[];
-  /** Accounts in addition to the one that gets events. */
+  /** Accounts in addition to the one that receives events. */
   otherAccounts?(sink: Sink): readonly BenchAccount[];
   readonly env?: Readonly<Record<string, string>>;
   readonly syncAlways?: boolean;
-  /** Nodes of the log; each has a replica of every stream. */
+  /** Number of the log's nodes, each with a replica of every stream. */
   readonly nodes?: number;
-  /** A running sink to use. */
+  /** A running sink to use; by default a new one is started. */
   readonly sink?: Sink;
 };
 
@@ -60,7 +60,7 @@ export async function startWholePath(stage: Stage, options: WholePathOptions): P
   return { ...servers, accountId: benchAccountId, token, gateway, pipeline, sink, pipelineStartMs };
 }
 
-/** A log of one node, or of several that replicate to one another. */
+/** Starts a log of one node, or of several with a replica of every stream on each. */
 export async function startLog(
   stage: Stage,
   { nodes = 1, syncAlways }: Pick<WholePathOptions, 'nodes' | 'syncAlways'>,
@@ -76,7 +76,7 @@ export async function startLog(
   };
 }
 
-/** CPU time of each process of a path so far, in ms; the nodes of the log are one entry. */
+/** CPU time so far in ms, by process; the log's nodes are added up. */
 export async function cpuMsOf({
   gateway,
   pipeline,

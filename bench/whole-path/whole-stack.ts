@@ -11,14 +11,14 @@ import { waitUntil } from '../machine/wait-until.ts';
 import type { WholePath } from './whole-path.ts';
 import { cpuMsOf, startLog } from './whole-path.ts';
 
-/** What `npm start` starts: the path of an event, and the control plane with an account of its own. */
+/** The processes that `npm start` starts: the path of an event, and the control plane with an account. */
 export type WholeStack = Omit<WholePath, 'accountId' | 'pipelineStartMs'> & {
   readonly control: ControlClient;
-  /** The sink's group for deliveries to the account's only destination. */
+  /** Group of the sink in which deliveries to the account's only destination count. */
   readonly group: string;
 };
 
-/** The sink's group of the destination that a control plane creates at its first start. */
+/** Group of the sink for the destination that a control plane creates at its first start. */
 const demoGroup = 'demo';
 const liveDeadlineMs = 60_000;
 
@@ -57,12 +57,12 @@ async function waitLive(controlPlane: Service, service: Service): Promise<void> 
   });
 }
 
-/** CPU time of each process of a stack so far, in ms. */
+/** CPU time of a stack so far in ms, by process. */
 export async function cpuMsOfStack(stack: WholeStack): Promise<Record<string, number>> {
   return { ...(await cpuMsOf(stack)), 'control plane': await processFamilyCpuMs(stack.control.service.pid) };
 }
 
-/** Processes of a stack by name; a database's sessions are children of its process. */
+/** Process ids of a stack by name; the sessions of the database are children of PostgreSQL's process. */
 export function pidsOfStack({ gateway, pipeline, natsPids, postgresPid, control }: WholeStack): Record<string, number> {
   const [nats = 0] = natsPids;
   return {

@@ -2,7 +2,7 @@ import { sleep } from '../../machine/wait-until.ts';
 import type { Fault, FaultContext, Harmed } from '../families/fault.ts';
 import type { Chaos, DrawnFault } from './draw-faults.ts';
 
-/** Random overlapping faults, as one fault. Two that affect the same part take turns. */
+/** Random overlapping faults as a single fault. Faults that affect the same part run one after the other. */
 export function createChaos({ shape, drawn }: Chaos): Fault {
   return {
     name: 'chaos',
@@ -29,7 +29,7 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
     const pick = <Kind>(parts: readonly Kind[]): Kind => pickOf(parts, choice);
     const done: Promise<void> = fault
       .run({ ...context, pick, say: (line) => context.say(`${fault.name}: ${line}`) })
-      // Other faults may leave nothing to affect for a while, or no way to request it.
+      // Another fault may, for a while, leave this fault no part to affect, or no way to request a change.
       .catch((error: unknown) => {
         undone += 1;
         context.say(`${fault.name} could not be caused: ${(error as Error).message}`);
@@ -46,7 +46,7 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
   if (undone > drawn.length / 2) throw new Error(`${undone} of ${drawn.length} drawn faults could not be caused`);
 }
 
-/** Selects a part of a list; `choice` is in [0, 1). */
+/** Selects an entry of a list; `choice` is in [0, 1). */
 export function pickOf<Kind>(parts: readonly Kind[], choice: number): Kind {
   const part = parts[Math.floor(choice * parts.length)];
   if (part === undefined) throw new Error('the stack of this fault has no such part');

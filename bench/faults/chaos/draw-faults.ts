@@ -3,16 +3,16 @@ import type { StackShape } from '../stack/stack.ts';
 
 export type DrawnFault = {
   readonly fault: Fault;
-  /** Start in ms after the first one; later if it has to wait for another fault. */
+  /** Start in ms after the first fault; later if this fault has to wait for another one. */
   readonly atMs: number;
-  /** In [0, 1): selects the part that it affects. */
+  /** In [0, 1): selects the part that the fault affects. */
   readonly choice: number;
 };
 
-/** A stack and its faults; the same for the same seed. */
+/** A stack and the faults drawn for it; equal seeds give equal draws. */
 export type Chaos = { readonly shape: StackShape; readonly drawn: readonly DrawnFault[] };
 
-/** Time between the starts of two faults, in ms: most last longer, and overlap. */
+/** Time between the starts of two faults, in ms; most faults last longer, so they overlap. */
 const gapMs = { least: 500, most: 8_000 };
 const clusterShare = 0.5;
 
@@ -29,7 +29,7 @@ export function drawFaults(faults: readonly Fault[], durationMs: number, random:
   return { shape, drawn };
 }
 
-/** All parts that a fault can affect without a separate disk. */
+/** Every kind of part that a fault can affect without a separate disk or a standby. */
 const chaosShape: StackShape = {
   nodes: 1,
   pipelines: 2,
@@ -42,7 +42,7 @@ const chaosShape: StackShape = {
   hasCertificates: true,
 };
 
-/** Whether a fault can overlap with others: it needs no means of its own and destroys no data. */
+/** Whether a fault can overlap with others: it needs no disk, standby, setting or checkout, and destroys no data. */
 export function fits(fault: Fault, { nodes }: Pick<StackShape, 'nodes'>): boolean {
   return (
     fault.harms.length > 0 &&

@@ -69,7 +69,7 @@ export const sourceKeyRotated = defineFault({
   harms: ['configuration', 'control-plane'],
   async run({ stack }) {
     const id = await untilAnswered(() => sourceIdOf(stack.control));
-    // If the answer is lost, rotates again: without the new key all further requests would be rejected.
+    // If the answer is lost, rotates again, because without the new key all further requests would be rejected.
     const { token } = await untilAnswered(() => stack.control.call('POST', `sources/${id}/tokens/rotate`));
     if (typeof token !== 'string') throw new Error('rotating the source keys: the answer has no token');
     stack.token = token;
@@ -108,7 +108,7 @@ export const secretsKeyRotated = defineFault({
 const answerDeadlineMs = 60_000;
 const againMs = 500;
 
-/** Retries until the control plane answers, which may still be starting; throws its last failure. */
+/** Retries until the control plane, which may still be starting, answers; throws its last failure at the deadline. */
 async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const deadline = performance.now() + answerDeadlineMs;
   for (;;) {
@@ -143,13 +143,13 @@ async function withBystander(stack: FaultStack, work: (id: string) => Promise<vo
   }
 }
 
-/** Publishes the draft, even if events wait for a destination that it removes. */
+/** Publishes the draft even if events still wait for a destination that the draft removes. */
 async function publishAllTheSame(control: ControlAccess): Promise<void> {
   const { id } = await control.call('POST', 'versions', { name: 'without the bystander' });
   await control.call('POST', `versions/${String(id)}/publish`, { force: true });
 }
 
-/** The visitors' source: the stack's first one, so the last in a list that begins with the newest. */
+/** Id of the visitors' source, which the stack created first: the list begins with the newest, so it is the last. */
 async function sourceIdOf(control: ControlAccess): Promise<string> {
   const { entities } = (await control.call('GET', 'sources')) as {
     readonly entities?: readonly { readonly id: string }[];

@@ -10,7 +10,7 @@ const general =
 
 const harms = ['destination'] as const;
 
-/** One of the two destinations behaves like this for a while; the other stays healthy. */
+/** A fault in which one of the two destinations behaves in a given way for a while; the other one stays healthy. */
 const troubled = (name: string, about: string, words: Pick<Fault, 'sees' | 'does'>, behaviour: Behaviour): Fault =>
   defineFault({
     name,

@@ -11,7 +11,7 @@ const readOnlyMs = 10_000;
 const syncMs = 50;
 const slowForMs = 15_000;
 
-/** The limits of streams and buckets together are below the size of the disk. */
+/** Limits of the streams; together with the buckets they stay below the size of the disk. */
 const smallStreams = {
   LOG_INGEST_BYTES_MAX: String(128 * mebibyte),
   LOG_EVENTS_BYTES_MAX: String(128 * mebibyte),
@@ -73,7 +73,7 @@ export const diskReadOnly = defineFault({
   async run({ stack, pick, disk }) {
     const node = pick(stack.log);
     const { starts } = node;
-    // A sync in flight at that moment may succeed although its data is lost, which is a fault of the kernel.
+    // A sync in flight at this moment might succeed although its data is lost; that would be a fault of the kernel.
     await onceStill([node], () => disk.block.makeReadOnly());
     await node.signalFamily('SIGCONT');
     await sleep(readOnlyMs);

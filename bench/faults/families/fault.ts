@@ -6,24 +6,24 @@ import type { LogDisk } from '../stack/log-disk.ts';
 import type { FaultStack, StackShape } from '../stack/stack.ts';
 import type { Verdict } from '../judge/judge.ts';
 
-/** Context of a fault once its stack is under load. */
+/** What a fault gets once its stack is under load. */
 export type FaultContext = {
   readonly stack: FaultStack;
   readonly say: (line: string) => void;
-  /** The part to affect: the first one, or a random one if the fault is drawn by chaos. */
+  /** Selects the part to affect: the first one, or a random one if chaos has drawn the fault. */
   pick<Kind>(parts: readonly Kind[]): Kind;
-  /** Events acknowledged from now on must arrive; earlier ones may have been destroyed. */
+  /** Marks events acknowledged before this call as possibly destroyed; later ones must arrive. */
   mayMissUntilNow(): void;
   /** The disk that the fault requires. */
   readonly disk: FaultDisks;
-  /** Folder of the other checkout, for a fault that needs one. */
+  /** Folder of the other checkout, for a fault that needs one; otherwise empty. */
   readonly previous: string;
 };
 
-/** A separate disk for the streams of the log's first node; methods of a kind that was not required throw. */
+/** The disk of the log's first node, by kind; reading a kind that the fault did not request throws. */
 export type FaultDisks = { readonly memory: LogDisk; readonly block: BlockDisk };
 
-/** Parts that a fault has exclusively while it lasts, if faults overlap. */
+/** Parts that a fault has to itself while it lasts, so that overlapping faults do not affect the same one. */
 export type Harmed =
   | 'gateways'
   | 'pipelines'
@@ -35,15 +35,15 @@ export type Harmed =
   | 'clocks'
   | 'configuration';
 
-/** Requirements of a fault beside an ordinary account; without them it is skipped with a message. */
+/** What a fault needs beyond an ordinary user account; without it the fault is skipped with a message. */
 export type Needs = {
   readonly root?: true;
   readonly programs?: readonly string[];
-  /** A built checkout of another version, `--previous`. */
+  /** A built checkout of another version, given with `--previous`. */
   readonly previous?: true;
 };
 
-/** A fault: one file that describes all of it, with a line in the registry. */
+/** A fault: one definition with everything about it, and an entry in the registry. */
 export type Fault = {
   readonly name: string;
   readonly about: string;
@@ -54,25 +54,25 @@ export type Fault = {
   readonly harms: readonly Harmed[];
   readonly shape: StackShape;
   readonly needs: Needs;
-  /** A file system for the streams of the log's first node: in memory, or one whose unsynced writes can be thrown away. */
+  /** Disk for the streams of the log's first node: in memory, or one whose unsynced writes can be discarded. */
   readonly disk?: { readonly kind: 'memory' | 'block'; readonly mib: number };
-  /** Never overlaps with others: an incomplete run would break the following faults. */
+  /** Never overlaps with other faults, because an incomplete run would break those that follow. */
   readonly isAlone?: true;
   /** The stack begins with the services of the other checkout. */
   readonly beginsWithPrevious?: true;
   /** Answer time of both destinations under load, in ms. */
   readonly answerAfterMs?: number;
-  /** Destroys acknowledged events, which no other fault may. */
+  /** Destroys acknowledged events, which faults without this flag may not. */
   readonly destroys?: true;
-  /** Causes the fault and undoes it unless it recovers by itself: when it resolves the fault is over. */
+  /** Causes the fault and, unless it recovers by itself, undoes it; the fault is over when this resolves. */
   run(context: FaultContext): Promise<void>;
-  /** A problem other than loss, duplicates and disorder; undefined: none. Called after the last delivery. */
+  /** Called after the last delivery. Returns a problem other than loss, duplicates and disorder; undefined: none. */
   check?(context: FaultContext, verdict: Verdict): Promise<string | undefined>;
 };
 
 export type FaultDefinition = Omit<Fault, 'shape' | 'needs'> & Partial<StackShape> & { readonly needs?: Needs };
 
-/** Declares a fault: on one node, one pipeline and one gateway unless it says otherwise. */
+/** Declares a fault; by default its stack has one node, one pipeline and one gateway. */
 export function defineFault(definition: FaultDefinition): Fault {
   const {
     nodes = 1,
@@ -101,14 +101,14 @@ export function defineFault(definition: FaultDefinition): Fault {
   return { ...fault, needs, shape };
 }
 
-/** Means that faults can use. */
+/** What the environment provides for faults: rights, programs and a second checkout. */
 export type Means = {
   readonly uid: number | undefined;
   hasProgram(name: string): boolean;
   readonly previous: string | undefined;
 };
 
-/** Means of this process. */
+/** The means that this process has. */
 export function meansHere(previous?: string): Means {
   return {
     uid: process.getuid?.(),
@@ -117,7 +117,7 @@ export function meansHere(previous?: string): Means {
   };
 }
 
-/** Why a fault cannot be run with these means; undefined: it can. */
+/** Reason why a fault cannot run with these means; undefined if it can. */
 export function obstacleTo({ needs }: Pick<Fault, 'needs'>, means: Means): string | undefined {
   if (needs.root === true && means.uid !== 0) return 'root is needed, to mount a file system or to trace a server';
   const missing = needs.programs?.find((name) => !means.hasProgram(name));

@@ -19,7 +19,7 @@ type Damage = {
   harm(block: FileHandle, size: number): Promise<void>;
 };
 
-/** Damage to the newest blocks by a disk that reported writes it had not done. */
+/** A fault that damages the newest blocks of streams, like a disk that reported writes it had not made. */
 const damaged = ({ name, about, harm }: Damage): Fault =>
   defineFault({
     name,
@@ -74,7 +74,7 @@ async function harmNewestBlock(folder: string, harm: Damage['harm']): Promise<vo
 const counting = /^(sluice_\w*(?:lost|missing|damaged)\w*)(?:\{.*\})? (\S+)$/gm;
 const askMs = 5_000;
 
-/** The metric in which a service reports that stored messages are gone; undefined: none does. */
+/** Name of the metric in which a service reports that stored messages are gone; undefined: no service does. */
 async function findAlarm(stack: FaultStack): Promise<string | undefined> {
   const pages = await Promise.all(servicesOf(stack).map(({ metricsUrl }) => readPage(metricsUrl)));
   const raised = pages.flatMap((page) => [...page.matchAll(counting)]).find(([, , value]) => Number(value) > 0);

@@ -10,9 +10,9 @@ type Process = {
   readonly title: string;
   readonly harms: Harmed;
   partsOf(stack: FaultStack): readonly Part[];
-  /** Effects while the process is gone, or stopped. */
+  /** Effects while the process is gone or stopped. */
   readonly gone: string;
-  /** Further signs that it was gone. */
+  /** Further signs that the process was gone. */
   readonly shows: string;
   readonly does: string;
 };
@@ -108,7 +108,7 @@ export const processFaults: readonly Fault[] = processes.flatMap((process) => [
 
 const awayMs = 20_000;
 
-/** A server that is gone for a while. */
+/** Faults in which a server of the log or PostgreSQL is gone for a while. */
 export const awayFaults: readonly Fault[] = processes
   .filter(({ harms }) => harms === 'log' || harms === 'postgres')
   .map(({ name, title, harms, partsOf, gone, shows, does }) =>

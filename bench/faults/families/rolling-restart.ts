@@ -2,7 +2,7 @@ import { restartInTurn } from '../stack/actions.ts';
 import { servicesOf } from '../stack/stack.ts';
 import { defineFault } from './fault.ts';
 
-/** Errors of a client whose keep-alive connection was closed between two requests. */
+/** Error codes of a client whose keep-alive connection was closed between two requests. */
 const closed: ReadonlySet<string> = new Set(['ECONNRESET', 'UND_ERR_SOCKET']);
 
 export const rollingRestart = defineFault({

@@ -33,7 +33,7 @@ const cutMs = 20_000;
 
 type CutOff = { readonly name: string; readonly from: string; readonly sees: string; readonly isCut: Between };
 
-/** One of two pipelines does not reach something that the other one does reach. */
+/** A fault in which one of two pipelines cannot reach something that the other one can. */
 const cutOff = ({ name, from, sees, isCut }: CutOff): Fault =>
   defineFault({
     name,

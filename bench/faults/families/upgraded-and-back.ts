@@ -7,7 +7,7 @@ import { servicesOf } from '../stack/stack.ts';
 import { defineFault } from './fault.ts';
 
 const betweenMs = 5_000;
-/** Variables that the runbook sets for pipelines while some of the previous version run. */
+/** Variables that the runbook sets for pipelines while some pipelines still run the previous version. */
 const besideOlder = { RESOLVER_VISITORS_ONCE: 'false', RESOLVER_COMPRESSION: 'off' };
 
 export const upgradedAndBack = defineFault({
@@ -23,7 +23,7 @@ export const upgradedAndBack = defineFault({
   pipelines: 2,
   async run({ stack, previous, say }) {
     const services = servicesOf(stack);
-    // The runbook replaces control planes first and gateways last, and rolls back in the reverse order.
+    // The runbook upgrades control planes first and gateways last, and rolls back in the reverse order.
     const forward = services.toReversed();
     const canGoBack = previous !== undefined && (await logFormatOf(previous)) >= logFormat;
     if (!canGoBack)

@@ -4,7 +4,7 @@ import { judge } from './judge.ts';
 import type { Arrival, Delivered, Evidence } from './judge.ts';
 import { Ledger } from './ledger.ts';
 
-/** A visitor's events, answered one after the other, 10 ms apart; the request of each took 2 ms. */
+/** Events of several visitors, each visitor's answered one after the other, 10 ms apart; a request takes 2 ms. */
 function ledgerOf(visitors: number, numbers: number, except: readonly string[] = []): Ledger {
   const ledger = new Ledger();
   for (let visitor = 1; visitor <= visitors; visitor += 1) {
@@ -118,12 +118,12 @@ test('judge: what a fault destroys may be missing if it was sent before, and not
   const own = { mayMissUntilMs: 20 };
   expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], own)).toMatchObject({ lost: 0, destroyed: 1 });
   expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2'], own)).toMatchObject({ lost: 1, destroyed: 0 });
-  // Stored before, and answered after.
+  // The first event was sent before the destruction and answered after it.
   expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], { mayMissUntilMs: 11 })).toMatchObject({ lost: 0, destroyed: 1 });
 });
 
 test('judge: recovery counts from the end of the fault, by what was sent after it', () => {
-  // Answered at 12, 22 and 32 ms.
+  // The events of both visitors are answered at 12, 22 and 32 ms.
   const ledger = ledgerOf(2, 3);
   const arrivals = [
     arrival('1/1', { atMs: 16 }),
@@ -206,7 +206,7 @@ test('judge: properties of another event or person, or missing ones, are found i
   ledger.acknowledged([ledger.sent(1, 1, 10, marked(true)), ledger.sent(1, 2, 10, marked(false))], 10, 12);
   const own = { event: 'e', person: 'p' };
   expect(judgeOne(ledger, [arrival('1/1', own), arrival('1/2', own)])).toMatchObject(clean);
-  // A visitor of whom nothing was said yet comes without.
+  // A delivery has no marks of the person if no earlier event had set any.
   expect(judgeOne(ledger, [arrival('1/1', own), arrival('1/2', { ...own, person: '' })])).toMatchObject(clean);
   for (const wrong of [{ person: 'another' }, { person: '' }, { event: 'another' }, { event: '' }]) {
     const found = judgeOne(ledger, [arrival('1/1', { ...own, ...wrong }), arrival('1/2', own)]);
@@ -238,7 +238,7 @@ test('judge: after a withdrawal is live nothing of its visitor leaves for the pu
   const times = [900, 1_900, 2_000, 2_001, 9_000];
   const took = [...times.map((atMs) => arrival('7/1', { atMs })), arrival('1/1', { atMs: 5_000 })];
   const withdrawals = [{ visitor: 7, liveMs: 1_000, arrivals: took }];
-  // Destinations without the purpose get its events, and no ledger has them; the same holds for events of other visitors.
+  // Other destinations get the visitor's events, which no ledger has; visitor 8 is in no ledger either.
   const elsewhere = arrival('7/2', { atMs: 5_000 });
   const verdict = judge(
     evidence(ledgerOf(1, 1), [arrival('1/1'), elsewhere, arrival('8/1')], { withdrawals, others: [8] }),

@@ -1,38 +1,35 @@
 import { erasureHoldsWithinMs } from '../../../shared/nats/erasures/follow-erasures.ts';
 import type { LedgerEntry, Refusal } from './ledger.ts';
 
-/**
- * An event in a request that a destination answered with 2xx: the destination has it, whether or not the answer
- * arrived.
- */
+/** An event in a request that a destination answered with 2xx: it counts as received even if the answer was lost. */
 export type Arrival = {
   readonly visitor: number;
   readonly number: number;
-  /** Idempotency-Key of its request. */
+  /** Idempotency-Key of the request. */
   readonly key: string;
   readonly atMs: number;
-  /** Digests of the event's and the person's marks: see marks.ts. */
+  /** Digests of the marks of the event and of the person; see marks.ts. */
   readonly event: string;
   readonly person: string;
 };
 
-/** A destination whose mapping stops every event, live since `liveMs`, with all requests that it received. */
+/** A destination whose mapping stops every event, live since `liveMs`, with all events that it received. */
 export type Stop = { readonly liveMs: number; readonly arrivals: readonly Arrival[] };
 
 /** An erased visitor that sent no event afterwards. */
 export type Erasure = {
   readonly visitor: number;
   readonly erasedMs: number;
-  /** At a destination used only for this check. */
+  /** Events that arrived at a destination used only for this check. */
   readonly arrivals: readonly Arrival[];
 };
 
 /** A visitor that withdrew consent to the purpose of one destination and did not grant it again. */
 export type Withdrawal = {
   readonly visitor: number;
-  /** When the withdrawal was live: an event sent later was delivered elsewhere. */
+  /** When the withdrawal was live: an event sent after the withdrawal had been delivered to another destination. */
   readonly liveMs: number;
-  /** At the destination that serves the purpose. */
+  /** Events that arrived at the destination that serves the purpose. */
   readonly arrivals: readonly Arrival[];
 };
 
@@ -51,25 +48,25 @@ export type Evidence = {
   readonly stops?: readonly Stop[];
   readonly erasures?: readonly Erasure[];
   readonly withdrawals?: readonly Withdrawal[];
-  /** Further visitors that are in no ledger. */
+  /** Further visitors whose events are in no ledger. */
   readonly others?: readonly number[];
 };
 
-/** Results of the acknowledged events at one destination. */
+/** Outcome of the acknowledged events at one destination. */
 export type Delivered = {
   readonly delivered: number;
   readonly lost: number;
-  /** Missing events that were acknowledged and that the fault may not destroy. */
+  /** Acknowledged events that are missing because the fault destroyed them, which it may. */
   readonly destroyed: number;
-  /** Deliveries after the first with the same Idempotency-Key. */
+  /** Deliveries of an event after its first, with an Idempotency-Key that was used for it before. */
   readonly repeated: number;
-  /** Further keys under which one event arrived. */
+  /** Further Idempotency-Keys under which an event arrived. */
   readonly doubled: number;
   /** Events whose first delivery came after a later event of the same visitor. */
   readonly disordered: number;
-  /** Events that arrived but that no visitor sent. */
+  /** Deliveries of events that no visitor sent. */
   readonly invented: number;
-  /** Deliveries with marks of another event or person, or without some of their own. */
+  /** Deliveries with marks of another event or person, or with some of their own marks missing. */
   readonly mixed: number;
   /** Up to ten lost, disordered or mixed events, as `visitor/number`, to search for in the logs. */
   readonly examples: Readonly<Record<'lost' | 'disordered' | 'mixed', readonly string[]>>;
@@ -80,28 +77,28 @@ export type Verdict = {
   readonly acknowledged: number;
   readonly destinations: Readonly<Record<string, Delivered>>;
   readonly refused: Readonly<Record<string, number>>;
-  /** Requests that a destination received more than a second after its stop was live. */
+  /** Events that a destination received more than a second after its stop was live. */
   readonly afterStop: number;
-  /** Events of an erased visitor sent more than a second after the erasure was answered. */
+  /** Deliveries of an erased visitor's events more than a second after the erasure was answered. */
   readonly afterErasure: number;
-  /** Events sent for a purpose more than a second after its withdrawal was live. */
+  /** Deliveries for a purpose more than a second after the visitor's withdrawal was live. */
   readonly afterWithdrawal: number;
   /** Longest time without a 200 to any request. */
   readonly longestSilenceMs: number;
-  /** From the end of the fault to the first 200 of a request sent after it. NaN: none. */
+  /** From the end of the fault to the first 200 for a request sent after it. NaN: there was none. */
   readonly firstAcknowledgementMs: number;
-  /** From the end of the fault until each destination received an event first sent after it. NaN: one never did. */
+  /** From the end of the fault until each destination received an event first sent after it. NaN: one received none. */
   readonly firstDeliveryMs: number;
-  /** Until each destination received an event of each visitor that was answered after the fault. */
+  /** From the end of the fault until each destination received an event of every visitor that sent one after it. */
   readonly everyVisitorMs: number;
-  /** From sending the request that was answered 200 to the first delivery, over all destinations. */
+  /** From sending the request that was answered with 200 to the first delivery, over all destinations. */
   readonly delayMs: { readonly p50: number; readonly p99: number };
 };
 
 const examplesMax = 10;
-/** From the answer of a publish. */
+/** Counted from the answer to the publish. */
 const stopHoldsWithinMs = 1_000;
-/** From when it is live. */
+/** Counted from the time at which the withdrawal is live. */
 const withdrawalHoldsWithinMs = 1_000;
 
 /** Compares events acknowledged to clients with those that destinations received. */
@@ -119,7 +116,7 @@ export function judge(evidence: Evidence): Verdict {
     withdrawals = [],
     others = [],
   } = evidence;
-  // These visitors are in no ledger.
+  // No ledger has the events of these visitors.
   const own = new Set([...[...erasures, ...withdrawals].map(({ visitor }) => visitor), ...others]);
   const arrivals = Object.fromEntries(
     Object.entries(all).map(([name, took]) => [name, took.filter(({ visitor }) => !own.has(visitor))]),
@@ -129,7 +126,7 @@ export function judge(evidence: Evidence): Verdict {
   const firsts = Object.values(arrivals).map(firstArrivals);
   const recovered = recoveryOf(acknowledged, firsts, overMs);
   const delays = acknowledged.flatMap((entry) =>
-    // An event whose answer was lost may be delivered before it is sent again and answered.
+    // If an answer was lost, the event may be delivered before it is sent again and answered.
     firsts.map((first) => Math.max(0, (first.get(nameOf(entry))?.atMs ?? Number.NaN) - entry.acknowledgedSentMs)),
   );
   const sentAfter = answers.filter(({ sentMs }) => sentMs >= overMs).map(({ atMs }) => atMs - overMs);
@@ -199,14 +196,14 @@ function judgeOne(
       continue;
     }
     keys.set(name, new Set([arrival.key]));
-    // The order of an event that was not acknowledged is unknown.
+    // Only acknowledged events have an order.
     if (entry?.order === undefined) continue;
     const last = newest.get(entry.visitor) ?? 0;
     if (entry.order < last) disordered.push(name);
     newest.set(entry.visitor, Math.max(last, entry.order));
   }
   const missing = acknowledged.filter((entry) => !keys.has(nameOf(entry)));
-  // An answer may have been in transit when the data it confirms was destroyed.
+  // An acknowledgement may have been in transit when the data that it confirms was destroyed.
   const lost = missing.filter(({ acknowledgedSentMs }) => acknowledgedSentMs >= mayMissUntilMs).map(nameOf);
   return {
     delivered: acknowledged.length - missing.length,
@@ -225,7 +222,7 @@ function judgeOne(
   };
 }
 
-/** A person without any earlier event has no marks. */
+/** Whether a delivery has its own marks; those of the person may be missing if the event itself did not carry them. */
 function isWhole({ event, person }: Arrival, { marks }: LedgerEntry): boolean {
   const isOfPerson = person === marks.person || (person === '' && !marks.saysPerson);
   return event === marks.event && isOfPerson;

@@ -6,28 +6,28 @@ export type LedgerEntry = {
   readonly visitor: number;
   /** The visitor's event number: 1, 2, 3 … */
   readonly number: number;
-  /** First send time, in ms. */
+  /** When the event was first sent, in ms. */
   readonly sentMs: number;
   readonly marks: ExpectedMarks;
-  /** When the request that was answered 200 was sent, in ms; undefined while none was. */
+  /** When the request that was answered with 200 was sent, in ms; undefined until there is one. */
   acknowledgedSentMs?: number;
   acknowledgedMs?: number;
-  /** Index among the visitor's acknowledged events: a visitor sends its next event after the previous answer. */
+  /** Position among the visitor's acknowledged events, from 1: a visitor sends its next event after the answer. */
   order?: number;
 };
 
 /** A request that was not answered with 200. */
 export type Refusal = {
   readonly atMs: number;
-  /** The status, or the connection's error. */
+  /** HTTP status, or the error code of the connection. */
   readonly kind: string;
 };
 
-/** The events sent, the events acknowledged with 200, and the times. */
+/** Records the events sent, those acknowledged with 200, and when. */
 export class Ledger {
   readonly entries: LedgerEntry[] = [];
   readonly refusals: Refusal[] = [];
-  /** When each request that was answered 200 had been sent and was answered. */
+  /** When each request answered with 200 was sent and answered, in ms. */
   readonly answers: { readonly sentMs: number; readonly atMs: number }[] = [];
   readonly #acknowledged = new Map<number, number>();
 
@@ -37,7 +37,7 @@ export class Ledger {
     return entry;
   }
 
-  /** `entries` are in the order of the request. */
+  /** Records `entries`, in the order of their request, as acknowledged. */
   acknowledged(entries: readonly LedgerEntry[], sentMs: number, atMs: number): void {
     this.answers.push({ sentMs, atMs });
     for (const entry of entries) {

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** Properties that only this event, or only this person, carries. */
+/** Properties by which a delivery is recognised as belonging to one event and to one person. */
 export type Marks = { readonly event: Properties; readonly person: Properties };
 type Properties = Readonly<Record<string, string>>;
 
-/** Digests of the marks that a delivered body should have; empty text for none. */
+/** Digests of the marks that a delivered body should have; empty for an event or a person without marks. */
 export type ExpectedMarks = {
   readonly event: string;
   readonly person: string;
-  /** Whether the event itself carries the person's marks: then the delivery must carry them too. */
+  /** Whether the event itself carries the person's marks, in which case its delivery must carry them too. */
   readonly saysPerson: boolean;
 };
 
@@ -19,7 +19,7 @@ const names = ['a', 'b', 'c', 'd'];
 /** Long enough to detect a truncated profile. */
 const textRepeats = 64;
 
-/** Deterministic for seed, visitor and number; unique for each. */
+/** The marks of an event and its visitor: deterministic, and different for each seed, visitor and event number. */
 export function marksOf(seed: number, visitor: number, number: number): Marks {
   const of = (...parts: readonly (number | string)[]): Properties =>
     Object.fromEntries(names.map((name) => [`${prefix}${name}`, hash([...parts, name].join('/'))]));
@@ -28,7 +28,7 @@ export function marksOf(seed: number, visitor: number, number: number): Marks {
   return { event: of(seed, visitor, number), person: { ...person, [`${prefix}text`]: text } };
 }
 
-/** The digest of the marks among properties; other properties are ignored. Empty without marks. */
+/** Digest of the marks among properties, ignoring other properties; empty if there are no marks. */
 export function digestOf(properties: unknown): string {
   const marks = Object.entries(properties ?? {}).filter(([name]) => name.startsWith(prefix));
   if (marks.length === 0) return '';

@@ -7,7 +7,7 @@ const readyDeadlineMs = 60_000;
 /** How long parts stay stopped, in ms. */
 export const pauseMs = 20_000;
 
-/** SIGKILL to all processes at the same moment. */
+/** Sends SIGKILL to all processes of the parts at the same moment. */
 export function kill(...parts: readonly Part[]): void {
   for (const part of parts) part.signal('SIGKILL');
 }
@@ -24,15 +24,15 @@ export async function pause(part: Part, ms = pauseMs): Promise<void> {
 
 const settleMs = 200;
 
-/** Runs a function while processes are stopped with no system call in flight; they stay stopped afterwards. */
+/** Runs `work` while processes are stopped without a system call in flight; they stay stopped afterwards. */
 export async function onceStill(parts: readonly Part[], work: () => Promise<void>): Promise<void> {
   await Promise.all(parts.map((part) => part.signalFamily('SIGSTOP')));
-  // Gives pending system calls of the processes time to end.
+  // Gives the system calls in flight time to end.
   await sleep(settleMs);
   await work();
 }
 
-/** SIGKILL, and again as soon as it is back. */
+/** Sends SIGKILL, and again as soon as every part runs again. */
 export async function killTwice(...parts: readonly Part[]): Promise<void> {
   const starts = parts.map((part) => part.starts);
   kill(...parts);
@@ -40,7 +40,7 @@ export async function killTwice(...parts: readonly Part[]): Promise<void> {
   kill(...parts);
 }
 
-/** SIGKILL, without a restart for a while. */
+/** Sends SIGKILL and prevents a restart for `ms`. */
 export async function keepAway(part: Part, ms: number): Promise<void> {
   const { starts } = part;
   part.hold();
@@ -53,15 +53,15 @@ export async function keepAway(part: Part, ms: number): Promise<void> {
   await startedAgain(part, starts);
 }
 
-/** Kills a process with SIGKILL and waits for its exit; it starts again once released. */
+/** Kills parts with SIGKILL and waits for their exit; they start again once released. */
 export async function takeDown(...parts: readonly Part[]): Promise<void> {
   for (const part of parts) part.hold();
   kill(...parts);
-  // The exit event has arrived once the process is gone.
+  // `pid` is 0 once the exit event has arrived.
   while (parts.some(({ pid }) => pid !== 0)) await sleep(10);
 }
 
-/** SIGTERM to services in sequence, each after the previous one is ready again. */
+/** Sends SIGTERM to services one after the other, each after the previous one is ready again. */
 export async function restartInTurn(services: readonly ServicePart[]): Promise<void> {
   for (const service of services) {
     const { starts } = service;
@@ -73,7 +73,7 @@ export async function restartInTurn(services: readonly ServicePart[]): Promise<v
   }
 }
 
-/** Waits until a killed part runs again. */
+/** Waits until a killed part runs again; throws after a minute. */
 export async function startedAgain(part: Part, startsBefore: number): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (part.starts <= startsBefore || part.pid === 0) {

@@ -6,7 +6,7 @@ import { storeDirOf, streamsFolder } from './stack-parts.ts';
 
 /**
  * A separate disk for the streams of a stack's first node: an ext4 file system in a file, mounted through a loop
- * device. Unsynced writes are only in that file system's page cache, so they can be discarded as in a power cut.
+ * device. Unsynced writes are only in the page cache of that file system, so they can be discarded as in a power cut.
  * Needs root.
  */
 export type BlockDisk = {
@@ -32,7 +32,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
   const streams = streamsFolder(storeDirOf(folder, 0));
   await mkdir(path);
   await mkdir(dirname(streams), { recursive: true });
-  // The file system has a folder of its own (lost+found), which nats-server would take for one of its own.
+  // A link to a folder within the mount, because nats-server would take lost+found for a folder of its own.
   await symlink(join(path, 'jetstream'), streams);
   const file = await open(image, 'w');
   await file.truncate(mib * bytesPerMib);
@@ -62,7 +62,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
     },
     async startAgain() {
       await unmount();
-      // 1: it had errors, which are now fixed.
+      // Exit code 1: e2fsck found errors and fixed them.
       await runCommand('sh', ['-c', 'e2fsck -p "$1" || [ $? -le 1 ]', 'sh', image], command);
       await mount();
     },
@@ -70,7 +70,7 @@ export async function mountBlockDisk(folder: string, mib: number): Promise<Block
   };
 }
 
-/** Such as `loop0`. */
+/** Name of the device that is mounted at a path, such as `loop0`. */
 async function deviceAt(path: string): Promise<string> {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   const line = mounts.split('\n').find((each) => each.split(' ')[1] === path);

@@ -12,7 +12,7 @@ const askMs = 2_000;
 const electionDeadlineMs = 30_000;
 const lookEveryMs = 100;
 
-/** The leader and followers of INGEST. Waits for a leader; throws if there is none for long. */
+/** The leader and the followers of INGEST. Waits for a leader; throws if none is elected before the deadline. */
 export async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNode; followers: readonly LogNode[] }> {
   const deadline = performance.now() + electionDeadlineMs;
   for (;;) {
@@ -23,7 +23,7 @@ export async function rolesIn(log: readonly LogNode[]): Promise<{ leader: LogNod
   }
 }
 
-/** The leader of a stream according to the nodes that answer; undefined: no leader, or no answer. */
+/** The leader of a stream as reported by the nodes; undefined: there is no leader, or no node answers. */
 export async function findStreamLeader(nodes: readonly LogNode[], stream: string): Promise<LogNode | undefined> {
   for (const { monitorUrl } of nodes) {
     const name = await readLeader(monitorUrl, stream).catch(() => undefined);

@@ -9,31 +9,31 @@ import type { Certificate } from '../../../shared/testing/certificates.ts';
 import type { Arrival } from '../judge/judge.ts';
 import { readDelivered } from './visitor-events.ts';
 
-/** How a destination responds to requests from now on. */
+/** How a destination responds to requests. */
 export type Behaviour =
   | { readonly kind: 'take'; readonly afterMs?: number }
   | { readonly kind: 'refuse'; readonly status: number }
-  /** Accepts this many requests a second and refuses the rest with 429. */
+  /** Accepts `perS` requests per second and refuses the rest with 429. */
   | { readonly kind: 'throttle'; readonly perS: number; readonly retryAfterS: number }
   /** Reads the request and never answers. */
   | { readonly kind: 'hang' }
-  /** Accepts for a while, then refuses for the same time. */
+  /** Refuses with 503 for `everyMs`, then accepts for as long, and so on. */
   | { readonly kind: 'flap'; readonly everyMs: number }
-  /** Breaks connections: alternately before the answer, and in the middle of an answer with status 200. */
+  /** Breaks connections: alternately before the response, and in the middle of a response with status 200. */
   | { readonly kind: 'reset' }
-  /** Responds 200 and then sends a body without an end. */
+  /** Responds 200, with a body that never ends. */
   | { readonly kind: 'endless' };
 
 /** A test destination whose behaviour can be changed, and which records accepted requests. */
 export type FaultDestination = {
   readonly name: string;
   readonly url: string;
-  /** Events answered with 2xx, in the order in which their requests were complete. */
+  /** Events in requests that were answered with 2xx, in the order in which the requests were complete. */
   readonly taken: readonly Arrival[];
-  /** Complete requests, whatever the response. */
+  /** Number of complete requests, whatever the response. */
   readonly asked: number;
   behave(behaviour: Behaviour): void;
-  /** Presents this certificate from now on, to clients, which must reconnect. Only with TLS. */
+  /** Presents this certificate to clients that connect from now on. Only with TLS. */
   show(certificate: Certificate): void;
   /** Closes its connections, including those with a request in flight. */
   disconnect(): void;
@@ -41,7 +41,7 @@ export type FaultDestination = {
 };
 
 export type DestinationOptions = {
-  /** Host in its address. */
+  /** Host name in the destination's URL. */
   readonly host?: string;
   /** Serves TLS. */
   readonly certificate?: Certificate;
@@ -95,7 +95,7 @@ export async function startFaultDestination(
   };
 }
 
-/** The response to a request, by its arrival time. */
+/** Returns a function that decides how a request is answered, from its arrival time in ms. */
 function decider(behaviour: Behaviour): (nowMs: number) => Decision {
   const ok = { kind: 'answer', status: 200, afterMs: 0 } as const;
   const sinceMs = performance.now();
@@ -127,7 +127,7 @@ function decider(behaviour: Behaviour): (nowMs: number) => Decision {
   }
 }
 
-/** A destination that responds 200 has the event, whatever the rest of the response. */
+/** Whether a decision sends status 200: the destination then has the event, whatever the rest of the response. */
 function saysYes(decision: Decision): boolean {
   return decision.kind === 'answer' ? decision.status === 200 : ['break-answer', 'endless'].includes(decision.kind);
 }
@@ -136,7 +136,7 @@ const promisedBytes = 1_000;
 const endlessChunk = 'x'.repeat(16_384);
 const endlessEveryMs = 10;
 
-/** A TCP reset where possible; with TLS the connection below can only be closed. */
+/** Sends a TCP reset; a TLS connection can only be closed. */
 function breakOff(socket: Socket | null): void {
   if (socket instanceof TLSSocket) socket.destroy();
   else socket?.resetAndDestroy();
@@ -170,13 +170,13 @@ function carryOut(response: ServerResponse, decision: Decision): void {
   }
 }
 
-/** Never resolves for a truncated request: the destination does not have it. */
+/** Never resolves for a truncated request, because the destination does not have the event. */
 function readBody(request: IncomingMessage): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    // Its sender was killed in the middle.
+    // The sender was killed in the middle of the request.
     request.on('error', () => undefined);
   });
 }

@@ -12,8 +12,8 @@ const deadlineMs = 10_000;
 const readyDeadlineMs = 60_000;
 
 /**
- * Runs an expression in a thread of a service's pool, to simulate a bug: from outside, through the inspector, which
- * SIGUSR1 opens. Resolves once that thread has ended; throws if it has not within `endDeadlineMs`.
+ * Simulates a bug by running an expression in a pool thread of a service, through the inspector that SIGUSR1 opens.
+ * Resolves once that thread has ended; throws if the thread has not ended within `endDeadlineMs`.
  */
 export async function breakThread(service: ServicePart, expression: string, endDeadlineMs = deadlineMs): Promise<void> {
   const { name, signal, inspectPort } = service;

@@ -4,7 +4,7 @@ import { storeDirOf, streamsFolder } from './stack-parts.ts';
 
 /** An in-memory file system for the streams of a stack's first node, with a variable size. Needs root. */
 export type LogDisk = {
-  /** Fills all free space, so that nothing more can be written. */
+  /** Shrinks the disk until no free space is left. */
   fill(): Promise<void>;
   free(): Promise<void>;
   remove(): Promise<void>;
@@ -28,7 +28,7 @@ export async function mountLogDisk(folder: string, mib: number): Promise<LogDisk
           await resize(`${((blocks - bfree) * bsize) / 1024}k`);
           return;
         } catch (error) {
-          // Other processes wrote more in the meantime than fits.
+          // Meanwhile, nats-server has written more than the new size permits.
           if (attempt === attemptsMax) throw error;
         }
       }

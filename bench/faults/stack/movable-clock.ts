@@ -23,7 +23,7 @@ function look(from: string): void {
   try {
     offMs = Number(readFileSync(from, 'utf8')) || 0;
   } catch {
-    // Not written yet: the clock is correct.
+    // The file does not exist yet, so the clock is correct.
   }
 }
 

@@ -8,7 +8,7 @@ import { namesFileVariable } from '../../machine/env.ts';
 import { compiledPath } from '../../../shared/runtime/compiled-path.ts';
 import { stackName } from './stack-names.ts';
 
-// As services ask: the socket of a client, the log's client, and the guard of what goes out.
+// Looks names up in the three ways that services use: a client's socket, the log's client, and the egress guard.
 const program = `
   import { lookup, promises, resolve4, resolve6 } from 'node:dns';
   const ask = (look, ...args) => new Promise((done) => look(...args, (error, found) => done(error?.code ?? found)));

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { namesFile } from '../../machine/env.ts';
 import { isStackName } from './stack-names.ts';
 
-// Loaded before a service's own code, in every thread: resolves names of the stack to this machine, or fails while a
-// file says that the name server is unavailable. Other names are resolved normally.
+// Loaded before a service's own code, in every thread: resolves the stack's names to this machine, or fails while the
+// names file contains `gone`. Other names are resolved normally.
 
 type Done = (error: NodeJS.ErrnoException | null, ...found: unknown[]) => void;
 type Look = (name: string, ...rest: unknown[]) => unknown;
@@ -14,14 +14,14 @@ type Names = Record<'lookup' | 'resolve4' | 'resolve6', Look> & {
 
 const file = namesFile();
 const address = '127.0.0.1';
-/** A system gives up on an unresponsive name server after this long, or longer. */
+/** Time until a query to an unresponsive name server fails; a real system waits at least this long. */
 const silenceMs = 2_000;
 
 function isGone(): boolean {
   try {
     return readFileSync(file ?? '', 'utf8').trim() === 'gone';
   } catch {
-    // Not written yet: names resolve.
+    // The file does not exist yet, so names resolve.
     return false;
   }
 }
@@ -30,7 +30,7 @@ function noServer(name: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`getaddrinfo EAI_AGAIN ${name}`), { code: 'EAI_AGAIN', syscall: 'getaddrinfo' });
 }
 
-/** The answer to a query; undefined: no address of that family exists. */
+/** Arguments of a callback for a name of the stack; undefined if the name has no address of the family. */
 function found(kind: 'lookup' | 'resolve4' | 'resolve6', options: unknown): readonly unknown[] | undefined {
   if (kind === 'resolve6') return undefined;
   if (kind === 'resolve4') return [[address]];

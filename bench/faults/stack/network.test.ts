@@ -43,7 +43,7 @@ test('network: a cut connection keeps what is sent until it is healed, others go
   one.socket.write('kept');
   two.socket.write('free');
   await expect.poll(two.heard).toBe('free');
-  // Opened while it is cut: the same is true of it.
+  // A connection opened during the cut is cut too.
   const late = await open('one');
   late.socket.write('late');
   expect([one.heard(), late.heard()]).toEqual(['before ', '']);

@@ -3,20 +3,20 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { sleep } from '../../machine/wait-until.ts';
 
-/** A simulated link. When it is cut it holds the bytes silently, as if packets were dropped. */
+/** Trouble on a link. A cut link holds bytes without an error, as if packets were dropped. */
 export type Trouble = { readonly kind: 'cut' } | { readonly kind: 'slow'; readonly ms: number };
 
-/** Identifies connections by the parts of the stack at their ends. */
+/** Selects connections by the parts of the stack at their two ends. */
 export type Between = (from: string, to: string) => boolean;
 
 /**
- * The network between the parts of a stack: relays that a fault can slow down and cut. Bytes held during a cut arrive
+ * The network between the parts of a stack: relays that a fault can slow down or cut. Bytes held during a cut arrive
  * afterwards, like TCP retransmissions.
  */
 export type Network = {
-  /** A port on 127.0.0.1 that forwards from `from` to the port of `to`, which is looked up for each connection. */
+  /** Returns a port on 127.0.0.1 that forwards from `from` to `port` of `to`; a function is called per connection. */
   relay(from: string, to: string, port: number | (() => number)): Promise<number>;
-  /** Disturbs all matching connections, including future ones; returns a function that ends it. */
+  /** Disturbs all matching connections, including future ones; returns a function that ends the trouble. */
   trouble(trouble: Trouble, matches: Between): () => void;
   close(): Promise<void>;
 };
@@ -48,7 +48,7 @@ export function createNetwork(): Network {
     async relay(from, to, port) {
       const sockets = new Set<Socket>();
       const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
-        // Immediately, or an end that arrives while the link is cut would be an unhandled error.
+        // Watched before the link passes: an error of this end during a cut would otherwise be unhandled.
         const ends: [Socket, ...Socket[]] = [near];
         watch(near, ends, sockets);
         void pass(from, to).then(() => {
@@ -94,7 +94,7 @@ export function createNetwork(): Network {
   };
 }
 
-/** One broken end breaks the other. */
+/** An error of one end destroys both ends. */
 function watch(socket: Socket, ends: readonly Socket[], sockets: Set<Socket>): void {
   sockets.add(socket);
   socket.on('error', () => {
@@ -112,7 +112,7 @@ async function pump(from: Socket, to: Socket, pass: () => Promise<void>): Promis
     await pass();
     to.end();
   } catch {
-    // One of them broke: its handler ends both.
+    // One of the two sockets broke.
     from.destroy();
     to.destroy();
   }

@@ -2,21 +2,21 @@ import { childrenOf } from '../../machine/process-use.ts';
 import { keepRunning } from '../../../deploy/local/keep-running.ts';
 import type { Runnable } from '../../../deploy/local/keep-running.ts';
 
-/** A process of the stack that is restarted whenever it ends, as by the launcher or a systemd unit. */
+/** A process of the stack, restarted whenever it ends, as by the launcher or a systemd unit. */
 export type Part = {
   readonly name: string;
-  /** Process id of the current process; 0 while there is none. */
+  /** Process id; 0 while no process runs. */
   readonly pid: number;
   /** Number of processes started so far. */
   readonly starts: number;
-  /** Sends a signal to the process, if there is one. */
+  /** Sends a signal to the process; does nothing while no process runs. */
   signal(signal: NodeJS.Signals): void;
-  /** As `signal`, for the process and the processes that it started. */
+  /** Sends a signal to the process and to its child processes. */
   signalFamily(signal: 'SIGSTOP' | 'SIGCONT'): Promise<void>;
   /** Prevents restarts until `release`. */
   hold(): void;
   release(): void;
-  /** Stops the process for good: it is not restarted. */
+  /** Stops the process; it is not restarted. */
   stop(): Promise<void>;
 };
 
@@ -48,7 +48,7 @@ export async function startPart({ name, start, say }: PartOptions): Promise<Part
     },
   });
   const signal = (which: NodeJS.Signals): void => {
-    // Not reaped until its exit event, so no other process has its id.
+    // The process is not reaped before its exit event, so no other process has its id yet.
     if (pid !== 0) process.kill(pid, which);
   };
   const signalFamily = async (which: 'SIGSTOP' | 'SIGCONT'): Promise<void> => {

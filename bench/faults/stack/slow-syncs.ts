@@ -4,8 +4,8 @@ import { once } from 'node:events';
 const leaveDeadlineMs = 5_000;
 
 /**
- * Delays each sync of a process by tracing its system calls (strace), which slows all of them slightly; resolves to a
- * function that ends it.
+ * Delays each sync of a process by `ms`. Tracing its system calls (strace) slows all of them slightly. Resolves to a
+ * function that ends the delay.
  */
 export async function slowSyncs(pid: number, ms: number): Promise<() => Promise<void>> {
   const calls = 'fsync,fdatasync';

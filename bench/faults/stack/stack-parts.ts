@@ -17,20 +17,20 @@ type Say = (line: string) => void;
 export type LogNode = Part & {
   readonly serverName: string;
   readonly port: number;
-  /** With the operator's login. */
+  /** Includes the operator's login. */
   readonly url: string;
   readonly monitorUrl: string;
   readonly storeDir: string;
 };
 
-/** One of our processes, with its metrics page. */
+/** A service of Sluice, with its metrics page. */
 export type ServicePart = Part & {
   readonly metricsUrl: string;
-  /** Port of its inspector once SIGUSR1 has opened it. */
+  /** Port on which the inspector listens once SIGUSR1 has opened it. */
   readonly inspectPort: number;
-  /** Whether it reports ready. */
+  /** Whether the service reports ready. */
   isReady(): Promise<boolean>;
-  /** Changes how it is run, from its next start. */
+  /** Changes how the service is run from its next start. */
   runAs(change: ServiceRun): void;
 };
 
@@ -38,7 +38,7 @@ export type ServicePart = Part & {
 export type ServiceRun = {
   /** Settings added to the stack's own. */
   readonly env?: Env;
-  /** Folder of another built checkout whose code runs; undefined: this one's. */
+  /** Folder of a built checkout whose code runs; undefined: this checkout. */
   readonly checkout?: string | undefined;
 };
 
@@ -47,16 +47,16 @@ export type DatabasePart = Part & { readonly url: string; readonly port: number 
 const clusterName = 'faults';
 const askMs = 1_000;
 
-/** The folder of a node's data and configuration. */
+/** Folder of a node's data and configuration; nodes count from 0. */
 export const storeDirOf = (folder: string, index: number): string => join(folder, `nats-${index + 1}`);
 
-/** The folder in it for nats-server's streams: a separate file system may be mounted there before the start. */
+/** Folder of nats-server's streams in `storeDir`, where a separate file system may be mounted before the start. */
 export const streamsFolder = (storeDir: string): string => join(storeDir, 'jetstream');
 
 export type LogOptions = {
   readonly nodes: number;
   readonly binaryPath: string;
-  /** Routes between nodes go through it, and clients learn of no other node. */
+  /** If given, routes between nodes go through this network, and nodes announce no other address. */
   readonly network: Network | undefined;
 };
 
@@ -80,7 +80,7 @@ export async function startLogNodes(folder: string, options: LogOptions, say: Sa
           startNatsServer({ binaryPath, storeDir, port, monitorPort, serverName, furtherConfig, ...cluster }),
       });
       const addresses = { url: asOperator(`nats://127.0.0.1:${port}`), monitorUrl: `http://127.0.0.1:${monitorPort}` };
-      // As the launcher and the systemd units do.
+      // The launcher and the systemd units do this too.
       const healing = restartWhenRoom({
         current: () => ({ ...addresses, kill: () => Promise.resolve(part.signal('SIGKILL')) }),
         storeDir: streamsFolder(storeDir),
@@ -97,7 +97,7 @@ export async function startLogNodes(folder: string, options: LogOptions, say: Sa
 
 const nodeName = (nodes: number, index: number): string => (nodes === 1 ? 'nats-server' : `nats-server ${index + 1}`);
 
-/** Address without a listener: nodes cannot use this announced address, so that they keep to the configured routes. */
+/** An announced address without a listener, so that nodes keep to the configured routes. */
 const nowhere = '127.0.0.1:1';
 
 async function clusterOptions(
@@ -113,10 +113,10 @@ async function clusterOptions(
   return { ...cluster, routes: ways, advertise: nowhere };
 }
 
-/** Name of PostgreSQL: the only server or the first of two. */
+/** Name of the only PostgreSQL server, or of the first of two. */
 export const databaseName = 'PostgreSQL';
 
-/** Folder of PostgreSQL's data. */
+/** Folder of PostgreSQL's data; a standby has its own folder beside it. */
 export const databaseFolder = (folder: string): string => join(folder, 'postgres');
 
 export async function startDatabase(
@@ -128,7 +128,7 @@ export async function startDatabase(
   const part = await startPart({
     name,
     say,
-    // First on any free port, then always on the same one.
+    // The first start takes any free port; later starts take the same one.
     start: async () => {
       const server = await startPostgresServer({ dataDir, port });
       ({ url, port } = server);
@@ -140,12 +140,12 @@ export async function startDatabase(
 
 export type ServiceOptions = {
   readonly name: string;
-  /** Such as `gateway`: its folder. */
+  /** Folder of the service in a checkout, such as `gateway`. */
   readonly service: string;
   readonly metricsVariable: string;
   readonly env: Env;
   readonly nodeArgs: readonly string[];
-  /** This code runs until `runAs` changes it. */
+  /** Folder of the checkout whose code runs until `runAs` changes it; undefined: this one. */
   readonly checkout: string | undefined;
 };
 
@@ -186,7 +186,7 @@ export async function startServicePart(
   });
 }
 
-/** Folder of the services' output, a file for each process. */
+/** Folder of the services' output, with a file for each process. */
 export const logsFolder = (folder: string): string => join(folder, 'logs');
 
 /** Extends a part without evaluating its getters. */
@@ -195,7 +195,7 @@ export function extend<Base extends Part, Own extends object>(part: Base, own: O
   return Object.defineProperties(own, described) as Base & Own;
 }
 
-/** Different free ports: one that is found twice counts once. */
+/** Finds free ports, each different from the others. */
 export async function findPorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await findFreePort());

@@ -27,32 +27,32 @@ import type { DatabasePart, LogNode, ServicePart } from './stack-parts.ts';
 import { startDatabasePair } from './standby.ts';
 import type { DatabasePair, StandbyPart } from './standby.ts';
 
-/** The stack that a fault requires. */
+/** The kind of stack that a fault requires. */
 export type StackShape = {
-  /** 1, or 3: then every stream has three replicas. */
+  /** 1 or 3; with 3 nodes, every stream has three replicas. */
   readonly nodes: number;
   readonly pipelines: number;
-  /** Several gateways share one port. */
+  /** Number of gateways; several share one port. */
   readonly gateways: number;
   readonly env: Readonly<Record<string, string>>;
   /** Allows `setClocks` to shift the services' wall clock. */
   readonly hasMovableClocks: boolean;
-  /** Adds relays between the parts that can be slowed down and cut (`network`). */
+  /** Adds relays between parts, which can be slowed down or cut (`network`). */
   readonly hasNetwork: boolean;
-  /** Gives PostgreSQL a standby (`standby`) and an address that can point to either; requires a network. */
+  /** Gives PostgreSQL a standby and an address that can point to either server; requires a network. */
   readonly hasStandby: boolean;
-  /** Reaches log, database and destinations by name, and allows `setNames` to disable the name server. */
+  /** Uses names for the log, the database and destinations, and allows `setNames` to disable the name server. */
   readonly hasNames: boolean;
-  /** Reaches the disturbed destination by TLS. */
+  /** Uses TLS for the destination that the fault controls. */
   readonly hasCertificates: boolean;
 };
 
-/** Everything an event passes through; each part keeps running with its own ports and folders. */
+/** Everything that an event passes through; each part keeps its ports and folders across restarts. */
 export type FaultStack = {
   readonly folder: string;
   /** Address of the gateways. */
   readonly url: string;
-  /** The source key that visitors send; changes when a fault issues a new one. */
+  /** The source key that visitors send; a fault may replace it. */
   token: string;
   readonly control: ControlAccess;
   readonly gateways: readonly ServicePart[];
@@ -60,23 +60,23 @@ export type FaultStack = {
   readonly controlPlane: ServicePart;
   readonly log: readonly LogNode[];
   readonly postgres: DatabasePart;
-  /** The standby of PostgreSQL; throws where the shape has none. */
+  /** PostgreSQL's standby; throws if the shape has none. */
   readonly standby: StandbyPart;
-  /** Directs new connections to PostgreSQL to this server. */
+  /** Directs new connections to the database to this server. */
   leadDatabaseTo(server: DatabasePart): void;
-  /** Always healthy. */
+  /** The destination that is always healthy. */
   readonly steady: FaultDestination;
   /** The destination that the fault controls. */
   readonly troubled: FaultDestination;
-  /** Shifts the wall clock of every service by this many ms. */
+  /** Shifts the wall clocks of all services by `offMs`. */
   setClocks(offMs: number): Promise<void>;
-  /** Disables or enables the name server for every service. */
+  /** Enables (`known`) or disables (`gone`) the name server for all services. */
   setNames(state: 'known' | 'gone'): Promise<void>;
-  /** The network between services, log and database, and between the log's nodes; throws where the shape has none. */
+  /** Network between services, log and database, and between the log's nodes; throws if the shape has none. */
   readonly network: Network;
-  /** Certificates of the disturbed destination: a trusted one, and an expired one. */
+  /** A trusted and an expired certificate for the destination that the fault controls; throws if there are none. */
   readonly certificates: Certificates;
-  /** SECRETS_KEY of the services that have one. */
+  /** SECRETS_KEY of the control plane and the pipelines. */
   readonly secretsKey: string;
   /** Environment for a command that connects to the log and the database. */
   readonly commandEnv: Readonly<Record<string, string>>;
@@ -87,11 +87,11 @@ export type Certificates = { readonly good: Certificate; readonly expired: Certi
 export type StackOptions = {
   readonly shape: StackShape;
   readonly natsPath: string;
-  /** Runs before anything is started in the folder; the returned function undoes it at the end. */
+  /** Called before anything is started in the folder; the returned function undoes the preparation at the end. */
   prepare?(folder: string): Promise<() => Promise<void>>;
   /** Folder of another built checkout whose services the stack starts with. */
   readonly checkout?: string | undefined;
-  /** Keeps the folder, with data and logs. */
+  /** Keeps the folder with data and logs after the run. */
   readonly isKept: boolean;
   say(line: string): void;
 };
@@ -102,12 +102,12 @@ const logUserOf = { gateway: 'gateway', pipeline: 'pipeline', 'control-plane': '
 const readyDeadlineMs = 120_000;
 const running = new Set<Stops>();
 
-/** Stops every stack, for a process that was asked to stop. */
+/** Ends every running stack, when this process is asked to stop. */
 export async function endStacks(): Promise<void> {
   await Promise.all([...running].map((stops) => stops.run()));
 }
 
-/** Starts a stack, runs `work` on it, and ends it whatever happens. */
+/** Starts a stack, runs `work` on it, and ends the stack even if the work fails. */
 export async function withStack<Result>(
   options: StackOptions,
   work: (stack: FaultStack) => Promise<Result>,
@@ -139,7 +139,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
   const host = shape.hasNames ? { host: stackName('destination') } : {};
   const steady = await startFaultDestination('steady', host);
   stops.add(() => steady.close());
-  // Its certificate is for an address, not for the name.
+  // The certificate names an address, so TLS is used without the host name.
   const troubled = await startFaultDestination('troubled', tls === undefined ? host : { certificate: tls.good });
   stops.add(() => troubled.close());
 
@@ -170,11 +170,11 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     ...shape.env,
   };
   const secretsKey = randomBytes(32).toString('base64');
-  // An older build with another schema migrates by itself.
+  // An older build has another schema, so its control plane migrates the database.
   const roles = checkout === undefined ? await migrateWithRoles(postgres.url) : undefined;
   const databaseOf = (service: FaultService): string =>
     (service === 'gateway' ? undefined : roles?.[logUserOf[service]]) ?? postgres.url;
-  /** The log and database addresses of a service: separate routes, so that each service can be cut off alone. */
+  /** The log and database addresses of a service; each service has relays of its own, so that it can be cut off. */
   const addressesFor = async (
     name: string,
     service: FaultService,
@@ -187,14 +187,13 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     };
     const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
     const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
-    // Gateways of an earlier version read CONFIG, which this version's users deny to gateways: they are replaced
-    // last.
+    // Gateways of an earlier version read CONFIG, which this version's gateway user may not read; they are operators.
     const hasOldUsers = service === 'gateway' && checkout !== undefined;
     const urls = nodes.join(',');
     return { NATS_URL: hasOldUsers ? urls : asLogUser(urls, logUserOf[service]), DATABASE_URL: database };
   };
   const signing = { CONFIG_SIGNING_KEY: newConfigSigningKey() };
-  // An earlier version does not sign.
+  // An earlier version does not sign configurations.
   const trusted = checkout === undefined ? { CONFIG_PUBLIC_KEYS: createConfigSigner(signing)?.publicKey ?? '' } : {};
   const local = { SECRETS_KEY: secretsKey, EGRESS_ALLOW: '127.0.0.0/8' };
   const credentials = join(folder, 'bootstrap.json');
@@ -206,7 +205,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     return startServicePart(folder, { name, service, metricsVariable, env: all, nodeArgs, checkout }, say);
   };
   const numbered = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
-  // All at once, as after a reboot.
+  // Services start at the same time, as after a reboot.
   const [controlPlane, pipelines, gateways] = await Promise.all([
     start('control-plane', 'control-plane', 'CONTROL_PLANE_METRICS_PORT', {
       CONTROL_PLANE_PORT: String(controlPort),
@@ -228,7 +227,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     ),
   ]);
   const services = [controlPlane, ...pipelines, ...gateways];
-  // In parallel: each may take its time, and an order would test nothing here.
+  // In parallel, because each service may take a while and the order does not matter here.
   stops.add(() => Promise.all(services.map((service) => service.stop())).then(() => undefined));
   await waitUntil('the services to be ready', readyDeadlineMs, () => unreadyService(services));
 
@@ -280,7 +279,7 @@ async function startPostgres(
   return hasStandby ? startDatabasePair(folder, say) : { primary: await startDatabase(databaseFolder(folder), say) };
 }
 
-/** Atomically: a partly written number would be a different number. */
+/** Replaces a file atomically, because a partly written number would be a different number. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
@@ -293,7 +292,7 @@ async function createCertificates(folder: string): Promise<Certificates & { read
   return { good: await authority.server(), expired: await authority.expiredServer(), caFile };
 }
 
-/** Renamed: the next run removes folders of finished runs. */
+/** Moves a run's folder to where the next run does not remove it. */
 async function keepFolder(path: string, say: (line: string) => void): Promise<void> {
   const kept = `${await mkdtemp(join(tmpdir(), 'sluice-faults-'))}/stack`;
   await rename(path, kept);
@@ -311,12 +310,12 @@ async function createDestinations(control: ControlAccess, destinations: readonly
   await control.publish();
 }
 
-/** Our processes in the stack, whose memory counts. */
+/** Processes of Sluice in the stack, whose memory is measured. */
 export function servicesOf({ gateways, pipelines, controlPlane }: FaultStack): readonly ServicePart[] {
   return [...gateways, ...pipelines, controlPlane];
 }
 
-/** Undefined once each of them reports ready. */
+/** Name of a service that is not ready; undefined once all are. */
 export async function unreadyService(services: readonly ServicePart[]): Promise<string | undefined> {
   const ready = await Promise.all(services.map((service) => service.isReady()));
   return services.find((_, index) => ready[index] === false)?.name;

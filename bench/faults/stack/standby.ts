@@ -8,9 +8,9 @@ import { waitUntil } from '../../machine/wait-until.ts';
 import { databaseFolder, extend, startDatabase } from './stack-parts.ts';
 import type { DatabasePart } from './stack-parts.ts';
 
-/** A PostgreSQL server that follows another one and answers reads only, until it is promoted. */
+/** A PostgreSQL server that follows another one and is read-only until it is promoted. */
 export type StandbyPart = DatabasePart & {
-  /** Promotes it; resolves once it accepts writes. */
+  /** Makes the server the primary; resolves once it accepts writes. */
   promote(): Promise<void>;
 };
 
@@ -20,10 +20,10 @@ const standbyName = 'standby';
 const copyDeadlineMs = 60_000;
 const followDeadlineMs = 30_000;
 
-/** Starts PostgreSQL as two servers with synchronous replication: a commit is on both disks. */
+/** Starts two PostgreSQL servers with synchronous replication, so that a commit is on both disks. */
 export async function startDatabasePair(folder: string, say: (line: string) => void): Promise<DatabasePair> {
   const [dataDir, copyDir] = [databaseFolder(folder), `${databaseFolder(folder)}-${standbyName}`];
-  // The files of a stopped server are consistent and may be copied.
+  // The files of a stopped server are consistent, so they may be copied.
   const first = await startPostgresServer({ dataDir });
   await first.stop();
   await runCommand('cp', ['-a', first.home, copyDir], { timeoutMs: copyDeadlineMs });
@@ -44,7 +44,7 @@ export async function startDatabasePair(folder: string, say: (line: string) => v
   }
 }
 
-/** By https://www.postgresql.org/docs/current/warm-standby.html#STANDBY-SERVER-SETUP */
+/** Sets up a standby as in https://www.postgresql.org/docs/current/warm-standby.html#STANDBY-SERVER-SETUP */
 async function makeStandby(clusterDir: string, primaryUrl: string): Promise<void> {
   const { uid, gid } = await stat(clusterDir);
   const signal = join(clusterDir, 'standby.signal');

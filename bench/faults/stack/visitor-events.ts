@@ -2,7 +2,7 @@ import { digestOf, marksOf } from '../judge/marks.ts';
 import type { Arrival } from '../judge/judge.ts';
 import type { ExpectedMarks } from '../judge/marks.ts';
 
-/** The APIs for sending an event. */
+/** The APIs through which a visitor sends events. */
 export type Route = 'track' | 'batch' | 'pixel' | 'identify';
 
 export type VisitorRequest = {
@@ -17,14 +17,14 @@ export type VisitorEvents = {
   readonly route: Route;
   readonly visitor: number;
   readonly numbers: readonly number[];
-  /** Whether the client sets event ids, so that it may retry. */
+  /** Whether the client sets event ids, which make a retry safe. */
   readonly isNamed: boolean;
 };
 
 const prefix = 'visitor-';
 const batchPrefix = 'row';
 
-/** The content of a request's events at the destination, without their identities. */
+/** Digests of the marks that an event should have at the destination. */
 export function expectedMarks(seed: number, route: Route, visitor: number, number: number): ExpectedMarks {
   const { event, person } = marksOf(seed, visitor, number);
   return {
@@ -34,7 +34,7 @@ export function expectedMarks(seed: number, route: Route, visitor: number, numbe
   };
 }
 
-/** A request whose events carry their identities to the destination. */
+/** A request whose events carry their visitor, number and marks to the destination. */
 export function visitorRequest({ token, seed, route, visitor, numbers, isNamed }: VisitorEvents): VisitorRequest {
   const externalId = `${prefix}${visitor}`;
   const number = numbers[0] ?? 0;
@@ -65,7 +65,7 @@ export function visitorRequest({ token, seed, route, visitor, numbers, isNamed }
       return { method: 'GET', path: `/pixel/${token}.gif?${query.toString()}` };
     }
     case 'identify':
-      // It has no event properties; its context is its own.
+      // An identify has no event properties, so the context carries the number.
       return post('identify', {
         externalId,
         userProperties: { custom_properties: person },
@@ -86,9 +86,7 @@ type Payload = {
   };
 };
 
-/**
- * Event and visitor of a delivered body, with digests of both; zeros, which no visitor sends, where they are missing.
- */
+/** Visitor and number of a delivered body, 0 if missing (no visitor sends 0), and digests of its marks. */
 export function readDelivered(body: string): Pick<Arrival, 'visitor' | 'number' | 'event' | 'person'> {
   const { event, visitor } = JSON.parse(body) as Payload;
   return {

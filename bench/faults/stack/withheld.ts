@@ -7,23 +7,23 @@ import type { FaultStack } from './stack.ts';
 import { visitorRequest } from './visitor-events.ts';
 
 /**
- * Events that must not be delivered under any fault: for a stopped destination, of erased visitors, and of visitors
- * who withdrew consent.
+ * Events that must not be delivered under any fault: events for a stopped destination, of erased visitors, and of
+ * visitors who withdrew consent.
  */
 export type Withheld = {
   /**
    * Stops a destination, erases a visitor, and withdraws another visitor's consent for a third destination, while
-   * their events wait for a retry. From then on the destination would accept them.
+   * events for these wait for a retry. Afterwards the destinations accept requests.
    */
   begin(): Promise<void>;
   /**
-   * The same with other visitors during the fault: each request is repeated until it is answered. `isOver`: whether
-   * the fault has ended.
+   * During the fault, withdraws the consent of further visitors and erases others, repeating each request until it is
+   * answered. `isOver`: whether the fault has ended.
    */
   during(isOver: () => boolean): Promise<void>;
   /**
-   * Waits for the events of a visitor that was neither erased nor withdrew, which waited as long. Returns a problem if
-   * they do not arrive.
+   * Waits for the events of a visitor that was neither erased nor withdrew consent, which also waited for a retry.
+   * Returns a problem if they do not arrive.
    */
   finish(): Promise<string | undefined>;
   evidence(): Required<Pick<Evidence, 'stops' | 'erasures' | 'withdrawals' | 'others'>>;
@@ -35,14 +35,14 @@ const purpose = 'advertising';
 const readyDeadlineMs = 60_000;
 const answerDeadlineMs = 600_000;
 const repeatEveryMs = 250;
-/** When visitors erase and withdraw during a fault, from its beginning; the first always happens. */
+/** When visitors erase and withdraw, in ms from the start of `during`; the first round always happens. */
 const roundsAtMs = [0, 2_000, 6_000] as const;
-/** Visitors before the first round. */
+/** Number of visitors that `begin` uses. */
 const visitorsBefore = 2;
 
 /**
- * Creates destinations that refuse everything until `begin`, and one until `during` has ended, and sends events of
- * `visitor` and the following visitors, which no other load uses.
+ * Creates destinations that refuse everything until `begin`, and one that refuses until `during` has ended. Sends
+ * events of `visitor` and of the visitors that follow; no other load may use these.
  */
 export async function createWithheld(stack: FaultStack, visitor: number): Promise<Withheld> {
   const names = ['stopped', 'late', 'consented', 'waiting'];
@@ -81,7 +81,7 @@ async function prepare(
   };
   const { erasures, stops, withdrawals } = evidence;
   for (const each of refusing) each.behave({ kind: 'refuse', status: 503 });
-  // A separate source, so that the load does not queue at the destination that refuses longest.
+  // The rounds use a separate source, so that the load does not wait at the destination that refuses longest.
   const { sourceId, token } = await addSource(stack);
   const [stoppedId, , consentedId, waitingId] = await addDestinations(stack, refusing, { waiting: sourceId });
   await control.call('POST', 'collections/consentSettings', {
@@ -95,7 +95,7 @@ async function prepare(
     await sendEvent(stack, withdrawing, number);
     for (const each of [...ofRounds, kept]) await sendEvent(stack, each, number, token);
   }
-  // Only the first event is expected: the visitor's later events wait for it.
+  // One request per destination is enough, because a visitor's later events wait for the first.
   await waitUntil('events to wait for a retry', readyDeadlineMs, () =>
     Promise.resolve(refusing.find(({ asked }) => asked === 0)?.name),
   );
@@ -149,7 +149,7 @@ async function closeAll(destinations: readonly FaultDestination[]): Promise<void
 const isThere = ({ taken }: FaultDestination, visitor: number, number: number): boolean =>
   taken.some((arrival) => arrival.visitor === visitor && arrival.number === number);
 
-/** Repeats a request that a fault may leave unanswered. */
+/** Repeats a request, which a fault may leave unanswered, until it succeeds; throws the last error at the deadline. */
 async function untilAnswered(ask: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + answerDeadlineMs;
   for (;;) {
@@ -193,7 +193,7 @@ const deviceOf = (visitor: number): string => `erased-${visitor}`;
 
 const externalIdOf = (visitor: number): string => `visitor-${visitor}`;
 
-/** A visitor whose answer was lost may already be erased. */
+/** Erases a visitor; 404 counts as success, because an earlier request may have erased it and lost its answer. */
 async function erase({ control }: FaultStack, visitor: number): Promise<void> {
   try {
     await control.call('DELETE', `visitors/${deviceOf(visitor)}`);
@@ -203,8 +203,8 @@ async function erase({ control }: FaultStack, visitor: number): Promise<void> {
 }
 
 /**
- * Withdraws consent. The gateway answers when the request is stored; the withdrawal is live when the resolver has
- * announced it, which is before a later event is delivered anywhere.
+ * Withdraws consent and waits until the withdrawal is live. The gateway answers as soon as the request is stored; the
+ * resolver announces the withdrawal before it lets any later event of the visitor be delivered.
  */
 async function untilLive(stack: FaultStack, visitor: number, token = stack.token): Promise<void> {
   await untilAnswered(() => withdraw(stack, visitor, token));

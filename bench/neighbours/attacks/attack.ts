@@ -1,6 +1,6 @@
 import type { ControlAccess } from '../../system/control-client.ts';
 
-/** The attack's targets and keys: sent to the attacking process unchanged. */
+/** Addresses, account and keys of an attack, sent unchanged to the attacking process. */
 export type Target = {
   readonly gatewayUrl: string;
   readonly controlUrl: string;
@@ -11,45 +11,45 @@ export type Target = {
   readonly token: string;
 };
 
-/** What the attacking account needs to create destinations, like any account. */
+/** What `prepare` gets to set up the attacking account. */
 export type Ground = {
   readonly control: ControlAccess;
-  /** Address of a path at a sink that accepts everything. */
+  /** URL of a path at a sink that accepts everything. */
   sinkUrl(path: string): string;
-  /** Address of a destination whose path selects its behaviour: see `hostile-main.ts`. */
+  /** URL of a destination that behaves like this; see `hostile-main.ts`. */
   hostileUrl(behaviour: 'alternate' | 'fail-half' | 'hang'): string;
-  /** An address without a listener. */
+  /** A URL without a listener. */
   readonly deadUrl: string;
-  /** Address with a name that no name server resolves. */
+  /** URL with a host name for which no name server answers. */
   silentUrl(name: string): string;
 };
 
-/** The attack's results from the attacker's point of view. */
+/** What the attacker counts. */
 export type Tally = {
-  /** Bytes of bodies that the gateway accepted. */
+  /** Size of the bodies that the gateway accepted. */
   acceptedBytes: number;
-  /** Responses by status; `none` where there was none. */
+  /** Number of responses by status; `none` counts requests without a response. */
   readonly answers: Record<string, number>;
 };
 
-/** Values from the account's set-up that the attack needs, such as ids. */
+/** Values from the set-up that the attack needs, such as ids. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** One attack: a file, and one line in the registry. */
+/** An attack: one file, and an entry in the registry. */
 export type Attack = {
   readonly name: string;
   readonly summary: string;
-  /** Also runs compute-bound programs at normal priority, one for each core. */
+  /** Also runs one compute-bound program per core, at normal priority. */
   readonly fillsProcessors?: true;
-  /** The attack's backlog lasts long: the quiet account is measured afterwards too. */
+  /** The attack leaves a long backlog, so the quiet account is measured after the attack as well. */
   readonly leavesMuch?: true;
-  /** Service settings that differ from other scenarios. */
+  /** Settings of the services that differ from other scenarios. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Sets up the attacking account's draft; it is published after that. */
+  /** Sets up the draft of the attacking account, which is published afterwards. */
   prepare(ground: Ground): Promise<Facts>;
   /** Adds the database rows of several months of the account's events. Called once, before any measurement. */
   fill?(target: Target): Promise<void>;
-  /** Runs until it is stopped, and leaves no process behind. */
+  /** Attacks until `signal` is aborted, and leaves no process behind. */
   run(strike: Strike): Promise<void>;
 };
 
@@ -60,7 +60,7 @@ export type Strike = {
   readonly signal: AbortSignal;
 };
 
-/** Adds an accepting or refusing destination and returns its id. */
+/** Adds a destination with batches of 100 to the draft and returns its id. */
 export async function addDestination({ control }: Pick<Ground, 'control'>, url: string): Promise<string> {
   const { id } = await control.call('POST', 'destinations', {
     type: 'HTTPDestination',
@@ -70,7 +70,7 @@ export async function addDestination({ control }: Pick<Ground, 'control'>, url: 
   return String(id);
 }
 
-/** The set-up of an account that only sends: a destination that accepts everything. */
+/** Sets up an account whose attack only sends events, with a destination that accepts everything. */
 export async function addSinkDestination(ground: Ground): ReturnType<Attack['prepare']> {
   await addDestination(ground, ground.sinkUrl('attacked/1'));
   return {};

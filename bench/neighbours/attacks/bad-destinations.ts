@@ -8,7 +8,7 @@ const batchRows = 500;
 const silentNames = 64;
 const eventsOfNamesPerS = 50;
 
-/** An endpoint that accepts nothing, but never fails often enough in a row to open the breaker. */
+/** An endpoint that rejects everything, but never with enough failures in a row to open the breaker. */
 export const alternatingEndpoint: Attack = {
   name: 'alternating-endpoint',
   summary: `an endpoint that answers 400 and 500 in turn, ${eventsPerS} events per second for it`,
@@ -23,7 +23,7 @@ export const alternatingEndpoint: Attack = {
   run: (strike) => trackAtRate(strike, eventsPerS),
 };
 
-/** Destinations that are gone, with a large backlog. */
+/** Two destinations that take nothing, one dead and one hanging, with a large backlog. */
 export const deadDestinations: Attack = {
   name: 'dead-destinations',
   summary: `a dead and a hanging destination, with ${backlogBatches * batchRows} waiting events and ${eventsPerS} more per second`,
@@ -43,7 +43,7 @@ export const deadDestinations: Attack = {
   },
 };
 
-/** Destinations with names for which no name server answers. */
+/** Destinations with host names for which no name server answers. */
 export const hangingNames: Attack = {
   name: 'hanging-names',
   summary: `${silentNames} destinations whose names hang, ${eventsOfNamesPerS} events per second for each`,

@@ -14,7 +14,7 @@ const largeSources = 20;
 const replaysAtOnce = 8;
 const eventsToReplay = 1_000;
 
-/** Edits of one account that all wait for its lock, which a slow session holds. */
+/** Edits of one account that all wait for the account's lock, which a slow session holds. */
 export const lockedEdits: Attack = {
   name: 'locked-edits',
   summary: `${editsAtOnce} edits at a time of an account whose lock is held for seconds`,
@@ -41,7 +41,7 @@ export const lockedEdits: Attack = {
   },
 };
 
-/** A large configuration that is published repeatedly while its keys rotate. */
+/** Publishes of a large configuration, one after the other, while its keys rotate. */
 export const publishStorm: Attack = {
   name: 'publish-storm',
   summary: `${publishesAtOnce} publishes at a time of a configuration of half a megabyte, and keys that rotate`,
@@ -69,7 +69,7 @@ export const publishStorm: Attack = {
   },
 };
 
-/** Replays that are started and cancelled at once. */
+/** Replays that are cancelled as soon as they have started. */
 export const replays: Attack = {
   name: 'replays',
   summary: `${replaysAtOnce} replays of the log at a time, started and cancelled`,
@@ -96,7 +96,7 @@ export const replays: Attack = {
   },
 };
 
-/** Unknown keys, each of which is looked up. */
+/** Requests with unknown keys, each of which has to be looked up. */
 export const keyGuesses: Attack = {
   name: 'key-guesses',
   summary: '500 requests per second with invented API keys',

@@ -5,7 +5,7 @@ import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 const batchesPerS = 9;
 const rows = 1_000;
 
-/** Not an attack: the figures without any neighbour, which show how far they scatter. */
+/** Not an attack: the figures without a neighbour, which show how much they scatter. */
 export const nobody: Attack = {
   name: 'nobody',
   summary: 'no attack: how far these figures move by themselves',
@@ -13,7 +13,7 @@ export const nobody: Attack = {
   run: wait,
 };
 
-/** Not an attack: the effect of any load that leaves no core idle. Sluice's own limits cannot prevent it. */
+/** Not an attack: any load that leaves no core idle, against which Sluice's limits can do nothing. */
 export const foreignPrograms: Attack = {
   name: 'foreign-programs',
   summary: 'programs that have nothing to do with Sluice and only compute, one per core',
@@ -22,7 +22,7 @@ export const foreignPrograms: Attack = {
   run: wait,
 };
 
-/** Not an attack: the effect of a well-behaved account that uses much of the machine. */
+/** Not an attack: a well-behaved account that uses much of the machine. */
 export const busyNeighbour: Attack = {
   name: 'busy-neighbour',
   summary: `${batchesPerS * rows} ordinary events per second of a well-behaved account, in batches of ${rows}`,

@@ -11,14 +11,14 @@ const uploads = 400;
 const uploadChunkBytes = 24 * 1024;
 const idleConnections = 2_000;
 
-/** Bodies of a few kilobytes that become megabytes, with an unknown key. */
+/** Bodies with an unknown key that grow from kilobytes to megabytes when they are unpacked. */
 export const gzipBombs: Attack = {
   name: 'gzip-bombs',
   summary: `${bombsPerS} bodies per second with an unknown key that unpack to 5 MiB, a hundred times their size`,
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const send = createSend(strike, 32);
-    // Varied enough for its size to stay within the ratio that is accepted.
+    // Varied enough for the body to stay below the accepted ratio of unpacked to packed size.
     const filler = Array.from({ length: bombBytes / 110 }, (_, row) => `{"event":"${'x'.repeat(80)}${row}"}`).join(',');
     const body = gzipSync(`{"token":"src_live_nobody","events":[${filler.slice(0, bombBytes - 100)}]}`, { level: 9 });
     await strikeAtRate(strike.signal, { perS: bombsPerS, atOnceMax: 64 }, () =>
@@ -27,7 +27,7 @@ export const gzipBombs: Attack = {
   },
 };
 
-/** Bodies that arrive as slowly as the HTTP engine permits. */
+/** Bodies that arrive as slowly as the HTTP engine allows. */
 export const slowUploads: Attack = {
   name: 'slow-uploads',
   summary: `${uploads} bodies at a time that take minutes to arrive`,
@@ -55,7 +55,7 @@ export const idleClients: Attack = {
     }),
 };
 
-/** Keeps this many connections open and calls `use` on each until it ends. */
+/** Keeps `connections` connections open: calls `use` on each, and reopens it afterwards. */
 async function keepOpen(
   { target, signal, tally }: Strike,
   connections: number,
@@ -66,7 +66,7 @@ async function keepOpen(
     while (!signal.aborted) {
       const socket = connect({ host: hostname, port: Number(port), localAddress: attackerAddress });
       socket.on('error', () => undefined);
-      // Any answer ends the connection; its content does not matter.
+      // Any response ends the connection, whatever its content.
       socket.on('data', () => socket.destroy());
       tally.answers['opened'] = (tally.answers['opened'] ?? 0) + 1;
       await use(socket);

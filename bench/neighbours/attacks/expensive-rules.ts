@@ -8,7 +8,7 @@ const destinations = 4;
 const characters = 4_000;
 const eventsPerS = 50;
 
-/** The costliest rules and templates that are accepted, for each of several destinations. */
+/** Several destinations, each with the costliest rules and templates that are accepted. */
 export const expensiveRules: Attack = {
   name: 'expensive-rules',
   summary: `${destinations} destinations with ${expressions} expressions and ${properties} templates of whole events of ${characters} letters, ${eventsPerS} per second`,

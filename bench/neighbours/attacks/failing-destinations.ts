@@ -12,8 +12,8 @@ const batchRows = 250;
 const stores = defaultsOf(topologyEnv);
 
 /**
- * One key and many destinations that fail every other request, which keeps their breakers closed: an event that arrives
- * once goes to the retry log a thousand times. The log's streams have their default sizes.
+ * One source key and many destinations that fail every other request, which keeps their breakers closed: one received
+ * event goes to the retry log a thousand times. The log's streams have their default sizes.
  */
 export const failingDestinations: Attack = {
   name: 'failing-destinations',

@@ -3,12 +3,10 @@ import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
 const rows = 1_000;
-/** As many as the rate limit of a source accepts. */
+/** As many batches as the rate limit of a source accepts. */
 const batchesPerS = 9;
 
-/**
- * A visitor of the maximum size, and as many tiny events of it as are accepted: each event carries the whole visitor.
- */
+/** A visitor of the maximum size, with as many tiny events as are accepted; each delivery carries the whole visitor. */
 export const heavyVisitor: Attack = {
   name: 'heavy-visitor',
   summary: `a visitor of 30 KB and ${rows * batchesPerS} events of 60 bytes per second for it`,

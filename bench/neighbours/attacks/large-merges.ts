@@ -8,12 +8,12 @@ const devices = 4;
 const perS = 50;
 const deviceOf = (index: number): string => `kiosk-${index % devices}`;
 
-/** Shared devices, each with very many merged ids, that sign in as one person after the other. */
+/** Shared devices, each with very many merged ids, on which one person after the other signs in. */
 export const largeMerges: Attack = {
   name: 'large-merges',
   summary: `${devices} devices with ${aliases / devices} aliases each, merged into people, and ${perS} events per second of their aliases`,
   prepare: addSinkDestination,
-  /** Rows as merges leave them. */
+  /** Inserts the rows that such merges leave. */
   async fill({ databaseUrl, accountId }) {
     const session = new pg.Client({ connectionString: databaseUrl });
     await session.connect();

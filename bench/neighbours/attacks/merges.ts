@@ -6,7 +6,7 @@ const pairsPerS = 50;
 const visitorsOfOne = 500;
 const numbers = 1_500;
 
-/** Visitors with different properties that are merged into one, and numbers that PostgreSQL writes with 309 digits. */
+/** Visitors with different properties, merged into one, and numbers that PostgreSQL writes with 309 digits. */
 export const merges: Attack = {
   name: 'merges',
   summary: `${pairsPerS} visitors per second with properties of their own, ${visitorsOfOne} of them merged into one`,

@@ -3,10 +3,10 @@ import type { Attack } from './attack.ts';
 import { createSend, runId, strikeAtRate } from './strike-loops.ts';
 
 const rows = 1_000;
-/** As many as the rate limit of a source accepts: more rows a second than PostgreSQL writes here. */
+/** As many batches as the rate limit of a source accepts: more rows per second than PostgreSQL writes here. */
 const batchesPerS = 9;
 
-/** Only new visitors: each event inserts a row, and no cached visitor is ever used again. */
+/** Only new visitors: each event inserts a row, and no cached visitor is used a second time. */
 export const newVisitors: Attack = {
   name: 'new-visitors',
   summary: `${rows * batchesPerS} events per second, each of a new visitor with an externalId and an e-mail address`,

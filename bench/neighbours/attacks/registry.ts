@@ -11,13 +11,10 @@ import { largeMerges } from './large-merges.ts';
 import { merges } from './merges.ts';
 import { newVisitors } from './new-visitors.ts';
 
-/**
- * Run before the attacks: the figures without a neighbour, on a full machine, and beside a well-behaved account. They
- * have no bar.
- */
+/** Run before the attacks, and without a bar: no neighbour, a full machine, and a well-behaved busy account. */
 export const controls: readonly Attack[] = [nobody, foreignPrograms, busyNeighbour];
 
-/** Every attack, in the order in which they are run. */
+/** Every attack, in the order in which the attacks run. */
 export const attacks: readonly Attack[] = [
   heavyVisitor,
   merges,

@@ -14,7 +14,7 @@ test('strikes at a rate: no more at a time than may be, and what was not in time
   });
   expect(most).toBe(3);
   expect(new Set(struck).size).toBe(struck.length);
-  // Far more were due than were struck.
+  // Far more calls were due than were made.
   expect(struck.at(-1)).toBeGreaterThan(struck.length);
 });
 

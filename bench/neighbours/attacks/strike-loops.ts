@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { Strike, Tally } from './attack.ts';
 
-/** The attacker has its own address, so that limits by address apply to it and not to the quiet account. */
+/** The attacker has its own address, so that limits per address apply to it and not to the quiet account. */
 export const attackerAddress = '127.0.0.2';
 const answerDeadlineMs = 30_000;
 
@@ -14,7 +14,7 @@ export type StrikeRequest = {
   readonly body?: string | Buffer;
 };
 
-/** Sends one request from the attacker's address and counts its result. Never rejects. */
+/** Sends a request from the attacker's address and counts the response. Never rejects. */
 export type Send = (request: StrikeRequest) => Promise<{ readonly status: number; readonly text: string }>;
 
 export function createSend({ tally, target, signal }: Strike, connections: number): Send {
@@ -46,7 +46,7 @@ export function count({ answers }: Tally, status: string): void {
   answers[status] = (answers[status] ?? 0) + 1;
 }
 
-/** Calls `strike` at a rate until it is stopped, with a maximum number of calls in flight. */
+/** Calls `strike` `perS` times per second until it is stopped, with at most `atOnceMax` calls in flight. */
 export async function strikeAtRate(
   signal: AbortSignal,
   { perS, atOnceMax }: { readonly perS: number; readonly atOnceMax: number },
@@ -60,13 +60,13 @@ export async function strikeAtRate(
       atOnce += 1;
       void strike(struck).finally(() => (atOnce -= 1));
     }
-    // Calls that could not start in time are skipped: an attacker has no backlog.
+    // Calls that could not start in time are skipped, because an attacker has no backlog.
     if (struck < due) struck = due;
     await pause(5);
   }
 }
 
-/** Calls `strike` repeatedly, with a fixed number of calls in flight, until it is stopped. */
+/** Calls `strike` again and again in `atOnce` parallel lanes, until it is stopped. */
 export async function strikeAtOnce(
   signal: AbortSignal,
   atOnce: number,
@@ -81,5 +81,5 @@ export async function strikeAtOnce(
   await Promise.all(Array.from({ length: atOnce }, (_, index) => lane(index)));
 }
 
-/** Part of event ids, so that no two runs send the same id. */
+/** Part of event ids that differs from run to run. */
 export const runId = `${process.pid}-${Date.now().toString(36)}`;
