@@ -20,7 +20,7 @@ test.each([
     { sending: { ...sent, breaker: 'probing' } as const, backlog: backlog(0, 0) },
     /one request at a time/,
   ],
-  ['it is behind in the log', { sending: sent, backlog: backlog(1, 3) }, /1 batch of the log/],
+  ['it is behind in the log', { sending: sent, backlog: backlog(1, 3) }, /1 batch in the log/],
   ['only retries wait', { sending: sent, backlog: backlog(0, 3) }, /3 batches wait for a retry/],
   ['nothing waits', { sending: sent, backlog: backlog(0, 0) }, /not recorded/],
   ['the log does not answer', { sending: sent, backlog: undefined }, /log did not respond/],

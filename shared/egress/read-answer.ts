@@ -199,7 +199,7 @@ export class AnswerReader {
     this.#chunks = [];
     this.#bytes = 0;
     this.#headBytes = 0;
-    // The connection is not reused if bytes follow the response, since nobody requested them.
+    // The connection is not reused if bytes follow the response, since no request asked for them.
     return { answer, idleMs: isExact ? head.idleMs : 0 };
   }
 }

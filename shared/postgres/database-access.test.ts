@@ -81,7 +81,7 @@ const failed = (message: string, code?: string): Error => Object.assign(new Erro
 
 test.each([
   [failed('password authentication failed for user "x"', '28P01'), /refuses the login: check DATABASE_URL/],
-  [failed('connection requires a valid client certificate', '28000'), /see .*DATABASE_CERT.*client certificate/],
+  [failed('connection requires a valid client certificate', '28000'), /check .*DATABASE_CERT.*client certificate/],
   [failed('database "x" does not exist', '3D000'), /database "x" does not exist/],
   [failed('The server does not support SSL connections'), /the server does not support it/],
   [failed('', 'ECONNREFUSED'), /DATABASE_URL: ECONNREFUSED/],

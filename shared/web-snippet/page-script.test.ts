@@ -337,10 +337,10 @@ test('page script: a fetch that a tracer broke is tried again', async () => {
   expect(await names()).toEqual(['Seen']);
 });
 
-test('page script: a withdrawal that could not be sent is sent again under the id of before, and no later event with it', async () => {
+test('page script: a withdrawal that could not be sent is sent again under its old id, and no later event with it', async () => {
   const answers = [200, 503];
   const { call, names, sent, cookies } = openPage({
-    post: () => Promise.resolve(Response.json({}, { status: answers.shift() ?? 200 })),
+    post: () => Promise.resolve(Response.json({}, { status: answers.shift() ?? 200, headers: { 'retry-after': '5' } })),
   });
   call('track', 'Before', {});
   await names();

@@ -104,7 +104,7 @@ test('recordings: what is wrong with a line is reported with its number, and the
 
 test('recordings: an unknown member is named, with those that there are', async () => {
   const [line] = await linesOf(JSON.stringify({ ...recording, expectd: {} }));
-  expect(line).toMatchObject({ problem: expect.stringMatching(/^expectd: is no member.+ expected, at$/) });
+  expect(line).toMatchObject({ problem: expect.stringMatching(/^expectd: is not a member.+ expected, at$/) });
 });
 
 test('recordings: of a line that is too long no more than its limit is kept', async () => {

@@ -8,7 +8,7 @@ import { tooManyKeys } from '../../payload/read-json.ts';
 import type { JsonLimits } from '../../payload/read-json.ts';
 import { JsonFacts, scanValue, startOfJson } from '../../../shared/json/scan-json.ts';
 
-/** A body's object or list, or the answer to a body that is neither. `mended`: the body had to be repaired. */
+/** A body's object or list, or the answer to a body that is neither. The flag tells whether the body was repaired. */
 export type LenientJson =
   | { readonly value: JsonObject | readonly unknown[]; readonly mended: boolean; readonly refusal?: undefined }
   | { readonly refusal: Reply };

@@ -41,7 +41,7 @@ test.each<readonly [properties: object, settings: SubscriptionSettings['channels
   [{ channels: ['email', 'sms'], consents: [{ channel: null, consented: false }] }, 'both', []],
   [{ consents: [{ channel: 'push', consented: false }] }, 'email', ['email']],
   [{ consents: [email(undefined)] }, 'sms', ['email']],
-])('subscriptions: nobody is subscribed to a channel that was declined: %j', (properties, channels, left) => {
+])('subscriptions: a channel that was declined is not subscribed: %j', (properties, channels, left) => {
   expect(read('Joined', { ...properties }, channels)?.channels ?? []).toEqual(left);
 });
 
@@ -50,6 +50,6 @@ test.each<readonly [properties: object, channels: readonly string[]]>([
   [{ consents: [email(false), sms(false)] }, ['email', 'sms']],
   [{ consents: [{ consented: false }] }, ['email', 'sms']],
   [{ consents: [email(true), sms(true)] }, []],
-])('subscriptions: an opt-out takes nobody off a channel that is still wanted: %j', (properties, left) => {
+])('subscriptions: an opt-out keeps a channel that is still wanted: %j', (properties, left) => {
   expect(read('Left', { ...properties }, 'both')?.channels ?? []).toEqual(left);
 });

@@ -58,8 +58,7 @@ function eventNames(declared: {
 
 /**
  * The opt-in or opt-out in an event; undefined for any other event. The channels are those that the event names, or
- * those of the settings, without any that its `consents` contradict: an event that says `consented: false` subscribes
- * nobody to that channel.
+ * those of the settings, without any that its `consents` contradict: `consented: false` is never a subscription.
  *
  * ```ts
  * // Properties {"consents": [{"channel": "email", "consented": true}, {"channel": "sms", "consented": false}]}

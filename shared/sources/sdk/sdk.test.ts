@@ -53,7 +53,7 @@ test('paths: read members, elements by number, and the first element with a valu
   expect([at('a.b[2].v'), at('a.b.v'), at('a.b[type=none].v'), at('constructor'), at('a.toString')]).toEqual(
     Array.from({ length: 5 }),
   );
-  expect(() => compilePath('a[')).toThrow('is no step');
+  expect(() => compilePath('a[')).toThrow('is not a step of a path');
 });
 
 test('forms: a person is read by what fields are called', () => {
