@@ -5,7 +5,8 @@ import { testTopology } from '../../testing/test-topology.ts';
 import { client } from '../connection/client.ts';
 import { connectLog } from '../connection/connection.ts';
 import type { LogConnection } from '../connection/connection.ts';
-import { lastStored, storedAt } from './subject-log.ts';
+import { openLogGate } from '../../testing/log-gate.ts';
+import { lastStored, purgeSubject, storedAt } from './subject-log.ts';
 import { publish } from '../publish/publisher.ts';
 import { readMessages } from './read-messages.ts';
 import type { ReadMessagesOptions } from './read-messages.ts';
@@ -106,6 +107,29 @@ test('readMessages: a reader that throws ends the reading at once', async () => 
     },
   });
   await expect(failing).rejects.toMatchObject({ code: 'read_messages', cause: { message: 'cannot be read' } });
+});
+
+test('readMessages: ends if the messages that were left are removed before they are delivered', async () => {
+  await write(4, 0, 10);
+  const gate = await openLogGate(nats.url);
+  const through = await connectLog({ url: gate.url, name: 'through' });
+  const held = gate.hold(`$JS.API.CONSUMER.MSG.NEXT.${streams.events}.*`);
+  const seen: number[] = [];
+  const reading = readMessages(through, {
+    stream: streams.events,
+    filterSubject: eventsOfPartition(4),
+    from: { timeMs: 0 },
+    content: 'headers',
+    messagesPerPull: 100,
+    silenceMaxMs: 5_000,
+    onMessage: ({ seq }) => void seen.push(seq),
+  });
+  await held.arrived;
+  for (const account of ['a0', 'a1', 'a2']) await purgeSubject(connection, streams.events, eventsSubject(account, 4));
+  held.release();
+  expect([await reading, seen]).toEqual([0, []]);
+  await through.close();
+  await gate.close();
 });
 
 test('readMessages: lastStored: is the newest message of the subject, storedAt the one at a sequence', async () => {

@@ -2,6 +2,7 @@ import { AckPolicy, DeliverPolicy, ReplayPolicy, nanos } from 'nats';
 import type { ConsumerConfig, ConsumerInfo, Msg } from 'nats';
 import { client } from '../connection/client.ts';
 import type { LogConnection } from '../connection/connection.ts';
+import { every, tickMs } from '../../runtime/every.ts';
 import { readLogMessage } from './log-message.ts';
 import type { LogMessage } from './log-message.ts';
 
@@ -31,6 +32,8 @@ export class ReadMessagesError extends Error {
 const pullExpiresMs = 5_000;
 /** A pull that brings nothing for this long is abandoned, in ms. */
 const pullSilenceMs = pullExpiresMs + 2_000;
+/** After a silence of this long the server is asked whether messages are left, in ms. */
+const askAfterMs = tickMs;
 
 /**
  * Reads the present messages of a subject. Returns how many there were. Continues after a lost connection. Acknowledges
@@ -126,17 +129,27 @@ function pullAll(
   return new Promise((resolve, reject) => {
     const inbox = connection[client].createInbox();
     let requested = 0;
+    let received = 0;
     let ended = false;
     const subscription = connection[client].nc.subscribe(inbox, { callback: (_error, message) => receive(message) });
     const silence = setTimeout(() => end(() => resolve(false)), pullSilenceMs);
+    let receivedBefore = -1;
+    // Messages may be removed before the server delivers them: then no last message tells that none is pending.
+    const asking = every(askAfterMs, async () => {
+      const isSilent = received === receivedBefore;
+      receivedBefore = received;
+      if (isSilent && (await isAllDelivered(connection, { stream, name }, received))) end(() => resolve(true));
+    });
     const offDisconnect = connection.onDisconnect(() => end(() => resolve(false)));
     const onAbort = (): void =>
       end(() => reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted')));
     signal?.addEventListener('abort', onAbort, { once: true });
 
     const end = (settle: () => void): void => {
+      if (ended) return;
       ended = true;
       clearTimeout(silence);
+      void asking.stop();
       offDisconnect();
       signal?.removeEventListener('abort', onAbort);
       subscription.unsubscribe();
@@ -153,6 +166,7 @@ function pullAll(
       if (message === undefined || ended) return;
       silence.refresh();
       requested -= 1;
+      received += 1;
       try {
         if (onMessage(message) === false) {
           end(() => resolve(true));
@@ -172,6 +186,21 @@ function pullAll(
     pull();
     pull();
   });
+}
+
+/** Whether the server has no message left for a consumer, and has delivered no more than were received. */
+async function isAllDelivered(
+  connection: LogConnection,
+  { stream, name }: { readonly stream: string; readonly name: string },
+  received: number,
+): Promise<boolean> {
+  try {
+    const { num_pending: pending, delivered } = await connection[client].jsm.consumers.info(stream, name);
+    return pending === 0 && delivered.consumer_seq === received;
+  } catch {
+    // Asked again after the next silence, until the reading is abandoned.
+    return false;
+  }
 }
 
 function startOf(from: ReadMessagesOptions['from']): Partial<ConsumerConfig> {

@@ -55,7 +55,7 @@ export async function openVisit(browser: Browser, options: VisitOptions): Promis
   context.on('console', (message) => {
     // Browsers log a refused request, too; pages show the refusal as text, and tests check that text.
     const isRefusal = message.text().startsWith('Failed to load resource: the server responded with a status of 4');
-    if (message.type() === 'error' && !isRefusal) found.push(`console: ${message.text()}`);
+    if (message.type() === 'error' && !isRefusal) found.push(`console: ${message.text()} ${message.location().url}`);
   });
   context.on('request', (request) => {
     const url = request.url();
