@@ -70,7 +70,7 @@ test(
       expect(await readStoredResult(path)).toMatchObject({ scenario: 'tiny', machine: { natsServer: 'of the test' } });
       expect(await readFile(await savePage('tiny', [result], folder), 'utf8')).toContain('gateway');
       expect(said.join('\n')).toContain('✓   answers');
-      expect(said).toContain('! nothing that tiny starts reads PIPELINE_THREADS');
+      expect(said).toContain('! no service that tiny starts reads PIPELINE_THREADS');
     } finally {
       await close();
       await rm(folder, { recursive: true, force: true });

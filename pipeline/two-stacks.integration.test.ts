@@ -28,7 +28,7 @@ test('two stacks: a pipeline whose INSTANCE_ID is alive is refused, and the one 
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
   const first = await startOn(rig, 'local');
-  await expect(rig.start('local')).rejects.toThrow(/INSTANCE_ID local: process \d+ on this machine is a pipeline/);
+  await expect(rig.start('local')).rejects.toThrow(/INSTANCE_ID local: process \d+ on this machine is a live pipeline/);
   await rig.accept(account, [{ id: 'one' }]);
   await until('it goes on', () => sink.taken().includes('one'));
   await first.stop();

@@ -170,7 +170,7 @@ test('doctor: a message that a reader was never given is named', async () => {
   const findings = await examine(source, deadlineMs);
   expect(findings.find((finding) => finding.about === 'lost messages')).toMatchObject({
     level: 'fail',
-    detail: expect.stringMatching(/^of INGEST sequences 61 \(ingest\.0\) were gone/) as string,
+    detail: expect.stringMatching(/^sequences 61 of INGEST \(ingest\.0\) were missing/) as string,
   });
 });
 
