@@ -103,7 +103,7 @@ test('twin account: whatever an account does, another one with the same ids keep
   await other.resolved([{ id: 'parked', visitor: 'visitor-of-both' }]);
   const retriesOf = (twin: Twin): Promise<number> => countOf(rig, streams.retry, retriesOfAll, twin.fails);
   await until('one waits for a retry, and one behind it', async () => (await retriesOf(other)) >= 3);
-  // The retries stay in the first tiers, where those of the twin will be.
+  // The retries stay in the first tiers, where the twin's retries will be, too.
   await other.disable();
   await until('its attempts are stored', async () => {
     const [[delivered], [, failed = 0]] = [await rig.counted(other.well), await rig.counted(other.fails)];
@@ -137,7 +137,7 @@ test('twin account: whatever an account does, another one with the same ids keep
   const revision = await own.publish();
   // Until then the rule that quarantines an event does not apply to this account.
   await until('its configuration is live', async () => (await rig.reported()) >= revision);
-  // The same ids of events and visitors: each event is still one of its own, is retried, and those behind it follow.
+  // The ids of events and visitors are the same. Each event is still distinct, is retried, and later events follow.
   const failures = new Map<string, number>();
   own.answer((id) => {
     if (id === 'refused') return 400;

@@ -29,7 +29,7 @@ export type LaneEvents = {
 export class ConnectionPool {
   /** Requests without a response because their connection broke; an idle connection that a server closes is none. */
   failures = 0;
-  /** Number of responses with status 200, including those of the warm-up. */
+  /** Number of responses with status 200, including responses during the warm-up. */
   accepted = 0;
   /** Number of responses with any status. */
   answered = 0;

@@ -14,7 +14,7 @@ export type LoadResult = {
   readonly latencyMs: Percentiles;
   readonly windows: readonly LoadWindow[];
   readonly seconds: number;
-  /** Number of responses with status 200, including those of the warm-up. */
+  /** Number of responses with status 200, including responses during the warm-up. */
   readonly acceptedInAll: number;
   /** Open loop: number of due requests that were dropped, or not sent before the end, for want of a free connection. */
   readonly unsent: number;

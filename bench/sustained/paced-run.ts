@@ -135,7 +135,7 @@ export async function runPaced(options: PacedOptions): Promise<Paced> {
 
 /**
  * The backlog at each count of deliveries: deliveries due for accepted events, less those made. `delivered` counts from
- * the first request of the warm-up; its seconds, and those of the load's windows, count from the end of the warm-up.
+ * the first request of the warm-up. Its seconds and the windows of the load count from the end of the warm-up.
  */
 export function backlogOf(
   delivered: readonly Point[],

@@ -3,7 +3,7 @@ import type { PublishFailure } from '../../shared/nats/publish/publish-answer.ts
 import { createStoreFrame } from './store-frame.ts';
 
 beforeEach(() => {
-  // The clock is faked too, so that the measured times are those of the timers on any machine.
+  // The clock is faked too, so that the measured times equal the times of the timers on any machine.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
 });
 afterEach(() => {

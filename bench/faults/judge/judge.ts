@@ -222,7 +222,7 @@ function judgeOne(
   };
 }
 
-/** Whether a delivery has its own marks; those of the person may be missing if the event itself did not carry them. */
+/** Whether a delivery has its own marks. The marks of the person may be missing if the event itself had none. */
 function isWhole({ event, person }: Arrival, { marks }: LedgerEntry): boolean {
   const isOfPerson = person === marks.person || (person === '' && !marks.saysPerson);
   return event === marks.event && isOfPerson;

@@ -25,7 +25,7 @@ export type DeadLettersOf = {
 };
 
 export type DeadLetterQuotaLimits = {
-  /** Maximum bytes of all dead letters, and of those of one account. */
+  /** Maximum bytes of all dead letters, and of the dead letters of one account. */
   readonly capacity: number;
   readonly accountMax: number;
 };
@@ -34,8 +34,8 @@ export type DeadLetterQuotaLimits = {
 export type KeptLetters = { readonly destinationId: string; readonly keep: number };
 
 /**
- * The destinations whose oldest dead letters are removed, and how many each keeps: first destinations without a live version,
- * then those of accounts over their quota, and within an account those with the most bytes. Pure.
+ * The destinations whose oldest dead letters are removed, and how many each keeps: first destinations without a live
+ * version, then destinations of accounts over their quota, and within an account the largest. Pure.
  */
 export function lettersOverQuota(held: readonly DeadLettersOf[], limits: DeadLetterQuotaLimits): KeptLetters[] {
   const bytesOf = ({ messages, meanBytes }: DeadLettersOf): number => messages * meanBytes;

@@ -247,7 +247,7 @@ test('resolver: an event whose visitor the database cannot write becomes a dead 
           reason: expect.stringContaining('canceling statement due to statement timeout'),
         },
       ]);
-      // Once nothing fails, the account's events are written together with those of others again.
+      // Once nothing fails, the account's events are written together with events of other accounts again.
       await rig.send(1, [one(bad, 'd')]);
       await vi.waitFor(async () => expect(await idsOf(rig, bad)).toEqual(['a', 'b', 'c', 'd']), within);
       await vi.waitFor(() => expect(resolver.stats()).toMatchObject({ accounts_apart: 0 }), within);

@@ -75,7 +75,7 @@ export const resolverCounters = {
   checkpoint_failures: 'Times the log did not store a checkpoint; the next start then has to read more',
   visitor_retries: 'Times reading or writing visitors failed and was retried',
   visitor_failures:
-    'Times when the database failed for visitors of one account only; the statements of that account then run apart from those of other accounts',
+    'Times when the database failed for visitors of one account only; the statements of that account then run apart from other accounts',
   queued_bytes:
     'Bytes of accepted events that were copied into the queue of their account, because the account had more than its part waiting',
   ...recorderCounters,
@@ -113,7 +113,7 @@ export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',
   accounts_apart:
-    'Accounts for whose visitors the database last failed: their statements take turns, apart from those of other accounts',
+    'Accounts for whose visitors the database last failed: their statements take turns, apart from other accounts',
   accounts_queued:
     'Accounts with so many accepted events that these wait in a queue of their own in INGEST, so that other accounts do not wait for them',
   accounts_writing: 'Accounts whose new or changed visitors are being written; their events wait for that',

@@ -118,7 +118,7 @@ function readRefusals(
   const body = answer.status === 400 ? jsonAnswer(answer) : undefined;
   if (body === undefined) return undefined;
   const refusals = new Map<number, string>();
-  // The indexes in the response are those of rows, of which an event may have several.
+  // The response has indexes of rows, and an event may have several rows.
   const eventOfRow = events.flatMap((event, index) => amplitudeRows(event, given).map(() => index));
   const refuse = (row: unknown, reason: string): void => {
     const index = eventOfRow[Number(row)];

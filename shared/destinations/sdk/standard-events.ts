@@ -8,7 +8,7 @@ type StandardEventDeclaration = {
    */
   readonly label: string;
   /**
-   * Other names in common use, such as those of Google Analytics 4 and of ad platforms: in lower case,
+   * Other names in common use, such as names of Google Analytics 4 and ad platforms: in lower case,
    * without separators.
    */
   readonly aliases: readonly string[];
