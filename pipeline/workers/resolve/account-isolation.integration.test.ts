@@ -215,19 +215,13 @@ test('resolver: the events of an only account are not moved to a queue', () =>
 test('resolver: an event whose visitor the database cannot write becomes a dead letter, and no other account waits', () =>
   withRig(async (rig) => {
     const [bad, fine] = [randomUUID(), randomUUID()];
-    const pool = createVisitorPool({
-      databaseUrl: database.url,
-      databaseTimeouts: { ...databaseTimeoutDefaults, statementMs: 300 },
-      connectionsMax: 5,
-      name: 'slow-visitors',
-      forceIndexScans: true,
-      onIdleError: () => undefined,
-    });
     await rig.ownerPool.query(`
-      create function sleep_long() returns trigger language plpgsql as $$ begin perform pg_sleep(20); return new; end $$;
-      create trigger sleep_long before insert on visitors for each row when (new.id = 'slow') execute function sleep_long()`);
+      create function cancel_statement() returns trigger language plpgsql as $$ begin
+        raise 'canceling statement due to statement timeout' using errcode = 'query_canceled'; end $$;
+      create trigger cancel_statement before insert on visitors for each row when (new.id = 'slow')
+        execute function cancel_statement()`);
     try {
-      const resolver = await rig.start(1, { visitors: createVisitorStore(pool), settings });
+      const resolver = await rig.start(1, { visitors: createVisitorStore(rig.pool), settings });
       const events = ['a', 'slow', 'b', 'c'].map((userId) => ({
         id: userId,
         account: bad,
@@ -253,8 +247,7 @@ test('resolver: an event whose visitor the database cannot write becomes a dead 
       await vi.waitFor(() => expect(resolver.stats()).toMatchObject({ accounts_apart: 0 }), within);
       await resolver.stop(5_000);
     } finally {
-      await rig.ownerPool.query('drop trigger sleep_long on visitors; drop function sleep_long');
-      await pool.end();
+      await rig.ownerPool.query('drop trigger cancel_statement on visitors; drop function cancel_statement');
     }
   }));
 
