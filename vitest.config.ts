@@ -58,6 +58,7 @@ export default defineConfig({
           name: 'integration',
           include: [integrationTests],
           globalSetup: ['shared/testing/global-setup.ts'],
+          setupFiles: ['shared/testing/report-first-counterexample.ts'],
           // Loading Fastify, MikroORM and the log's client again for each file was a fifth of all that tests cost.
           isolate: false,
         },
