@@ -37,7 +37,7 @@ test('problems: the worst comes first, and says what it is about', () => {
         destination({ id: 'a', backlog: deadLetters }),
         destination({ id: 'b', health: { status: 'UNHEALTHY', successRate: 0.1, failureCount: 9 } }),
       ],
-      violations: [{ rule: 'r', name: 'No cards', severity: 'Error', count: 1, since: new Date(0) }],
+      violations: [{ rule: 'r', name: 'No cards', severity: 'Error', count: 1 }],
       pipelines: 0,
     }),
   );
@@ -48,6 +48,7 @@ test('problems: the worst comes first, and says what it is about', () => {
     ['warn', 'a'],
   ]);
   expect(problems[1]?.text).toBe('10 % of its attempts in the last 24 hours succeeded.');
+  expect(problems[2]?.text).toBe('1 violation in the last 2 hours.');
 });
 
 test('problems: a destination that has begun to fail is named before its day looks bad', () => {

@@ -11,13 +11,12 @@ export type Problem = {
   readonly text: string;
 };
 
-/** How often one rule of the tracking plan was broken lately. */
+/** The violations of one rule of the tracking plan in the last two hours. */
 export type RuleViolations = {
   readonly rule: string;
   readonly name: string;
   readonly severity: string;
   readonly count: number;
-  readonly since: Date;
 };
 
 export type LookedAt = {
@@ -81,9 +80,8 @@ export function findProblems({
       add('warn', 'destination', name, `${what} for a replay.`, id);
     }
   }
-  for (const { rule, name, severity, count, since } of violations) {
-    const times = count === 1 ? 'once' : `${count} times`;
-    const text = `Broken ${times} since ${since.toISOString().slice(11, 16)} UTC.`;
+  for (const { rule, name, severity, count } of violations) {
+    const text = `${count === 1 ? '1 violation' : `${count} violations`} in the last 2 hours.`;
     add(severity === 'Error' ? 'bad' : 'warn', 'rule', name, text, rule);
   }
   return problems.toSorted((a, b) => Number(a.level === 'warn') - Number(b.level === 'warn'));

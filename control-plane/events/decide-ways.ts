@@ -184,7 +184,7 @@ function compileWay(
     ({ decide } = compileDispatchPlan(config, destination, plannedKind(destination.type)));
   } catch (error) {
     const verdict = broken(error);
-    return (record) => (endedAtPlan(record) ? endedEarlier : verdict);
+    return (record) => (endedAtPlan(record) ? endedEarlier(record) : verdict);
   }
   const limit = compileAllowedData(config.collections.externalAllowedEventData);
   // Secrets are opened only if the event is sent.
@@ -198,7 +198,7 @@ function compileWay(
     return opened;
   };
   return (record) => {
-    if (endedAtPlan(record)) return endedEarlier;
+    if (endedAtPlan(record)) return endedEarlier(record);
     const resolved = resolvedOf(asked.accountId, record);
     try {
       const decision = decide(headOf(resolved), resolved);
@@ -231,11 +231,13 @@ function compileWay(
   };
 }
 
-const endedEarlier: Verdict = {
-  ...nothing,
-  decision: 'skip',
-  why: 'The tracking plan quarantined or dropped it.',
-};
+function endedEarlier({ plan }: RecentEventRecord): Verdict {
+  return {
+    ...nothing,
+    decision: 'skip',
+    why: `The tracking plan ${plan?.outcome === 'dropped' ? 'dropped' : 'quarantined'} it.`,
+  };
+}
 
 /** The JSON, form or query of a shown request. */
 function contentOfShown({ url, body, headers }: ShownRequest): unknown {

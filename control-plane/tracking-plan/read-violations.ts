@@ -71,7 +71,7 @@ export async function readLoudViolations(db: Queryable, accountId: string, now: 
      group by rule, severity order by severity, sum(count) desc limit $3`,
     [accountId, since, loudMax],
   );
-  return rows.map((row) => ({ ...row, count: Number(row.count), since }));
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
 const planCollections = ['dataGovernanceRules', 'dataGovernanceEvents'] as const;

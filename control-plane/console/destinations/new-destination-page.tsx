@@ -48,7 +48,7 @@ type KindsProps = {
 };
 
 function Kinds({ kinds, text, onText }: KindsProps): ReactElement {
-  const shown = findKinds(kinds, text);
+  const shown = findKinds(kinds, text).toSorted((a, b) => a.label.localeCompare(b.label, 'en'));
   const isSearch = text.trim() !== '';
   const others = useRead<{ readonly entities: readonly UnavailableKind[] }>('/destinations/types/unavailable', {
     enabled: isSearch,

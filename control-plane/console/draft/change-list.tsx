@@ -1,8 +1,9 @@
 import type { ReactElement, ReactNode } from 'react';
-import type { Change } from '../api/types.ts';
+import { useRead } from '../api/queries.ts';
+import type { Change, DestinationType, SettingDescriptor } from '../api/types.ts';
 import { State } from '../design/feedback.tsx';
 import { At } from '../design/time.tsx';
-import { fieldWords } from './field-words.ts';
+import { fieldWords, settingOf, valueWords } from './field-words.ts';
 
 const collections: Readonly<Record<string, string>> = {
   destinations: 'Destination',
@@ -39,6 +40,11 @@ export type ChangeListProps = {
 
 /** Changed entities, each with its changed fields. */
 export function ChangeList({ changes, names, action }: ChangeListProps): ReactElement {
+  const types = useRead<{ readonly entities: readonly DestinationType[] }>('/destinations/types', {
+    enabled: changes.some(({ collection }) => collection === 'destinations'),
+  });
+  const settingsOf = ({ collection, label }: Change): readonly SettingDescriptor[] =>
+    collection === 'destinations' ? (types.data?.entities.find((kind) => kind.label === label)?.settings ?? []) : [];
   return (
     <div className="stack">
       {changes.map((change) => {
@@ -63,7 +69,7 @@ export function ChangeList({ changes, names, action }: ChangeListProps): ReactEl
                   </>
                 )}
               </p>
-              <Fields change={change} names={names} />
+              <Fields change={change} names={names} settings={settingsOf(change)} />
             </div>
           </section>
         );
@@ -72,9 +78,13 @@ export function ChangeList({ changes, names, action }: ChangeListProps): ReactEl
   );
 }
 
-type FieldsProps = { readonly change: Change; readonly names: ChangeListProps['names'] };
+type FieldsProps = {
+  readonly change: Change;
+  readonly names: ChangeListProps['names'];
+  readonly settings: readonly SettingDescriptor[];
+};
 
-function Fields({ change, names }: FieldsProps): ReactElement | null {
+function Fields({ change, names, settings }: FieldsProps): ReactElement | null {
   // For a removed entity only its name is shown.
   if (change.change === 'removed') return null;
   const fields = change.fields.filter((field) =>
@@ -82,34 +92,39 @@ function Fields({ change, names }: FieldsProps): ReactElement | null {
   );
   return (
     <dl className="facts">
-      {fields.map((field) => (
-        <Field key={field.path} path={field.path}>
-          {field.old === undefined || change.change === 'added' ? null : (
-            <>
-              <del>
-                <span className="hidden-text">was </span>
-                {show(field.old, names)}
-              </del>{' '}
-            </>
-          )}
-          {field.new === undefined ? (
-            <span className="soft">no longer set</span>
-          ) : (
-            <ins>
-              <span className="hidden-text">is now </span>
-              {show(field.new, names)}
-            </ins>
-          )}
-        </Field>
-      ))}
+      {fields.map((field) => {
+        const setting = settingOf(field.path, settings);
+        return (
+          <Field key={field.path} path={field.path} label={fieldWords(field.path, setting)}>
+            {field.old === undefined || change.change === 'added' ? null : (
+              <>
+                <del>
+                  <span className="hidden-text">was </span>
+                  {valueWords(field.old, names, setting)}
+                </del>{' '}
+              </>
+            )}
+            {field.new === undefined ? (
+              <span className="soft">no longer set</span>
+            ) : (
+              <ins>
+                <span className="hidden-text">is now </span>
+                {valueWords(field.new, names, setting)}
+              </ins>
+            )}
+          </Field>
+        );
+      })}
     </dl>
   );
 }
 
-function Field({ path, children }: { readonly path: string; readonly children: ReactNode }): ReactElement {
+type FieldProps = { readonly path: string; readonly label: string; readonly children: ReactNode };
+
+function Field({ path, label, children }: FieldProps): ReactElement {
   return (
     <>
-      <dt title={path}>{fieldWords(path)}</dt>
+      <dt title={path}>{label}</dt>
       <dd>{children}</dd>
     </>
   );
@@ -121,16 +136,4 @@ function nameOf({ id, name, label }: Change, names: ChangeListProps['names']): s
 
 function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-}
-
-function show(value: unknown, names: ChangeListProps['names']): string {
-  if (value === '********') return 'a secret';
-  if (value === null) return 'nothing';
-  if (typeof value === 'string') return value === '' ? '(empty)' : (names[value] ?? value);
-  if (isTextList(value)) return value.map((one) => names[one] ?? one).join(', ');
-  return JSON.stringify(value);
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }

@@ -1,6 +1,8 @@
+import type { SettingDescriptor } from '../api/types.ts';
+
 /** Labels of fields that have another name in forms than in the API. */
 const formWords: Readonly<Record<string, string>> = {
-  isEnabled: 'On',
+  isEnabled: 'Enabled',
   isRequired: 'Required',
   limitedToSourceIds: 'Sources',
   whitelistDomains: 'Allowed domains',
@@ -18,16 +20,44 @@ const formWords: Readonly<Record<string, string>> = {
 const acronyms: Readonly<Record<string, string>> = { api: 'API', ip: 'IP', ips: 'IPs', url: 'URL' };
 
 /**
- * The label of a changed field, as forms name it: “Pixel id” for `settings.pixelId`, “Property total: value” for
+ * The label of a changed field, as forms name it: that of the kind's setting, or “Property total: value” for
  * `mappings[total].map`. Pure.
  */
-export function fieldWords(path: string): string {
+export function fieldWords(path: string, setting?: SettingDescriptor): string {
+  if (setting !== undefined) return setting.label;
   const parts = [...path.matchAll(/([^.[\]]+)(?:\[([^\]]*)\])?/g)].map(([, name = '', item]) => {
     const words = formWords[name] ?? spaced(name);
     return item === undefined ? words : `${words} ${item}`;
   });
   const shown = parts.length > 1 && path.startsWith('settings.') ? parts.slice(1) : parts;
   return shown.map((part, index) => (index === 0 ? part : lowered(part))).join(': ');
+}
+
+/** The setting that a changed field of a destination belongs to. Pure. */
+export function settingOf(path: string, settings: readonly SettingDescriptor[]): SettingDescriptor | undefined {
+  return settings.find(({ key }) => path === `settings.${key}`);
+}
+
+/** A changed value, as forms show it; entities by their names. Pure. */
+export function valueWords(
+  value: unknown,
+  names: Readonly<Record<string, string>>,
+  setting?: SettingDescriptor,
+): string {
+  if (value === '********') return 'a secret';
+  if (value === null) return 'nothing';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (setting?.type === 'Select') {
+    const chosen = setting.options.find((option) => option.value === value);
+    if (chosen !== undefined) return chosen.label;
+  }
+  if (typeof value === 'string') return value === '' ? '(empty)' : (names[value] ?? value);
+  if (isTextList(value)) return value.map((one) => names[one] ?? one).join(', ');
+  return JSON.stringify(value);
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string');
 }
 
 /** `accessToken` → “Access token”; for references, the entity: `destinationIds` → “Destinations”. */

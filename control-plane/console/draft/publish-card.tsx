@@ -67,7 +67,7 @@ export function PublishCard({ changes, publish, request: ask }: PublishCardProps
   return (
     <Card title="Publish">
       <ul>
-        <li>Every gateway and pipeline switches to it without a restart.</li>
+        <li>Every gateway and pipeline applies the changes without a restart.</li>
         {added > 0 ? (
           <li>{countOf(added, 'new destination')} will receive events from then on, not earlier ones.</li>
         ) : null}

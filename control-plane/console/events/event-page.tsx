@@ -12,6 +12,8 @@ import { At } from '../design/time.tsx';
 import { EventOutcome } from './event-outcome.tsx';
 import { visitorName } from './event-table.tsx';
 import { ConsentAnswers } from './consent-answers.tsx';
+import { RuleName } from '../tracking-plan/plan-words.tsx';
+import { useRuleNames } from '../tracking-plan/use-rule-names.ts';
 import { PlanState } from './outcomes.tsx';
 import { useSourceNames } from './use-source-names.ts';
 import { WayState } from './way-state.tsx';
@@ -52,6 +54,7 @@ export function EventPage(): ReactElement {
 function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   const sourceName = useSourceNames();
   const ways = useLiveWays(event);
+  const unsent = whyUnsent(event);
   const nameOf = (id: string): string =>
     ways.data?.ways.find(({ destinationId }) => destinationId === id)?.name ??
     (ways.isSuccess ? 'a destination that is no longer live' : 'a destination');
@@ -86,12 +89,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
                 </Link>
               </span>
             )}
-            {event.plan === null ? null : (
-              <>
-                <PlanState outcome={event.plan.outcome} />
-                <span dir="auto">{event.plan.reason}</span>
-              </>
-            )}
+            {event.plan === null ? null : <BrokenRules plan={event.plan} isTest={event.test} />}
             <span className="hint">
               {event.versionNumber === null
                 ? 'The version that was live is unknown.'
@@ -102,7 +100,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
         <li>
           <strong>Sent</strong>
           <div className="stack">
-            {event.test || event.visitorId === '' ? <span className="soft">{whyUnsent(event)}</span> : null}
+            {unsent === undefined ? null : <span className="soft">{unsent}</span>}
             {event.outcomes.map((outcome) => (
               <EventOutcome
                 key={outcome.destinationId}
@@ -112,7 +110,7 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
               />
             ))}
             <ErrorNote error={ways.error} />
-            <WithoutOutcome event={event} ways={ways.data?.ways ?? []} />
+            {unsent === undefined ? <WithoutOutcome event={event} ways={ways.data?.ways ?? []} /> : null}
           </div>
         </li>
       </ol>
@@ -120,16 +118,37 @@ function Arrival({ event }: { readonly event: RecentEvent }): ReactElement {
   );
 }
 
+type BrokenRulesProps = { readonly plan: NonNullable<RecentEvent['plan']>; readonly isTest: boolean };
+
+/** The effect of the tracking plan on the event, and the rules that the event breaks. */
+function BrokenRules({ plan, isTest }: BrokenRulesProps): ReactElement {
+  const named = useRuleNames();
+  return (
+    <>
+      <PlanState outcome={plan.outcome} isTest={isTest} />
+      {plan.rules.map(({ rule, property }) => (
+        <span key={`${rule} ${property}`}>
+          <RuleName rule={rule} {...(named.get(rule) ?? { ruleName: null, ruleCollection: null })} />
+          {property === null ? null : <span className="hint mono">{property}</span>}
+        </span>
+      ))}
+    </>
+  );
+}
+
 /** The live rules' decision for each destination. Not read for a test, quarantined or dropped event: none is sent. */
-function useLiveWays({ id, test, visitorId }: RecentEvent) {
-  return useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(id)}/ways?rules=live`, {
+function useLiveWays(event: RecentEvent) {
+  return useRead<{ readonly ways: readonly Way[] }>(`/events/${encodeURIComponent(event.id)}/ways?rules=live`, {
     everyMs: 5_000,
-    enabled: !test && visitorId !== '',
+    enabled: whyUnsent(event) === undefined,
   });
 }
 
-function whyUnsent({ test }: RecentEvent): string {
-  return test ? 'Not sent: received with a test key.' : 'Not sent: the tracking plan quarantined or dropped it.';
+/** Why no destination gets the event, whatever the rules decide; undefined if they decide. */
+function whyUnsent({ test, visitorId, plan }: RecentEvent): string | undefined {
+  if (test) return 'Not sent: received with a test key.';
+  if (visitorId !== '') return undefined;
+  return `Not sent: the tracking plan ${plan?.outcome === 'dropped' ? 'dropped' : 'quarantined'} it.`;
 }
 
 /** The live version's destinations without an outcome yet: whether the event waits or is not sent there, and why. */

@@ -26,8 +26,16 @@ const planWords: Readonly<Record<PlanOutcome, readonly [Tone, string]>> = {
   dropped: ['off', 'Dropped by the plan'],
 };
 
-export function PlanState({ outcome }: { readonly outcome: PlanOutcome }): ReactElement {
-  const [tone, word] = planWords[outcome];
+const testWords: Readonly<Partial<Record<PlanOutcome, readonly [Tone, string]>>> = {
+  quarantined: ['off', 'Would be quarantined if live'],
+  dropped: ['off', 'Would be dropped if live'],
+};
+
+type PlanStateProps = { readonly outcome: PlanOutcome; readonly isTest?: boolean };
+
+/** What the tracking plan did; for an event with a test key, what it would do with a live one. */
+export function PlanState({ outcome, isTest = false }: PlanStateProps): ReactElement {
+  const [tone, word] = (isTest ? testWords[outcome] : undefined) ?? planWords[outcome];
   return <State tone={tone}>{word}</State>;
 }
 

@@ -62,7 +62,11 @@ function DispatchRulesForm({ stored, language }: DispatchRulesFormProps): ReactE
             A rule that matches an event stops it for the rule's destinations, before any mapping. The lowest priority
             is tried first.
           </p>
-          <Check label="On" checked={fields.isEnabled} onChange={(isEnabled) => setFields({ ...fields, isEnabled })} />
+          <Check
+            label="Enabled"
+            checked={fields.isEnabled}
+            onChange={(isEnabled) => setFields({ ...fields, isEnabled })}
+          />
           {fields.categories.map((category, index) => (
             // Categories have no key but their index.
             <CategoryFields

@@ -121,7 +121,7 @@ function MappingForm({ fields, change, counted }: MappingFormProps): ReactElemen
           onChange={(action) => change({ action })}
         />
       </div>
-      <Check label="On" checked={fields.isEnabled} onChange={(isEnabled) => change({ isEnabled })} />
+      <Check label="Enabled" checked={fields.isEnabled} onChange={(isEnabled) => change({ isEnabled })} />
       <LogicBuilder
         logic={fields.logic}
         operators={language.data.operators}

@@ -42,7 +42,7 @@ export function PurposePage(): ReactElement {
           />
           <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
           <Check
-            label="On: stop events without consent"
+            label="Enforced: events without consent are stopped"
             checked={fields.isEnabled}
             onChange={(isEnabled) => change({ isEnabled })}
           />

@@ -105,7 +105,7 @@ export function AuditPage(): ReactElement {
             rows={query.entities}
             keyOf={({ id }) => id}
             columns={[
-              { title: 'At', cell: ({ at }) => <At at={at} /> },
+              { title: 'Time', cell: ({ at }) => <At at={at} /> },
               {
                 title: 'By',
                 cell: ({ actorName, actorKind }) => (
@@ -118,7 +118,7 @@ export function AuditPage(): ReactElement {
                 ),
               },
               { title: 'Action', cell: ({ action }) => action },
-              { title: 'Of', cell: ({ collection, entityId }) => collection ?? entityId?.slice(0, 12) ?? '–' },
+              { title: 'Object', cell: ({ collection, entityId }) => collection ?? entityId?.slice(0, 12) ?? '–' },
               { title: 'Details', cell: ({ details }) => <span className="mono clip">{JSON.stringify(details)}</span> },
             ]}
           />

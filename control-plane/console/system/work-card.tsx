@@ -132,7 +132,7 @@ function ActorSubject({ actor: { key, name } }: { readonly actor: PlacedActor })
 const actorColumns = [
   { title: 'Actor', cell: ({ kind }: PlacedActor) => kind },
   {
-    title: 'Of',
+    title: 'Works for',
     cell: (actor: PlacedActor) => <ActorSubject actor={actor} />,
   },
   {

@@ -65,7 +65,7 @@ function PlanRuleFields({ fields, change }: RuleForm<RuleFields>): ReactElement 
     <>
       <TextField label="Name" isRequired maxLength={250} value={fields.name} onChange={(name) => change({ name })} />
       <DescriptionField value={fields.description} onChange={(description) => change({ description })} />
-      <Check label="On" checked={fields.isEnabled} onChange={(isEnabled) => change({ isEnabled })} />
+      <Check label="Enabled" checked={fields.isEnabled} onChange={(isEnabled) => change({ isEnabled })} />
       <TextField
         label="Event"
         hint="Its name, not case-sensitive. Leave empty for every event."

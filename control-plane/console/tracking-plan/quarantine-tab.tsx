@@ -54,9 +54,9 @@ export function QuarantineTab(): ReactElement {
               <select {...ids} value={rule} onChange={(event) => choose('rule', event.target.value)}>
                 <option value="">Any rule</option>
                 {rule === '' || rules.has(rule) ? null : <option value={rule}>{ruleLabel(rule, undefined)}</option>}
-                {[...rules].map(([id, name]) => (
+                {[...rules].map(([id, { ruleName }]) => (
                   <option key={id} value={id}>
-                    {name}
+                    {ruleName}
                   </option>
                 ))}
                 {['unknown-event', 'unknown-property', 'too-costly'].map((id) => (
@@ -96,7 +96,7 @@ export function QuarantineTab(): ReactElement {
                 <div className="stack tight">
                   <button type="button" className="plain" onClick={() => choose('rule', broken[0] ?? '')}>
                     <span className="clip" dir="auto">
-                      {ruleLabel(broken[0] ?? '', rules.get(broken[0] ?? ''))}
+                      {ruleLabel(broken[0] ?? '', rules.get(broken[0] ?? '')?.ruleName)}
                     </span>
                   </button>
                   {releases === 0 ? null : <span className="hint">released {countOf(releases, 'time')} before</span>}
@@ -123,7 +123,7 @@ export function QuarantineTab(): ReactElement {
 
 type ActionsProps = {
   readonly chosen: Chosen;
-  readonly rules: ReadonlyMap<string, string>;
+  readonly rules: ReturnType<typeof useRuleNames>;
   readonly isEmpty: boolean;
 };
 
@@ -140,7 +140,7 @@ function Actions({ chosen, rules, isEmpty }: ActionsProps): ReactElement {
     }
   });
   const { rule, to } = chosen;
-  const which = `${rule === undefined ? 'All quarantined events' : `Events quarantined by “${ruleLabel(rule, rules.get(rule))}”`}${
+  const which = `${rule === undefined ? 'All quarantined events' : `Events quarantined by “${ruleLabel(rule, rules.get(rule)?.ruleName)}”`}${
     to === undefined ? '' : `, quarantined before ${showTime(to)},`
   }`;
   return (

@@ -30,7 +30,7 @@ export function MergesCard({ visitorId, nameOf }: MergesCardProps): ReactElement
           rows={merges.entities}
           keyOf={({ id }) => id}
           columns={[
-            { title: 'At', cell: ({ at }) => <At at={at} /> },
+            { title: 'Time', cell: ({ at }) => <At at={at} /> },
             {
               title: 'Merged visitor',
               cell: ({ loserId, overwritten }) => (

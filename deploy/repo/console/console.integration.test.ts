@@ -116,7 +116,7 @@ const everyPage = (): readonly (readonly [path: string, until: string])[] => [
   ['/tracking-plan/new-event', 'Add a property'],
   ['/tracking-plan/personal-data', 'Redact it in the draft'],
   [`/tracking-plan/rules/${account.planRuleId}`, 'Save in the draft'],
-  ['/events/held-event-0', 'It was quarantined'],
+  ['/events/held-event-0', 'No card numbers'],
   ['/experiments', 'Banner for free shipping'],
   [`/experiments/${account.experiments.measuredId}`, 'Above the control'],
   [`/sources/${account.sourceId}`, 'The whole guide'],

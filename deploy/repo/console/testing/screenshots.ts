@@ -72,7 +72,7 @@ const shots = ({
   { name: 'plan-rules', path: '/tracking-plan/rules', until: 'Not in the plan' },
   { name: 'personal-data', path: '/tracking-plan/personal-data', until: 'Redact it in the draft' },
   { name: 'plan-rule', path: `/tracking-plan/rules/${planRuleId}`, until: 'Save in the draft' },
-  { name: 'event-held', path: '/events/held-event-0', until: 'It was quarantined' },
+  { name: 'event-held', path: '/events/held-event-0', until: 'No card numbers' },
   { name: 'experiments', path: '/experiments', until: 'Banner for free shipping' },
   { name: 'experiment', path: `/experiments/${experiments.measuredId}`, until: 'Above the control' },
   { name: 'experiment-mismatch', path: `/experiments/${experiments.mismatchedId}`, until: 'Do not trust' },
@@ -112,6 +112,7 @@ try {
       await page.goto(path);
       try {
         await waitForText(page, until);
+        await page.waitForFunction("!document.body.innerText.includes('Loading …')");
       } catch (error) {
         console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
         process.exitCode = 1;
