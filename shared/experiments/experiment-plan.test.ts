@@ -51,9 +51,9 @@ test('plan: says why an experiment cannot run', () => {
   ]);
   expect(problemsOf({ id: 'e', variants: [control] })).toEqual(['variants must be at least 2 to start']);
   expect(problemsOf({ id: 'e', variants: [control, { ...other, weight: 'x' }] })).toEqual([
-    'a variant does not fit its schema',
+    'weight of variant new is missing or not valid',
   ]);
-  expect(problemsOf({ id: 'e', trafficAllocation: 101 })).toEqual(['it does not fit its schema']);
+  expect(problemsOf({ id: 'e', trafficAllocation: 101 })).toEqual(['trafficAllocation is missing or not valid']);
   expect(problemsOf({ id: 'e', status: 'Completed', rolloutVariantId: 'gone' })).toEqual([
     'rolloutVariantId must be a variant of the experiment',
   ]);

@@ -49,18 +49,20 @@ export function compileExperimentPlan(config: ExperimentsConfig): ExperimentPlan
     lost('experimentSettings').some(({ entity }) => entity['isEnabled'] === false);
   const experiments = isOff ? [] : config.collections.experiments;
   const variantsOf = groupByExperiment(experimentVariants);
-  const withLostVariant = new Set(lost('experimentVariants').map(({ entity }) => entity['experimentId']));
+  const lostVariants = new Map(lost('experimentVariants').map((variant) => [variant.entity['experimentId'], variant]));
   const byKey = new Map<string, PlannedExperiment>();
   const unplanned: UnplannedExperiment[] = isOff
     ? []
-    : [...new Set(lost('experiments').map(({ id }) => id))].map((experimentId) => ({
-        experimentId,
-        problem: 'it does not fit its schema',
+    : [...new Map(lost('experiments').map((entity) => [entity.id, entity])).values()].map(({ id, field }) => ({
+        experimentId: id,
+        problem: `${field} is missing or not valid`,
       }));
   for (const entity of experiments) {
-    const planned = withLostVariant.has(entity.id)
-      ? lostVariant(entity)
-      : planExperiment(entity, variantsOf.get(entity.id) ?? []);
+    const lostVariant = lostVariants.get(entity.id);
+    const planned =
+      lostVariant !== undefined
+        ? withoutVariant(entity, lostVariant)
+        : planExperiment(entity, variantsOf.get(entity.id) ?? []);
     switch (planned.kind) {
       case 'draft':
         break;
@@ -93,8 +95,9 @@ function groupByExperiment(variants: readonly ExperimentVariant[]): Map<string, 
   return groups;
 }
 
-function lostVariant({ status }: ExperimentBody): Planned {
-  return status === 'Draft' ? { kind: 'draft' } : { kind: 'unplanned', problem: 'a variant does not fit its schema' };
+function withoutVariant({ status }: ExperimentBody, { id, field }: UnreadableEntity): Planned {
+  if (status === 'Draft') return { kind: 'draft' };
+  return { kind: 'unplanned', problem: `${field} of variant ${id} is missing or not valid` };
 }
 
 function byPrecedence(a: PlannedExperiment, b: PlannedExperiment): number {
