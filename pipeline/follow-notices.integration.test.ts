@@ -140,7 +140,7 @@ test('notices: each lead is fetched with the token and delivered as an event, wh
   expect(await deadLetters()).toEqual(
     new Map([
       ['facebookleadads:1003:leadgen', 'no attempt left: status 400, code 100'],
-      ['facebookleadads:1004:leadgen', 'the answer is about something else than the notice'],
+      ['facebookleadads:1004:leadgen', 'the answer is about something other than the notice'],
     ]),
   );
   expect(asked.get('1003')).toBeGreaterThan(1);

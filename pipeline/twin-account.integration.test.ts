@@ -39,7 +39,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Tables that are written beside deliveries, perhaps late: rows may be added, but those that exist must not change. */
+/** Tables written apart from deliveries, perhaps late: rows may be added, but those that exist must not change. */
 const lateTables = ['recent_events', 'event_outcomes', 'violations', 'identity_counts'];
 const anHour = { status: 503, headers: { 'Retry-After': '3600' } };
 /** Nested more deeply than a line of a frame may be. */
@@ -137,7 +137,7 @@ test('twin account: whatever an account does, another one with the same ids keep
   const revision = await own.publish();
   // Until then the rule that quarantines an event does not apply to this account.
   await until('its configuration is live', async () => (await rig.reported()) >= revision);
-  // The ids of events and visitors are the same. Each event is still distinct, is retried, and later events follow.
+  // Both accounts use the same ids for events and visitors. Each event is retried all the same, and later ones follow.
   const failures = new Map<string, number>();
   own.answer((id) => {
     if (id === 'refused') return 400;
@@ -190,7 +190,7 @@ test('twin account: whatever an account does, another one with the same ids keep
   await until('waiting events go with the destination', async () => (await retriesOf(own)) === 0);
   await isUntouched('removal of destinations');
 
-  // The other account still delivers events of visitors whom the twin erased, whose consent it lost, or who wait in it.
+  // Erased, refused and waiting visitors of the twin: the other account still delivers their events.
   await other.resolved([
     { id: 'after-erasure', visitor: 'refused-of-both', receivedAtMs: acceptedMs },
     { id: 'after-withdrawal', visitor: 'consent-of-both', receivedAtMs: acceptedMs },

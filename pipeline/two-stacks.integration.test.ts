@@ -59,7 +59,7 @@ test('two stacks: a pipeline with the database of another deployment is refused'
   await first.stop();
 });
 
-test('two stacks: one whose database was away at its start ends once that says it is of another deployment', async () => {
+test('two stacks: a pipeline started on an unmigrated database ends once that database names another deployment', async () => {
   const { rig: own } = await openRig(nats.url, database.url);
   await (await startOn(own, 'c')).stop();
   const late = await createTestDatabase();

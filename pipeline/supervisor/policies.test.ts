@@ -16,7 +16,7 @@ test('restart policy: quarantine: after many failures in a row', () => {
   expect(decideRestart(9, 0, 0)).toMatchObject({ kind: 'quarantine', delayMs: restartLimits.quarantineMs });
 });
 
-test('restart policy: an actor that is not at fault is never quarantined for it, and restarts soon', () => {
+test('restart policy: a failure that is not the fault of the actor never quarantines it, and it restarts soon', () => {
   for (const before of [0, 9]) {
     expect(decideBlamelessRestart(before, 0)).toEqual({ kind: 'restart', delayMs: 2_000, failuresInARow: before });
   }
@@ -43,7 +43,7 @@ test('restart policy: property: delays are within their bounds', () => {
   );
 });
 
-test('placement: empty: nowhere', () => {
+test('placement: without threads an actor gets none', () => {
   expect(placeActor('a', new Map())).toBeUndefined();
 });
 
@@ -82,7 +82,7 @@ test.each([
   [[3, 3, 0], 2],
   [[7, 1, 1], 4],
   [[0, 0], 0],
-])('placement: moves: threads with %o actors are evened by moving %i', (counts, moves) => {
+])('placement: moves: threads with %o actors are balanced by moving %i of them', (counts, moves) => {
   const placed = counts.flatMap((count, thread) =>
     Array.from({ length: count }, (_, i) => ({ actorId: `${thread}-${i}`, thread })),
   );

@@ -28,7 +28,7 @@ export type StatsLedger = {
   restarted(kind: WorkerKind): void;
   /** `wasSilent`: the supervisor ended the thread because it no longer reported. */
   threadDied(thread: number, wasSilent: boolean): void;
-  /** Total of a counter of the actors of a kind, by their keys. */
+  /** A counter's total for each actor of a kind, by the actor's key. */
   totals<Kind extends WorkerKind>(kind: Kind, counter: CounterOf<Kind>): ReadonlyMap<string, number>;
   /** Totals by account of the actors of a kind. */
   accountTotals(kind: WorkerKind, counter: string): ReadonlyMap<string, number>;

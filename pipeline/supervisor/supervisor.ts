@@ -132,7 +132,7 @@ export class Supervisor {
     });
   }
 
-  /** Makes an actor of this process continue after a sequence of its log, once it runs. */
+  /** Makes an actor of this process skip its log up to and including a sequence, once the actor runs. */
   passOver(actorId: string, upToSeq: number): void {
     const record = this.#actors.get(actorId);
     if (record === undefined) return;
@@ -291,9 +291,9 @@ export class Supervisor {
   }
 
   /**
-   * The thread's actors move to live threads, or wait for this one. The actor that had its turn at the death is blamed: it
-   * waits longer and is quarantined the third time, before it takes down every thread. Its frames in work are suspected,
-   * and quarantined the second time.
+   * The thread's actors move to live threads, or wait for this one. The actor whose turn it was is blamed: it waits
+   * longer and is quarantined the third time, before it takes down every thread. The frames it was working on are
+   * suspected, and quarantined the second time.
    */
   #onDead(slot: ThreadSlot, { error, retryMs, lastTurn, wasSilent, lastFrames }: ThreadDeath): void {
     const { logger, stats } = this.#options;

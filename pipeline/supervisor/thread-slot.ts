@@ -20,11 +20,11 @@ export type ThreadDeath = {
   readonly error: unknown;
   /** Delay before the thread restarts, in ms. */
   readonly retryMs: number;
-  /** Mark of the actor that had its turn; 0: none. */
+  /** Mark of the actor whose turn it was; 0: none. */
   readonly lastTurn: number;
   /** The supervisor ended it because it no longer reported. */
   readonly wasSilent: boolean;
-  /** Frames in work, if they may have caused the death: memory ran out, or the thread hung. */
+  /** Frames that actor was working on, if they may have caused the death: memory ran out, or the thread hung. */
   readonly lastFrames: FramesAtWork | undefined;
 };
 

@@ -47,7 +47,7 @@ export async function createPipelineRig(
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: 'silent',
     LOG_PARTITIONS: '2',
-    // On a busy machine a shorter wait would redeliver messages that are still in work.
+    // On a busy machine a shorter wait would redeliver messages that are still being processed.
     DISPATCH_ACK_WAIT_MS: '30000',
     RESOLVER_ACK_WAIT_MS: '30000',
     ...own,

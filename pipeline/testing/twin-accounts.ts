@@ -110,8 +110,8 @@ export function openTwins(rig: PipelineRig, sink: ScriptedDestination): readonly
 }
 
 /**
- * Streams and buckets of processes and partitions, which are not compared: their data of an account are checked by
- * their effects.
+ * Streams and buckets that are divided by process or partition, not by account. They are not compared: what they hold
+ * for an account is checked by its effects.
  */
 const ofProcesses: ReadonlySet<string> = new Set(['KV_LEASES', 'DEDUPLICATION']);
 

@@ -1,9 +1,9 @@
 import type { FrameRange, FramesAtWork } from '../workers/worker/suspicion.ts';
 
 /**
- * Shows, after a thread has died, which actor had its turn and on which frames of which log it was working. Both are
+ * Shows, after a thread has died, whose turn it was and on which frames of which log that actor was working. Both are
  * numbers in shared memory. So the actor that took the thread down with an endless loop or by exhausting its memory is
- * found, and the actors beside it are spared.
+ * found, and the other actors of the thread are spared.
  */
 export type BlackBox = {
   /** Shared with a thread, not copied. */

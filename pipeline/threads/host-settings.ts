@@ -27,7 +27,7 @@ const mebibyte = 1024 ** 2;
 export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
   databaseConnectionsMax: fromEnv({
     PIPELINE_DATABASE_CONNECTIONS_MAX: count(
-      'Connections to PostgreSQL of one thread. If there are several, one is reserved for looking up visitors',
+      'PostgreSQL connections of one thread. If there are several, one is reserved for looking up visitors',
       4,
     ),
   }),
@@ -56,7 +56,7 @@ export const { variables: hostEnv, read: readThreadSettings } = defineSettings({
   openedFramesBytesMax: 16 * mebibyte,
   geoDatabase: fromEnv({
     GEOIP_DATABASE: optionalText(
-      "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy. For purposes that apply in some regions only, it provides the region of a visitor who has none, by the IP address. Without this database such a region is unknown and counts as covered",
+      "Path of a database of countries or cities in MaxMind's format (.mmdb), of which each thread holds a copy. It gives the region of an IP address to consent purposes that apply in some regions only, if the visitor has no region. Without this database such a region is unknown and counts as covered",
     ),
   }),
 });

@@ -26,7 +26,7 @@ export type Command =
       readonly mark: number;
       readonly suspicion: Suspicion;
     }
-  /** Makes the actor skip messages up to a sequence of its log, which waited too long or take too much space. */
+  /** Makes the actor skip its log up to a sequence: these messages waited too long or take too much space. */
   | { readonly kind: 'pass-over'; readonly actorId: string; readonly upToSeq: number }
   | { readonly kind: 'stop'; readonly actorId: string; readonly deadlineMs: number }
   | { readonly kind: 'shutdown'; readonly deadlineMs: number };

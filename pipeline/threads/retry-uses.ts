@@ -4,7 +4,7 @@ import type { RetryUse } from '../workers/dispatch/settlement/retry-quota.ts';
 /** How full the retry log is. A thread checks this every few seconds for all its dispatchers. */
 export type RetryUses = {
   readonly current: RetryUse;
-  /** Takes over a reading of the stream: its state, and the number of messages by subject. */
+  /** Records the result of a check: the state of the stream, and the number of messages by subject. */
   look(state: Pick<StreamState, 'bytes' | 'bytesMax'>, messages: ReadonlyMap<string, number>): void;
 };
 

@@ -19,7 +19,7 @@ type StartOf<Kind> = Extract<Definition, { readonly kind: Kind }>['start'];
 
 export type WorkerKind = Definition['kind'];
 
-/** The order for an actor: its kind, and the fields from which an actor of that kind starts. */
+/** The specification of an actor: its kind, and the fields from which an actor of that kind starts. */
 export type ActorSpec = { [Kind in WorkerKind]: Parameters<StartOf<Kind>>[0] }[WorkerKind];
 /** An actor that works for one account. */
 export type AccountActor = Extract<ActorSpec, { readonly accountId: string }>;

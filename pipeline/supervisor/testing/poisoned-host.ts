@@ -36,7 +36,7 @@ import { noRecorder } from '../../workers/recent/testing/no-recorder.ts';
 import type { FramesAtWork } from '../../workers/worker/suspicion.ts';
 
 /**
- * An event of a visitor with this id crashes the thread when resolved; an event whose id contains it, when sent.
+ * Resolving an event of the visitor with this id crashes the thread; so does sending an event whose id contains it.
  */
 export const poison = 'out-of-memory';
 

@@ -1,7 +1,7 @@
 import type { Rules } from './rules.ts';
 import type { StageName, State } from './state.ts';
 
-/** The next owner of a consumer begins with its unacknowledged messages, and with the ids or waiting events stored. */
+/** The next owner of a consumer begins with its unacknowledged messages, and with the stored ids or waiting events. */
 export function claimAnew(after: State, name: StageName, rules: Rules): void {
   const stage = after[name];
   const { consumer: place } = stage;

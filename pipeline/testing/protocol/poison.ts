@@ -46,7 +46,7 @@ export function addAttempt(adding: Adding, index: number, suspect: Suspect, atte
 }
 
 /**
- * After a first crash all messages in work are suspects. A suspect that was alone in work at another crash is
+ * After a first crash all messages in flight are suspects. A suspect that was alone in flight at another crash is
  * quarantined.
  */
 function suspectAfterDeath(next: State, atWork: readonly Suspect[], rules: Rules): void {

@@ -13,7 +13,7 @@ import type { State } from './state.ts';
  * - `clients.ts`: clients, gateways and the quorum of INGEST
  * - `claims.ts`: what the next owner of a consumer begins with
  * - `consumers.ts`: readers of INGEST and EVENTS: positions, acknowledgements; logs that are cut or cleaned
- * - `resolver.ts`: from INGEST to EVENTS: ids, one writer, the database, accounts beside each other
+ * - `resolver.ts`: from INGEST to EVENTS: ids, one writer, the database, accounts in parallel
  * - `dispatcher.ts`: from EVENTS to the destination: order, references to waiting events, versions
  * - `poison.ts`: events that crash their dispatcher
  * - `rules.ts`: the rules that keep the promises, and the possible faults

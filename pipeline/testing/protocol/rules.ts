@@ -1,6 +1,6 @@
 /**
- * The rules that keep the promises, each with the code that implements it. Without a rule, some trace breaks a promise:
- * each stands for an earlier bug.
+ * The rules that keep the promises, each with the code that implements it. Each rule stands for an earlier bug: without
+ * it, some trace breaks a promise.
  */
 export type Rules = {
   /** A log's answer without a sequence is no acknowledgement (`shared/nats/publish/publish-answer.ts`). */
@@ -42,7 +42,7 @@ export type Rules = {
   /** A dead letter of a quarantined frame is stored only once (`pipeline/workers/dispatch/settlement`). */
   readonly lettersAreKnown: boolean;
   /**
-   * Only a message that was alone in work at a second crash is quarantined (`pipeline/workers/worker/suspicion.ts`).
+   * Only a message that was alone in flight at a second crash is quarantined (`pipeline/workers/worker/suspicion.ts`).
    */
   readonly oneDeathIsNoProof: boolean;
   /** Suspects are worked on one at a time, alone (`pipeline/workers/dispatch/sources/isolation.ts`). */

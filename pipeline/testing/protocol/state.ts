@@ -71,7 +71,7 @@ export type State = {
   /** Events that crash their dispatcher, and how often they did. */
   poison: number[];
   takenDown: number;
-  /** Messages in work when a poison event crashed a dispatcher. */
+  /** Messages in flight when a poison event crashed a dispatcher. */
   suspected: Suspect[];
   /** Messages that are no longer sent. */
   quarantined: Suspect[];

@@ -41,7 +41,7 @@ const noticeOf = (value: unknown, own: object = {}) => ({
   }),
 });
 
-test('fetch: only a source with a token is dispatched to, beside the destinations', () => {
+test('fetch: a source with a token is dispatched to like a destination, and other sources are not', () => {
   expect(dispatchedTo(configOf(secrets)).map(({ id, type }) => [id, type])).toEqual([['leads', 'FacebookLeadAds']]);
 });
 
@@ -64,32 +64,32 @@ test('fetch: a request for each notice of the source, and for nothing else', () 
 
 test.each([
   [200, '{"id":"1","field_data":[]}', undefined],
-  [200, '{"id":"1"}', { kind: 'reject', reason: 'the answer is about something else than the notice' }],
-  [200, '<html>', { kind: 'reject', reason: 'the answer is about something else than the notice' }],
+  [200, '{"id":"1"}', { kind: 'reject', reason: 'the answer is about something other than the notice' }],
+  [200, '<html>', { kind: 'reject', reason: 'the answer is about something other than the notice' }],
   [400, '{"error":{"code":190}}', { kind: 'retry', reason: 'status 400, code 190', refusesAccess: true }],
   [400, '{"error":{"code":4}}', { kind: 'retry', reason: 'status 400, code 4', isThrottled: true }],
   [400, '{"error":{"code":100,"error_subcode":33}}', { kind: 'retry', reason: 'status 400, code 100' }],
   [503, '', undefined],
-])('fetch: what %i with %j means', (status, body, outcome) => {
+])('fetch: the outcome of an answer with status %i and body %j', (status, body, outcome) => {
   const { prepared } = targetOf(configOf(secrets));
   const read = prepared?.readAnswer?.({ status, headers: {}, body }, [noticeOf({ leadgen_id: '1' })]);
   expect(read).toEqual(outcome === undefined ? undefined : [outcome]);
 });
 
-test('fetch: an answer of a failure is no event, whatever it holds', () => {
+test('fetch: an answer with an error status has no event, whatever its body', () => {
   const { fetch } = targetOf(configOf(secrets));
   const answer = { headers: {}, body: '{"id":"1","field_data":[{"name":"email","values":["a@b.test"]}]}' };
   expect(fetch && fetchedEvent(fetch, { ...answer, status: 200 })).toMatchObject({ email: 'a@b.test', name: 'Lead' });
   expect(fetch && fetchedEvent(fetch, { ...answer, status: 500 })).toBeUndefined();
 });
 
-test('fetch: a token that does not open is a problem that names none, and a source that is off is sent nothing', () => {
+test('fetch: a token that cannot be opened is a problem of the target, and a disabled source stays disabled', () => {
   const lost = createSecretBox(randomBytes(32).toString('base64'));
   expect(targetOf(configOf(lost))).toMatchObject({ plan: undefined, problem: expect.stringContaining('sealed with') });
   expect(targetOf(configOf(secrets, { status: 'Disabled' })).destination.isEnabled).toBe(false);
 });
 
-test('fetch: a source that cannot be read keeps its place, and is asked nothing', () => {
+test('fetch: a source that cannot be read keeps its position, and gets no requests', () => {
   const config = configOf(secrets, { whitelistDomains: 7 });
   expect(config.collections.sources.map(({ id }) => id)).not.toContain('leads');
   expect(targetOf(config)).toMatchObject({ destination: { id: 'leads' }, prepared: undefined });

@@ -40,7 +40,7 @@ export function compileFetch(
   }
 }
 
-/** No rule of the account applies, since fetching an event of the source itself is no dispatch. */
+/** No rule of the account applies: fetching a source's own event does not dispatch it. */
 function planOf(destination: PublishedDestination): DispatchPlan {
   return {
     destination,
@@ -75,7 +75,7 @@ function prepareFetch(fetch: NoticeFetch, access: FetchAccess): OfferedDestinati
 function outcomeOf(fetch: NoticeFetch, answer: OutboundAnswer): Outcome | undefined {
   if (answer.status >= 300) return fetch.readFailure(answer);
   return fetchedEvent(fetch, answer) === undefined
-    ? { kind: 'reject', reason: 'the answer is about something else than the notice' }
+    ? { kind: 'reject', reason: 'the answer is about something other than the notice' }
     : undefined;
 }
 

@@ -32,7 +32,7 @@ export function compileTarget(
 
 function prepare(config: LiveConfig, destination: PublishedDestination, secrets: SecretBox): OfferedDestination {
   const kind = findDestinationKind(destination.type);
-  if (kind === undefined) throw new SettingError('type', `${destination.type} is not delivered to by this build`);
+  if (kind === undefined) throw new SettingError('type', `is ${destination.type}, unknown to this build`);
   const prepared = kind.prepare(openSettings(destination, secrets));
   const limit = compileAllowedData(config.collections.externalAllowedEventData);
   return limit === undefined ? prepared : withLimitedData(prepared, limit);

@@ -50,7 +50,7 @@ async function store(frames: number): Promise<string[][]> {
   return stored;
 }
 
-/** Events of acknowledged frames that are neither in the retry log nor delivered. Reads in the order of their moves. */
+/** Events of acknowledged frames that are neither in the retry log nor delivered, read in the order events move. */
 async function lostOf(frames: readonly (readonly string[])[]): Promise<string[]> {
   const acknowledged = await rig.acknowledged();
   const waiting = (await rig.retryRecords()).map(({ eventId }) => eventId);
@@ -76,7 +76,7 @@ const byVisitor = (ids: readonly string[]): string[] =>
 const unanswered = (): number => sink.requests.at(-1)?.concurrent ?? 0;
 const arrived = (count: number): Promise<void> => until(`${count} were asked for`, () => sink.requests.length >= count);
 
-test('order over every end of a dispatcher: a dispatcher that is cut off from the log, as by a kill: its successor sends what it had first', async () => {
+test('order over every end of a dispatcher: cut off from the log, as by a kill: the successor first sends what its predecessor had in flight', async () => {
   sink.answer(({ concurrent }) => ({ status: 200, delayMs: 5 + (concurrent % 4) * 20 }));
   await store(30);
   for (let life = 1; life <= 4; life += 1) {
@@ -216,7 +216,7 @@ test('order over every end of a dispatcher: the log server is killed and comes b
   expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
 });
 
-test('order over every end of a dispatcher: it is killed with the log server while all hangs, and is published again: nothing is lost', async () => {
+test('order over every end of a dispatcher: killed with the log server while all requests hang, its destination published again: nothing is lost', async () => {
   sink.answer(() => 'hang');
   const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
   const mortal = await rig.start({ concurrency }, 'test', own);

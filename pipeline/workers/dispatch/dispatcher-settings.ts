@@ -43,7 +43,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
   framesAheadMax: 4_096,
   ackWaitMs: fromEnv({
     DISPATCH_ACK_WAIT_MS: count(
-      'A frame that is not acknowledged for this long is delivered to a dispatcher again. A frame in flight is prolonged three times within this time, each time with a write to the log. A dispatcher that takes over a destination, or reconnects, does not wait for this time',
+      'A frame that is not acknowledged for this long is delivered to a dispatcher again. While a frame is in flight, the dispatcher extends this time after each third of it, with a write to the log. A dispatcher that takes over a destination, or reconnects, does not wait for this time',
       60_000,
       { unit: 'ms', minimum: 1_000 },
     ),

@@ -46,7 +46,7 @@ test('dispatcher: delivery: every event once, with its id as idempotency key, th
   expect((await rig.health())?.lastDispatchedAt).toBeGreaterThan(Date.now() - 60_000);
 });
 
-test('dispatcher: start: gets what was resolved since its version went live, before it was there', async () => {
+test('dispatcher: start: gets events that were resolved after its version went live and before it started', async () => {
   await rig.send(numbered(2));
   await rig.start();
   await rig.idle();
@@ -66,7 +66,7 @@ test('dispatcher: accepts: an event that the platform has no use for is skipped,
   await until('it is counted', async () => (await rig.counted()).join() === '1,0,0,0');
 });
 
-test('dispatcher: groups: events that travel apart are in requests of their own, at the same time', async () => {
+test('dispatcher: groups: events of different groups go in separate requests, at the same time', async () => {
   const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
   publishDestination({ type: 'GA4MeasurementProtocol', settings });
   await rig.start();
@@ -107,7 +107,7 @@ test('dispatcher: retry: does not hold up the frame or fresh events', async () =
   expect(new Set((await rig.retryRecords()).map(({ eventId }) => eventId))).toEqual(new Set(['bad1']));
 });
 
-test('dispatcher: retry: waits in the log over a stop, and comes with the next dispatcher', async () => {
+test('dispatcher: retry: waits in the log while the dispatcher is stopped, and is sent by the next one', async () => {
   sink.answer(() => 500);
   const first = await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -175,7 +175,7 @@ test("dispatcher: failed attempt: the platform's answer and the request are in t
   expect(letter?.event.event.id).toBe('a');
 });
 
-test('dispatcher: window: an event that is never taken becomes a dead letter at its end', async () => {
+test('dispatcher: window: an event that is never accepted becomes a dead letter at the end of the window', async () => {
   sink.answer(() => 500);
   await rig.start({ retryWindowMs: 1_200 });
   await rig.send([{ id: 'a' }]);
@@ -252,7 +252,7 @@ test('dispatcher: retry: a flood of failing events leaves fresh ones most of the
   expect((await rig.retries()).size).toBeGreaterThan(0);
 });
 
-test('dispatcher: overload: a destination that answers 429 is asked less at a time', async () => {
+test('dispatcher: overload: a destination that answers 429 gets fewer requests at a time', async () => {
   sink.answer(({ concurrent }) => ({ status: concurrent > 4 ? 429 : 200, delayMs: 20 }));
   const dispatcher = await rig.start({ concurrency: 32 });
   await rig.send(numbered(300));
@@ -301,7 +301,7 @@ async function replay(ids: readonly string[]): Promise<void> {
   await publishWithRetry(rig.connection, { ...message, msgId: rig.destinationId }, { attemptsMax: 20 });
 }
 
-test('dispatcher: disabled: what is held of the retry log waits there', async () => {
+test('dispatcher: disabled: events read from the retry log go on waiting there', async () => {
   await replay(['r0', 'r1', 'r2']);
   sink.answer(() => {
     publishDestination({ status: 'Disabled' });
@@ -317,14 +317,14 @@ test('dispatcher: disabled: what is held of the retry log waits there', async ()
   expect(sink.taken()).toEqual(['r0', 'r1', 'r2']);
 });
 
-test('dispatcher: bug: one that shows with a new configuration ends the dispatcher, and not the sender of the configuration', async () => {
+test('dispatcher: bug: an error caused by a new configuration ends the dispatcher, and does not reach the sender', async () => {
   const dispatcher = await rig.start();
   const ended = dispatcher.done.catch((error: unknown) => error);
   rig.breakRules();
   expect(await ended).toBeInstanceOf(TypeError);
 });
 
-test('dispatcher: rules: what is stopped is counted, what is not for it is not', async () => {
+test('dispatcher: rules: stopped events are counted, events that are not for the destination are not', async () => {
   const named = (name: string) => ({ condition: { property: 'event.event', operator: 'Is', value: name } });
   rig.configure({
     destinations: [httpEntity(rig.destinationId, sink.url, { limitedToSourceIds: ['source-1'] })],
@@ -392,7 +392,7 @@ test('dispatcher: key refused: the destination is paused, no event becomes a dea
   expect([...(await rig.retries()).values()].length).toBeGreaterThan(0);
 });
 
-test('dispatcher: key refused: what came while it was held goes out as soon as it has a key that is taken', async () => {
+test('dispatcher: key refused: events received while it was held are sent as soon as it has an accepted key', async () => {
   sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
   publishDestination({ settings: { headers: { 'x-key': 'old' } } });
   const dispatcher = await rig.start({ concurrency: 1 });
@@ -408,7 +408,7 @@ test('dispatcher: key refused: what came while it was held goes out as soon as i
   expect(sink.taken()).toEqual(['late']);
 });
 
-test('dispatcher: key refused: is asked again by itself, and what waited arrives in order', async () => {
+test('dispatcher: key refused: the destination is probed again without a change, and waiting events arrive in order', async () => {
   let isRefused = true;
   sink.answer(() => (isRefused ? 403 : 200));
   const accessRetry = { minMs: 300, maxMs: 600 };
@@ -422,7 +422,7 @@ test('dispatcher: key refused: is asked again by itself, and what waited arrives
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('dispatcher: key refused: a single event that is refused so does not hold the others, and becomes a dead letter', async () => {
+test('dispatcher: key refused: a single event that is refused this way does not hold the others, and becomes a dead letter', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('poison') ? 403 : 200));
   const accessRetry = { minMs: 300, maxMs: 600 };
   const dispatcher = await rig.start({ accessRetry });
@@ -450,7 +450,7 @@ test('dispatcher: unreadable line: is kept apart, the others go on', async () =>
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 3, delivered: 1 });
 });
 
-test('dispatcher: shared frames: each destination of an account decides, maps and keeps what is unreadable for itself', async () => {
+test('dispatcher: shared frames: each destination of an account decides and maps events, and keeps unreadable ones, on its own', async () => {
   const otherId = randomUUID();
   const mapping = { id: 'm', destinationId: otherId, priority: 1, isEnabled: true, logic: null, action: 'send' };
   rig.configure({
@@ -505,7 +505,7 @@ test('dispatcher: a quarantined frame becomes a dead letter for each event, also
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 21, dead_letters_set_aside: 21, delivered: 0 });
 });
 
-test('dispatcher: unreadable line: also where its head can be read, once anybody needs more', async () => {
+test('dispatcher: unreadable line: is found although its head can be read, once more than the head is needed', async () => {
   sink.answer(({ headers }) => (headers['idempotency-key'] === 'broken' ? 400 : 200));
   const dispatcher = await rig.start();
   await rig.sendRaw(rig.brokenBehindHead('broken'));
@@ -514,7 +514,7 @@ test('dispatcher: unreadable line: also where its head can be read, once anybody
   expect(dispatcher.stats()).toMatchObject({ dead_letters_unreadable: 1, delivered: 1 });
 });
 
-test('dispatcher: unreadable line: a rule that looks behind the head finds out', async () => {
+test('dispatcher: unreadable line: is found by a rule that reads beyond the head', async () => {
   const logic = { condition: { property: 'event.event_properties.plan', operator: 'Is', value: 'pro' } };
   rig.configure({
     destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
@@ -542,7 +542,7 @@ test('dispatcher: stop: finishes what is begun, hands back the rest, and the nex
   expect(await rig.counted()).toEqual([40, 0, 0, 0]);
 });
 
-test('dispatcher: stop: waits for an answer that takes longer than a process may stand still', async () => {
+test('dispatcher: stop: waits for an answer even if it takes longer than a tolerated standstill', async () => {
   sink.answer(() => ({ status: 200, delayMs: 2_500 }));
   const first = await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -554,7 +554,7 @@ test('dispatcher: stop: waits for an answer that takes longer than a process may
   expect(sink.requests).toHaveLength(1);
 });
 
-test('dispatcher: frames: one that may hold little fetches a frame at a time, and has them all in the end', async () => {
+test('dispatcher: frames: with a small limit it fetches one frame at a time, and gets all of them', async () => {
   sink.answer(() => 'hang');
   const dispatcher = await rig.start({ concurrency: 1, bytesHeldMax: 1 });
   for (const event of numbered(20)) await rig.send([event]);
@@ -564,7 +564,7 @@ test('dispatcher: frames: one that may hold little fetches a frame at a time, an
     await wait(200);
     return (await rig.handedOut()) === before;
   });
-  // One frame in flight, and one requested before that was taken; a third may be on its way by then.
+  // One frame in flight, one requested before the first was taken, and perhaps a third on its way.
   expect(await rig.handedOut()).toBeLessThanOrEqual(3);
   await dispatcher.stop(0);
   sink.answer(() => 200);
@@ -585,7 +585,7 @@ test('dispatcher: stop: does not wait for a destination that hangs', async () =>
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: requests that end all at once are settled as far as the account has something left in a round', async () => {
+test('dispatcher: requests that end all at once are settled over several rounds, within the budget of the account', async () => {
   const [atOnce, settledInARoundMax] = [32, 8];
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000 };
   // Allows two or three failures in a round.

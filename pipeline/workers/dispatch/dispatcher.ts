@@ -269,7 +269,7 @@ export class Dispatcher {
     }, this.#lifecycle.fail);
   }
 
-  /** Call after a standstill of the process, since another one may send the same events: asks the log. */
+  /** Asks the log whether another process owns the destination by now. Call after a standstill of this process. */
   #confirm(): void {
     if (this.#isConfirming || !this.#lifecycle.isRunning) return;
     this.#isConfirming = true;

@@ -104,7 +104,7 @@ test.each([
   expect(dispatcher.stats()).toMatchObject({ erased: 2, failed_attempts: 1, dead_letters: 0, retries: 0, parked: 0 });
 });
 
-test('erased visitors: a dispatcher that starts after the erasure sends nothing of them, of whatever waits', async () => {
+test('erased visitors: a dispatcher that starts after the erasure sends none of their events, wherever these waited', async () => {
   sink.answer(() => 503);
   const first = await rig.start();
   await rig.send([...events('ann', 0, 1), ...events('bob', 0)]);
@@ -133,7 +133,7 @@ async function reopen({ accountId, destinationId }: DispatcherRig): Promise<Disp
   return opened;
 }
 
-test('erased visitors: an event received later is delivered, and those of another account with the same id are', async () => {
+test('erased visitors: an event received later is delivered, and so is one of another account with the same visitor id', async () => {
   const other = await createDispatcherRig(nats.url);
   configure(other);
   try {
@@ -152,7 +152,7 @@ test('erased visitors: an event received later is delivered, and those of anothe
   }
 });
 
-test('erased visitors: until an erasure is done it holds for a time ahead, then for its own', async () => {
+test('erased visitors: a pending erasure covers events up to a time ahead, and a finished one up to its own time', async () => {
   const dispatcher = await rig.start();
   const id = 'one erasure';
   const inAMinute = Date.now() + 60_000;
@@ -169,7 +169,7 @@ test('erased visitors: until an erasure is done it holds for a time ahead, then 
   expect(dispatcher.stats()).toMatchObject({ erased: 0 });
 });
 
-test('erased visitors: while it is not known who was erased nothing is sent, and everything once it is', async () => {
+test('erased visitors: nothing is sent while erasures are unknown, and everything once they are known', async () => {
   const { jsm } = rig.connection[client];
   await jsm.streams.delete(streams.erasures);
   await until('it is not known', () => !rig.erasures.isCurrent);

@@ -232,7 +232,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
   expect(new Map(await deadLetters())).toEqual(
     new Map([
       ['1003', 'no attempt left: status 400, code 100'],
-      ['1004', 'the answer is about something else than the notice'],
+      ['1004', 'the answer is about something other than the notice'],
     ]),
   );
   expect(asked.get('1003')).toBeGreaterThan(1);

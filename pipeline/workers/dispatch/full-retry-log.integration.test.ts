@@ -38,7 +38,7 @@ const fillDeadLetters = () => fill(streams.deadLetters, deadLetterSubject(random
 const settled = (): Promise<void> => until('every frame is settled', async () => (await rig.unfinished()) === 0);
 const numbered = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
 
-test('full retry log: what it does not take is a dead letter that says so, every frame is settled, and what follows is delivered', async () => {
+test('full retry log: an event that it refuses becomes a dead letter that says so, every frame is settled, and later events are delivered', async () => {
   await fillRetries();
   sink.answer(({ body }) => (body.includes('"bad') ? 503 : 200));
   const dispatcher = await rig.start();
@@ -57,7 +57,7 @@ test('full retry log: what it does not take is a dead letter that says so, every
   await until('what follows is delivered', () => sink.taken().includes('good2'));
 });
 
-test('full retry log: what the dead letters do not take either is counted as skipped, shown with its time, and settled', async () => {
+test('full retry log: an event that the dead letters refuse too is counted as skipped, shown with its time, and settled', async () => {
   await fillRetries();
   await fillDeadLetters();
   const sinceMs = Date.now() - 1_000;
@@ -74,7 +74,7 @@ test('full retry log: what the dead letters do not take either is counted as ski
   expect(range?.[1]).toBeLessThanOrEqual(Date.now() + 1);
 });
 
-test('full retry log: a destination that skips acknowledges what a write to the log held', async () => {
+test('full retry log: skipping acknowledges frames whose events were waiting for a write to the log', async () => {
   await fillRetries();
   sink.answer(() => 503);
   const dispatcher = await rig.start();
@@ -86,7 +86,7 @@ test('full retry log: a destination that skips acknowledges what a write to the 
   expect(skipped + letters).toBe(100);
 });
 
-test('full retry log: the limit of a destination holds for bytes in the log, whatever comes back and fails again', async () => {
+test('full retry log: the limit of a destination bounds its bytes in the log, even when retries fail again', async () => {
   publishDestination({ order: 'none' });
   let requests = 0;
   sink.answer(() => ((requests += 1) % 2 === 0 ? 200 : 503));

@@ -210,7 +210,7 @@ async function retryUntilRemoved(): Promise<void> {
   }
 }
 
-test('order of effects: what is held of the retry log stays there while later frames are finished and removed', async () => {
+test('order of effects: a retry in flight stays in the retry log while later frames are finished and removed', async () => {
   const failures = new Map<string, number>();
   sink.answer(({ body }) => {
     const [id = ''] = idsOf(body);

@@ -48,7 +48,7 @@ test('position: a destination goes on where it was without its health and its co
   expect(second.stats()).toMatchObject({ positions_lost: 0, missed_events: 0 });
 });
 
-test('position: one that is missing is an alarm, and what may not have been delivered is recorded as skipped', async () => {
+test('position: one that is missing counts as lost, and events that may not have been delivered are recorded as skipped', async () => {
   await leaveWaiting();
   await rig.positionBucket.delete(positionKey(rig.destinationId));
   expect(await rig.health()).not.toHaveProperty('place');
@@ -78,7 +78,7 @@ test('position: what an earlier build recorded with the health of the destinatio
   expect(second.stats()['positions_lost']).toBe(0);
 });
 
-test('position: a consumer of an earlier build that has a place and no entry is taken over where it is', async () => {
+test('position: a consumer of an earlier build, without a stored position, is taken over where it stopped', async () => {
   await leaveWaiting();
   await rig.positionBucket.delete(positionKey(rig.destinationId));
   await loseHealth();

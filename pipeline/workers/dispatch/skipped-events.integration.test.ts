@@ -73,7 +73,7 @@ test('skipped events: a long backlog is skipped without being read, and counted 
   expect(sink.taken().filter((id) => id.startsWith('late')).length).toBeLessThan(20);
 });
 
-test('skipped events: a dispatcher of suspected frames moves on, one that is quarantined is a dead letter, and the rest is recorded', async () => {
+test('skipped events: a dispatcher with suspected frames moves on, a quarantined frame is a dead letter, and the rest is recorded', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('stuck') ? 'hang' : 200));
   await rig.send([{ id: 'stuck' }]);
   await rig.send([{ id: 'deadly' }]);

@@ -113,7 +113,7 @@ test('suspected retries: a destination that fails and comes back gets all of the
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('suspected retries: what is handed back while one is by itself goes before what came meanwhile', async () => {
+test('suspected retries: frames handed back while one is isolated go before those that came meanwhile', async () => {
   let isDown = false;
   sink.answer(({ body }) => {
     if (idsOf(body).includes('suspect:1')) {
@@ -141,7 +141,7 @@ test('suspected retries: what is handed back while one is by itself goes before 
   expect(takenOf('a')).toEqual(['a:1', 'a:2']);
 });
 
-test('suspected retries: with no room left in the retry log they still come to be alone, and make room', async () => {
+test('suspected retries: with no room left in the retry log they are still isolated, and make room', async () => {
   publishDestination({ order: 'none' });
   let isWell = false;
   let requests = 0;
@@ -161,7 +161,7 @@ test('suspected retries: with no room left in the retry log they still come to b
   expect(ofRetries.filter((frames) => frames?.log !== undefined)).toEqual([]);
 });
 
-test('suspected retries: a stop does not wait for one to be alone', async () => {
+test('suspected retries: a stop does not wait until one is isolated', async () => {
   sink.answer(() => 'hang');
   await rig.send([{ id: 'fresh:1' }]);
   const dispatcher = await rig.start(suspecting({ watched: everything }));

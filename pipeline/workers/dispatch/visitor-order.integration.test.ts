@@ -225,7 +225,7 @@ test('order over retries: order none: later events are sent at once, and the fai
   expect(dispatcher.stats()).toMatchObject({ parked: 0, visitors_waiting: 0 });
 });
 
-test('order over retries: order changes: to none releases parked events, and back keeps waiting ones', async () => {
+test('order over retries: order changes: order none releases parked events, order visitor keeps waiting ones again', async () => {
   sink.answer(({ body }) => (has(body, 'a:000') ? { status: 429, headers: { 'retry-after': '4' } } : 200));
   const dispatcher = await rig.start();
   await rig.send(events('a', 0, 1, 2));
@@ -352,7 +352,7 @@ test('order over retries: restart: events that were parked before the one they w
   expect(second.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0 });
 });
 
-test('order over retries: restart: of a frame that many share only what still waits is sent again', async () => {
+test('order over retries: restart: only the events of a shared frame that still wait are sent again', async () => {
   await putIntoTier(parkedTier, ['a:001', 'b:001', 'c:001'], 0);
   await putIntoTier(0, ['b:000'], 1);
   sink.answer(({ body }) => (has(body, 'b:000') ? 503 : 200));

@@ -135,7 +135,7 @@ test('consent: events that wait in memory are stopped by a refusal, and a later 
   await until('what came later arrived', () => sink.taken().includes('ann:3'));
 });
 
-test('consent: what is replayed is stopped by a refusal since', async () => {
+test('consent: a replayed event is stopped by a refusal that came after the event', async () => {
   const dispatcher = await rig.start();
   await refuse('ann');
   const subject = retrySubject(rig.destinationId, replayTier);
@@ -153,7 +153,7 @@ test('consent: what is replayed is stopped by a refusal since', async () => {
   expect(dispatcher.stats()).toMatchObject({ consent_stopped: 1 });
 });
 
-test('consent: a dispatcher that starts after the refusal stops waiting events, and an account beside it sends the same', async () => {
+test('consent: a dispatcher that starts after the refusal stops waiting events, and another account sends its own of the same visitor id', async () => {
   const other = await createDispatcherRig(nats.url);
   configure(other);
   try {
@@ -194,7 +194,7 @@ test('consent: nothing is sent until withdrawals are known, and then everything 
   await until('it arrived', () => sink.taken().length === 1);
 });
 
-test('consent: opted out by a signal, an event goes for limited use where its destination is set to; a refusal since stops it', async () => {
+test('consent: an event opted out by a signal is sent for limited use if its destination is set to that, and a later refusal stops it', async () => {
   const baseUrl = `${sink.url}/reddit`;
   const settings = { ...reddit.exampleSettings, baseUrl, onOptOut: 'limitedUse', order: 'visitor' };
   rig.configure({

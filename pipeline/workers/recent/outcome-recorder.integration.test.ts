@@ -255,7 +255,7 @@ test('outcome recorder: what was written or refused before the database failed i
   const pool: OutcomeRecorderOptions['pool'] = Object.create(rig.pipelinePool);
   const connect = (): Promise<unknown> => {
     connections += 1;
-    // All, e1 with the refused one, e1, the refused one: then e2.
+    // Connection 1: all outcomes; 2: e1 and the refused one; 3: e1; 4: the refused one; 5: e2.
     return connections === 5 ? Promise.reject(new Error('connect timeout')) : rig.pipelinePool.connect();
   };
   const recorder = start({ pool: Object.assign(pool, { connect }) });

@@ -163,7 +163,7 @@ export function createOutcomeRecorder({ pool, ...settings }: OutcomeRecorderOpti
   };
 }
 
-/** How many events one represents that a first bucket let through as `one`; 0 if the second bucket left it out. */
+/** How many events an outcome represents, by the results of two buckets; 0 if the second bucket left it out. */
 const bothOf = (one: number, other: number): number => (other === 0 ? 0 : Math.max(one, other));
 
 function keyOf({ accountId, eventId, sourceId, visitorId, destinationId }: KeptOutcome): string {
@@ -245,7 +245,7 @@ function originOf({ sourceId, visitorId }: KeptOutcome): number {
 }
 
 // The events are locked, so that none leaves the view between the search and the insert. An event of an earlier build,
-// without an origin, gets the outcomes of all events with its id, and of several at once the newest.
+// without an origin, gets the outcomes of all events with its id: the newest one, if several arrive at once.
 const statement = `
   with known as materialized (
     select k.account_id, k.event_id, e.origin, k.destination_id, k.outcome, k.reason, k.attempts, k.at, k.version_number, k.consent,

@@ -7,7 +7,7 @@ const burstS = 20;
 
 const eventsPerS = {
   RECENT_EVENTS_PER_S_MAX: count(
-    'Events of one account per second in the recent-events view, and 20 times as many at once after a quiet time; of more events, a sample is shown. A thread records five times as many outcomes. An event of over 4 KiB with its visitor counts as several',
+    'Events of one account per second in the recent-events view, and 20 times as many at once after a quiet time; if there are more, a sample of them is shown. A thread records five times as many outcomes. An event of over 4 KiB with its visitor counts as several',
     100,
   ),
 };

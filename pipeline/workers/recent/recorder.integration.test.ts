@@ -131,7 +131,7 @@ test('recorder: an event that cannot be read or stored is left out, and the othe
   expect(recorder.stats()).toMatchObject({ recent_recorded: 3, recent_unreadable: 1, recent_refused: 2 });
 });
 
-test('recorder: of an account over its rate a sample is recorded, and all of the others and of test events', async () => {
+test('recorder: over its rate an account gets a sample and all its test events recorded, and other accounts everything', async () => {
   const other = randomUUID();
   const flood = names(3_000).map((id) => resolvedEvent(account, { id }));
   const tests = names(10, 't').map((id) => resolvedEvent(account, { id, test: true }));
@@ -186,7 +186,7 @@ test('recorder: over its bound of waiting bytes events are skipped and counted, 
   }, within);
 });
 
-test('recorder: a start after a crash records the events that were not written, and no other again', async () => {
+test('recorder: a start after a crash records the events that were not written, and none a second time', async () => {
   const first = await rig.start();
   await rig.send(account, [resolvedEvent(account, { id: 'written' })]);
   await vi.waitFor(async () => expect(await idsOf(account)).toEqual(['written']), within);
@@ -267,7 +267,7 @@ test('trim: the events received last stay, whenever they say they happened', asy
   await vi.waitFor(async () => expect((await idsOf(account)).sort()).toEqual(stay), within);
 });
 
-test('trim: of several partitions each trims what it adds to by number, and the first alone by age', async () => {
+test('trim: each partition trims by number the accounts that it adds to, and only the first trims by age', async () => {
   const [first, second] = [names(30, 'a'), names(30, 'b')];
   const old = { received_at: Date.now() - 600_000, time: Date.now() };
   await rig.start({ eventsMax: 50, ageMaxMs: 300_000, trimEveryMs: 50 }, { partition: 1, partitions: 2 });

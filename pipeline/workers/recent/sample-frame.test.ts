@@ -45,7 +45,7 @@ test('sample frame: test events are taken whatever the flood of live ones', () =
   expect(events.filter(({ event }) => event.test)).toEqual(tests);
 });
 
-test('sample frame: of a flood those are taken that a bucket takes by their ids alone, as it does what became of them', () => {
+test('sample frame: in a flood events are chosen by the hash of their ids alone, as their outcomes are', () => {
   const rate = { perSecondMax: 1, burstMax: 100 };
   const flood = many(5_000).map((one, n) =>
     n % 3 === 0 ? { ...one, visitor: { ...one.visitor, id: `"${n}"` } } : one,
@@ -55,7 +55,7 @@ test('sample frame: of a flood those are taken that a bucket takes by their ids 
   expect(sample(flood, rate).events.map(({ event }) => event.id)).toEqual(wanted.map(({ event }) => event.id));
 });
 
-test('sample frame: a frame that cannot be read or of nothing is read all the same', () => {
+test('sample frame: lines that cannot be parsed are sampled, and an empty frame has none', () => {
   const data = frameOfLines(['{"a":1}', 'no json']);
   const buckets = createSamplingBuckets({ perSecondMax: 1, burstMax: 100 });
   expect(sampleFrame({ subject, data, storedAtMs: 0 }, buckets).lines.map(({ line }) => line.read())).toEqual([

@@ -27,7 +27,7 @@ test('sampling bucket: lets no more through than the rate and one burst, however
   );
 });
 
-test('sampling bucket: what passes of a flood is spread over it and stands for all of it', () => {
+test('sampling bucket: the sample of a flood is spread over the flood and represents all of it', () => {
   const taken = flood(20_000, 20);
   const perSecond = Array.from({ length: 20 }, (_, s) => taken.slice(s * 20_000, (s + 1) * 20_000));
   for (const second of perSecond.slice(5)) {

@@ -86,8 +86,8 @@ async function insertSurely(context: RecorderContext, events: readonly RecentEve
 
 /**
  * Adds events to the view and returns how many were added: existing ones stay, except that a live event replaces a test
- * event with its id; events of erased visitors received before the erasure stay out. The pool looks up by key. Not
- * flushed to disk before it returns: a crash of the database loses only part of a view.
+ * event with its id; events of erased visitors received before the erasure stay out. `pool` has sessions with
+ * `forceIndexScans`. Not flushed to disk before it returns: a crash of the database loses only part of a view.
  */
 export function insertRecentEvents(pool: Pool, events: readonly RecentEvent[]): Promise<number> {
   const insert = async (client: PoolClient): Promise<number> => {

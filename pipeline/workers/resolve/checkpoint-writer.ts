@@ -45,7 +45,7 @@ type Unanswered = {
 const framesWaitingMax = 500_000;
 /** Unneeded checkpoints removed at once. */
 const removedAtOnce = 64;
-/** Ids are kept longer than the table needs them by this part, so that a table filled from them is no smaller. */
+/** Ids are kept longer than the table needs them, by this fraction, so that a table filled from them is no smaller. */
 const spare = 1 / 16;
 
 /**
@@ -99,7 +99,7 @@ export class CheckpointWriter {
   }
 
   /**
-   * Writes the waiting ids, or an empty checkpoint. After the first one, a resolver that has lost the partition without
+   * Writes the waiting ids, or an empty checkpoint. Once it is stored, a resolver that has lost the partition without
    * knowing can add none. `seq` is the end of EVENTS, which was read to there. Throws CheckpointsTakenOverError if this
    * resolver is the one that lost the partition.
    */

@@ -122,7 +122,7 @@ test('consent: an offline grant of yesterday does not undo the refusal of today'
   expect(isDenied(ann)).toBe(true);
 });
 
-test('consent: an event says what it was given, in the words of its sender, and its visitor keeps it', async () => {
+test('consent: an event has the consent sent with it, in any known format, and its visitor keeps it', async () => {
   const { written } = await resolve([
     track({ userId: 'a', consent: { Ads: true, stats: 'denied' } }),
     track({ userId: 'b', consent: { categoryPreferences: { C1: false } } }),

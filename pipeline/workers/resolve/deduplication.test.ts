@@ -42,7 +42,7 @@ test('deduplication: time that goes back counts as standing still', () => {
   expect(table.add(hashEvent('a', 'early'), 1_000_000 + windowMs - 1)).toBe(false);
 });
 
-test('deduplication: where the count is the bound, the newest are kept and the effective window says how far back', () => {
+test('deduplication: a full table keeps the newest ids, and the effective window says how far back they go', () => {
   const idsMax = 16 * 100;
   const table = createDeduplication({ windowMs, idsMax });
   const total = 10_000;

@@ -15,7 +15,7 @@ export type Deduplication = {
   addRuns(runs: readonly IdRun[]): void;
   /** Makes room for this many events at once, rather than in steps. */
   reserve(ids: number): void;
-  /** Time until which an event may repeat a packed one, which was recorded before the start; in ms since the epoch. */
+  /** Up to this time an event may repeat one that was recorded packed, before the start; in ms since the epoch. */
   readonly packedForMs: number;
   /** The latest time of a recorded event. */
   readonly timeMs: number;

@@ -58,7 +58,7 @@ const event = (source: string, body: TestEvent['body'], more: Partial<TestEvent>
   ...more,
 });
 
-test('identity settings: values that the account blocks tie no visitors, in any case and between any brackets', async () => {
+test('identity settings: values that the account blocks connect no visitors, in upper or lower case and in any brackets', async () => {
   const blockedValues = ['House Account', 'walk-in@shop.example'];
   const { ids, visitors, stats, find, findEmail } = await resolve({ blockedValues }, [
     event(server, { userId: 'device-1', externalId: ' [house account] ' }),

@@ -239,7 +239,7 @@ test('one writer: what an earlier build, which names no sequence, stores beside 
     const owner = await rig.start(0, { settings: { ...defaultSettings, partEventsMax: 1 } });
     await rig.send(0, [event(0)]);
     await until(owner, 'resolved', 1);
-    // As a previous resolver would publish that was paused.
+    // What a previous resolver that was paused would publish.
     const [first] = await rig.writtenFrames();
     const message = await rig.connection[client].jsm.streams.getMessage(streams.events, { seq: first?.seq ?? 0 });
     await publish(rig.connection, eventsSubject(rig.account, 0), message.data, {

@@ -123,7 +123,7 @@ test.each<{
     written: ['withdraws', 'ordinary'],
   },
 ])(
-  'order of effects: a frame is acknowledged, and its events go on, only once $into has what it has to hold',
+  'order of effects: a frame is acknowledged, and its events go on, only once $into has stored its part',
   ({ into, subject, with: own, written }) =>
     onGatedLog(async ({ rig, gate, connection }) => {
       const before = await storedIn(rig, into);

@@ -114,7 +114,7 @@ test('outgoing frames: an event that is too large with its visitor is not added,
   expect(outgoing.finish().flatMap(idsIn)).toEqual(['2', '3']);
 });
 
-test('outgoing frames: for those who cannot read it otherwise a visitor stands in each line', () => {
+test('outgoing frames: for pipelines that cannot read references a visitor is written in each line', () => {
   const { outgoing, add } = open(4_000, 4_000, false);
   expect([add(['a', '1']), add(['a', '2'])]).toEqual([true, true]);
   for (const { payload } of outgoing.finish()) {

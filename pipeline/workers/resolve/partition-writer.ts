@@ -96,7 +96,7 @@ export class PartitionWriter {
   }
 
   /**
-   * Publishes until the log has the message, once; `duplicate` where it had it before the first try. Throws
+   * Publishes a message until the log has it, exactly once. `duplicate`: the log had it before the first try. Throws
    * OtherWriterError, or EventsLostError.
    */
   publish(message: OutgoingMessage): Promise<Published> {

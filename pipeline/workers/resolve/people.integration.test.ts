@@ -83,7 +83,7 @@ test('people: two people who share a browser stay two, and no event of one carri
 });
 
 test.each(['undefined', 'null', '[object Object]', '00000000-0000-0000-0000-000000000000', '(Not set)', 'XXXXX'])(
-  'people: the placeholder %s ties no visitors, as no identifier of an event',
+  'people: the placeholder %s connects no visitors, whichever identifier of an event it is',
   async (none) => {
     const { written, stats, find } = await resolve([
       identify(web, { userId: none, externalId: 'carl-3', userProperties: { email: 'carl@example.com' } }),

@@ -79,7 +79,7 @@ test('personal data: a second time only what is new is reported, and test events
   expect(personalData.take()).toMatchObject([{ seen: 1, matched: 1 }]);
 });
 
-test('personal data: events a second and properties have a bound, of an account and of all', () => {
+test('personal data: events per second and properties are bounded, for an account and for all together', () => {
   const personalData = new PersonalData();
   const taken = (account: string, at: number): number =>
     times(50).filter(() => personalData.takes(account, 100, at)).length;
@@ -139,7 +139,7 @@ const corpus: readonly (readonly [name: string, kind: string | undefined, value:
   ['loyalty_points', undefined, (n) => 1_000 + n],
 ];
 
-test('personal data: of what shops send nearly all that is personal is found, and nearly nothing else', () => {
+test('personal data: nearly all personal data that shops send is found, and hardly anything else', () => {
   const events = times(40).map((n) => event(Object.fromEntries(corpus.map(([name, , value]) => [name, value(n)]))));
   const seen = new Map(found(events).map((line) => [line.split(' ')[1]?.split('.')[1], line.split(' ')[2]]));
   const personal = corpus.filter(([, kind]) => kind !== undefined);

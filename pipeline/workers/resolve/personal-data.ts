@@ -69,7 +69,7 @@ const dayMs = 86_400_000;
 const knownContext: ReadonlySet<string> = new Set(['ip', 'user_agent', 'locale', 'timezone', 'gpc', 'tcf', 'gpp']);
 /** Kinds for which the name suffices, because their values have no typical shape. */
 const byNameAlone: ReadonlySet<PersonalKind> = new Set(['name', 'address', 'health', 'secret']);
-/** Kinds whose check one in ten random numbers passes. */
+/** Kinds whose check accepts one in ten random numbers. */
 const weakChecks: ReadonlySet<PersonalKind> = new Set(['card', 'national_id']);
 
 /**

@@ -48,7 +48,7 @@ describe('readEvent', () => {
     expect(propertiesOf(readEvent(envelope(body), rules))).toEqual(expected);
   });
 
-  it('readEvent: options of destinations stand in the context, and a yes or no beside the event', () => {
+  it('readEvent: options of destinations go into the context, and a yes or no for each into integrations', () => {
     const event = readEvent(envelope({ integrations: { All: false, GA4: { clientId: '5.7' }, Other: {} } }), rules);
     expect(contextOf(event)).toEqual({ integrations: { GA4: { clientId: '5.7' } } });
     expect(event.integrations).toEqual({ All: false, GA4: true, Other: true });
@@ -217,7 +217,7 @@ describe('readTouch', () => {
     expect(identify).toMatchObject({ namesTwo: true, touch: { claim: { isAlias: false } } });
   });
 
-  it('readTouch: a test key is one whatever its source is', () => {
+  it('readTouch: an event of a test key counts as sent with it, whatever its source', () => {
     expect(readTouch(envelope({}), 'public').touch.sentWith).toBe('public');
     expect(readTouch(envelope({}), 'server').touch.sentWith).toBe('server');
     expect(readTouch(envelope({}, { test: true }), 'server').touch.sentWith).toBe('test');
@@ -283,7 +283,7 @@ describe('readPlainEvent', () => {
   });
   const sourceRules = fc.record({ excludeRequestContext: fc.boolean(), isVisitorsConnection: fc.boolean() });
 
-  it('readPlainEvent: says of an event that is taken over as it is written what parsing it says', () => {
+  it('readPlainEvent: an event that is copied as bytes reads the same as when it is parsed', () => {
     let taken = 0;
     fc.assert(
       fc.property(head, bodyText, sourceRules, (given, body, own) => {

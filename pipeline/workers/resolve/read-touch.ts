@@ -80,7 +80,7 @@ type Names = Pick<ReadTouch, 'placeholders' | 'namesTwo'> & {
   readonly claim: VisitorClaim;
   /** Identifiers outside userProperties. */
   readonly fields: IdentifyingFields;
-  /** Without identifiers that do not count. */
+  /** userProperties without identifiers that are left out: placeholders, blocked ones, a second externalId. */
   readonly userProperties: JsonObject | undefined;
 };
 

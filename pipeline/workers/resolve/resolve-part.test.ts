@@ -98,7 +98,7 @@ async function resolveAll(context: StepContext, frames: readonly StoredFrame[]) 
 
 const stored = (seq: number, data: Uint8Array) => ({ seq, data, storedAtMs: Date.now() });
 
-test('resolve part: what leaves is counted by why it does, and the rest goes on in order', async () => {
+test('resolve part: events that leave are counted by reason, and the rest goes on in order', async () => {
   const context = createContext();
   const event = (id: string, body: Readonly<Record<string, string>> = {}) => ({
     id,
@@ -198,7 +198,7 @@ test('resolve part: an account with nothing to write is resolved while others wa
   });
 });
 
-test('resolve part: what is not written plainly is parsed, counted, and stands beside what is', async () => {
+test('resolve part: an event that is not written plainly is parsed and counted, and keeps its place among the others', async () => {
   const context = createContext();
   const bodies = [
     { event: 'E', properties: { a: 1 } },
@@ -218,7 +218,7 @@ test('resolve part: what is not written plainly is parsed, counted, and stands b
   expect(context.counts).toMatchObject({ events: 4, events_parsed: 2 });
 });
 
-test('resolve part: a frame that is none is kept as it is, and the next one is read', async () => {
+test('resolve part: a message that is not a frame is a dead letter as it is, and the next one is read', async () => {
   const context = createContext();
   const frames = [
     stored(1, Buffer.from([0xff, 0xfe])),

@@ -84,7 +84,7 @@ export const resolverCounters = {
 /** Counters for each account. */
 export const resolverAccountCounters = {
   identity_left_out:
-    'Identifiers, values and merges that events asked for and that did not become their visitors’, for any reason; GET /rest/v1/identity-counts has them by source and reason',
+    'Identifiers, values and merges of events that were not applied to their visitors, for any reason; GET /rest/v1/identity-counts has them by source and reason',
   visitors_full: 'Identifiers and merges left out because 1,000 identifiers lead to the visitor',
   visitors_cut:
     'Visitors over 8 KiB that were cut short in resolved events, because the account had sent too few bytes for whole ones; what its live version reads of them is never cut',
@@ -93,7 +93,7 @@ export const resolverAccountCounters = {
 /** Counters for each name: of a source, or the id of a rule. */
 export const resolverNamedCounters = {
   source_identity_left_out: {
-    help: 'Identifiers, values and merges that events asked for and that did not become their visitors’, by source',
+    help: 'Identifiers, values and merges of events that were not applied to their visitors, by source',
     label: 'source_id',
   },
   plan_hits: {

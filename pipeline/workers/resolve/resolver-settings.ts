@@ -34,7 +34,7 @@ export const { variables: resolverEnv, read: readResolverSettings } = defineSett
   partEventsMax: 1_024,
   accountEventsMax: fromEnv({
     RESOLVER_ACCOUNT_EVENTS_MAX: count(
-      'Events of one account among the up to 1,024 that a resolver processes together, so that other accounts of its partition do not wait',
+      'At most this many of the up to 1,024 events that a resolver processes together are of one account, so that other accounts of its partition do not wait',
       256,
       { maximum: 1_024 },
     ),

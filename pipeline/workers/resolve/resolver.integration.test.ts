@@ -169,7 +169,7 @@ test('resolver: each frame names the sequence of the one before it', () =>
     expect(named).toEqual(['0', String(seqs[0]), String(seqs[1])]);
   }));
 
-test('resolver: an id counts once an account, within a frame, across frames and across a restart', () =>
+test('resolver: an id counts once per account, within a frame, across frames and across a restart', () =>
   withRig(async (rig) => {
     const other = randomUUID();
     await rig.send(0, [track('a'), track('a'), { ...track('a'), account: other }]);

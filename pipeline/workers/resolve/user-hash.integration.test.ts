@@ -71,13 +71,13 @@ test.each([
   ['that is empty', '', 1],
   ['that is a number', 42, 0],
   ['that is null', null, 0],
-])('userHash: one %s leaves the event one of a public key, and is counted', async (_, userHash, refused) => {
+])('userHash: with one %s an event has the rights of a public key, and is counted', async (_, userHash, refused) => {
   const { stats, find } = await resolve([owned, change(userHash)]);
   expect((await find('c-1'))?.properties).toMatchObject({ email: 'owner@example.com' });
   expect(stats).toMatchObject({ user_hashes_refused: refused, server_values_kept: 1, resolved: 2 });
 });
 
-test('userHash: without an externalId it is of the userId, else of the e-mail address in its one form', async () => {
+test('userHash: without an externalId it signs the userId, else the normalized e-mail address', async () => {
   const byUser = await resolve([
     event(server, { userId: 'u-1', userProperties: { phone_number: '+41' } }),
     event(web, { userId: 'u-1', userHash: hashOf('u-1'), userProperties: { phone_number: '+49' } }),
@@ -119,7 +119,7 @@ test('userHash: a test key still changes no visitor', async () => {
   expect((await find('c-1'))?.properties['email']).toBe('owner@example.com');
 });
 
-test('identity counts: what did not become a visitor’s is counted by source and reason, written when a resolver ends', async () => {
+test('identity counts: what was not applied to a visitor is counted by source and reason, and written when a resolver ends', async () => {
   const { counted } = await resolve([
     owned,
     change(hashOf('c-2')),

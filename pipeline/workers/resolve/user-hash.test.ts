@@ -13,7 +13,7 @@ test('user hash: is right for its identifier and its secret alone, in either cas
   expect(wrong.map((text) => isRight('größe', text))).toEqual(wrong.map(() => false));
 });
 
-test('user hash: without a secret none is right, also not that of an empty one', () => {
+test('user hash: without a secret no hash is right, not even one made with an empty secret', () => {
   const isRight = createUserHashCheck(() => undefined);
   for (const secret of ['', 'undefined', 'null']) expect(isRight('u', hashOf(secret, 'u'))).toBe(false);
 });

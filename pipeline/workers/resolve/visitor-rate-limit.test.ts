@@ -66,7 +66,7 @@ test('visitor rate limit: what the live version reads always travels, whatever i
   expect(cutVisitor(properties, 20_000)).toBe(properties);
 });
 
-test('visitor rate limit: what is cut short is never larger than it may be', () => {
+test('visitor rate limit: a visitor that is cut short never exceeds the limit in bytes', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
   fc.assert(
     fc.property(object, object, fc.integer({ min: 256, max: 2_000 }), (own, custom, bytesMax) => {

@@ -48,7 +48,7 @@ test.each(['{{visitor}}', '{{ visitor.custom_properties }}', '$visitor.custom_pr
   },
 );
 
-test('visitor reads: settings that are secret are opened for it, and one that cannot be opened reads nothing', () => {
+test('visitor reads: secret settings are opened, and one that cannot be opened reads nothing', () => {
   const sealed = (id: string, text: string): string => box.seal(text, settingContext('account', id, 'headers'));
   const text = '{"X-Tier":"{{visitor.custom_properties.tier}}"}';
   const reads = readsOf({

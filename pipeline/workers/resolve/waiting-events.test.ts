@@ -80,7 +80,7 @@ test('waiting events: where many accounts wait, each has its turn before one has
   expect(first.size).toBe(10);
 });
 
-test('waiting events: who is left out of a part keeps its events in their order, and the others go on', () => {
+test('waiting events: an account that is left out of a part keeps its events in order, and the others go on', () => {
   fc.assert(
     fc.property(
       fc.array(account, { maxLength: 60 }),
@@ -107,7 +107,7 @@ test('waiting events: who is left out of a part keeps its events in their order,
   );
 });
 
-test('waiting events: what is kept of frames goes with the next part, also where no event does', () => {
+test('waiting events: dead letters of frames go with the next part, even if it has no event', () => {
   const waiting = new WaitingEvents({ eventsMax: 4, accountEventsMax: 2 });
   const letters = [{ payload: new Uint8Array(), reason: 'none', seq: 1, line: undefined }];
   waiting.addLetters({ frame, letters });

@@ -79,7 +79,7 @@ export function createWithdrawals(options: WithdrawalsOptions): Withdrawals {
         if (!word && !isDenied(name)) denied[name] = false;
         else if (word && isSaid && (isDenied(name) || before?.has(name) === true)) granted[name] = true;
       }
-      // A mark, so it is not among the words.
+      // `$gpc` is a mark, which is not among the words.
       const hasGpc = isJsonObject(consent) && consent[consentMarks.gpc] === true && created !== true;
       if (hasGpc && !isDenied(consentMarks.gpc) && before?.has(consentMarks.gpc) !== true)
         denied[consentMarks.gpc] = false;

@@ -63,7 +63,7 @@ export function decideAttempt(item: DispatchItem, target: DispatchTarget, decidi
     }
     if (decision.mapped !== undefined) {
       item.mapped = decision.mapped;
-      // Of a mapped event only the mapped properties are sent, which may be many times as large as the event.
+      // Only the mapped properties of a mapped event are sent, and they may be many times as large as the event.
       item.bytes = headBytes + work.written;
     }
   } catch (error) {
@@ -89,6 +89,6 @@ export function isDecided(
   { isErased, consent }: Pick<Deciding, 'isErased' | 'consent'>,
 ): boolean {
   if (target?.plan === undefined || item.decidedBy !== target || isErased(item.head)) return false;
-  // Nearly no visitor has withdrawn anything.
+  // Hardly any visitor has withdrawn anything.
   return consent.lastWords(item.head) === undefined || target.plan.isConsented(item.head, item, consent);
 }

@@ -31,7 +31,7 @@ function messageOf(seq: number, names: readonly string[], storedAtMs = 1_000) {
   return { seq, storedAtMs, data: compressFrame(frame.bytes()) };
 }
 
-test('opened frames: all of an account have the same one, and the last of them leaves none behind', () => {
+test('opened frames: all dispatchers of an account get the same frame, and it is dropped once the last has opened it', () => {
   const frames = new OpenedFrames({ bytesMax });
   const [one, two, three] = [frames.join('a'), frames.join('a'), frames.join('a')];
   const message = messageOf(7, ['Order', 'Refund']);
@@ -44,7 +44,7 @@ test('opened frames: all of an account have the same one, and the last of them l
   expect(frames.bytes).toBe(0);
 });
 
-test('opened frames: for a dispatcher that is alone none is kept', () => {
+test('opened frames: no frame is kept for the only dispatcher of an account', () => {
   const frames = new OpenedFrames({ bytesMax });
   const alone = frames.join('a');
   frames.join('b');
@@ -63,7 +63,7 @@ test('opened frames: another account, and another frame of the same sequence, ar
   expect(anew.eventAt(0)?.head.name).toBe('Refund');
 });
 
-test('opened frames: what has to be parsed for its head is each asker’s own', () => {
+test('opened frames: a line that must be parsed for its head is parsed for each dispatcher', () => {
   const frames = new OpenedFrames({ bytesMax });
   const [one, two] = [frames.join('a'), frames.join('a')];
   const message = messageOf(7, ['say "Order"']);
@@ -74,7 +74,7 @@ test('opened frames: what has to be parsed for its head is each asker’s own', 
   expect(second?.rest).not.toBe(first?.rest);
 });
 
-test('opened frames: a line and a frame that cannot be read are so for each', () => {
+test('opened frames: an unreadable line or frame is unreadable for every dispatcher', () => {
   const frames = new OpenedFrames({ bytesMax });
   const openers = [frames.join('a'), frames.join('a')];
   const line = { seq: 1, storedAtMs: 1, data: Buffer.from('{"v":9}\n') };
@@ -87,7 +87,7 @@ test('opened frames: a line and a frame that cannot be read are so for each', ()
   }
 });
 
-test('opened frames: a frame is forgotten after a while, and when its account has left', async () => {
+test('opened frames: a frame is dropped after a while, and when the last dispatcher of its account leaves', async () => {
   // The cache uses the clock that was there when it was imported.
   vi.useRealTimers();
   const frames = new OpenedFrames({ bytesMax, keptMs: 50 });

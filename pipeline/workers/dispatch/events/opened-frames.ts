@@ -8,7 +8,7 @@ import type { ReadEvent } from './read-event.ts';
 /** The identity of a frame in the account's log, and its bytes: a recreated log uses its sequences again. */
 type FrameMessage = Pick<LogMessage, 'seq' | 'storedAtMs' | 'data'>;
 
-/** Memory that the head of an event takes, about, in bytes. */
+/** Approximate memory that the head of an event takes, in bytes. */
 const headBytes = 300;
 
 /**
@@ -56,7 +56,7 @@ export class OpenedFrame {
 type Kept = { readonly frame: OpenedFrame; readonly accountId: string; readonly bytes: number; asked: number };
 
 export type OpenedFramesOptions = {
-  /** Bytes of the kept frames, about. */
+  /** Approximate limit of the bytes of kept frames. */
   readonly bytesMax: number;
   /** How long a frame is kept, in ms. */
   readonly keptMs?: number;
@@ -74,7 +74,7 @@ export class OpenedFrames {
     this.#kept = new LRUCache({ maxSize, ttl, ttlAutopurge: true, sizeCalculation: ({ bytes }) => bytes });
   }
 
-  /** Bytes of the kept frames, about. */
+  /** Approximate bytes of the kept frames. */
   get bytes(): number {
     return this.#kept.calculatedSize;
   }

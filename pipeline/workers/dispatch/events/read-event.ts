@@ -6,7 +6,7 @@ import type { ResolvedFrame } from '../../../../shared/contracts/events/resolved
 export type ReadEvent = {
   readonly head: EventHead;
   readonly rest: FrameLine | ResolvedEvent;
-  /** About its bytes in a request, with its visitor. */
+  /** Approximate bytes of the event with its visitor in a request. */
   readonly bytes: number;
 };
 

@@ -89,7 +89,7 @@ test('health keeper: what is written often stays small, and nothing is lost or c
   await keeper.stop();
 });
 
-test('health keeper: a day that stands in one entry is taken over', async () => {
+test('health keeper: a record with the whole day in one entry is taken over', async () => {
   const minute = startMs / minuteMs;
   const minutes = Array.from({ length: 1_000 }, (_, i) => [minute - 1_000 + i, 1, 0, 0, 0]);
   const key = recentHealthKey(destinationId, 'test');
@@ -124,7 +124,7 @@ test('health keeper: a past that could not be stored is stored later', async () 
   await keeper.stop();
 });
 
-test('health keeper: what leaves the day stands in the hours of the past, of a destination with little to do as well', async () => {
+test('health keeper: minutes older than a day become hours of the past entry, even if the destination has little to do', async () => {
   const keeper = await open();
   keeper.record('succeeded', 3);
   await committed(keeper);

@@ -68,7 +68,7 @@ test('health: acknowledgements wait until it is stored', async () => {
   expect([log.writes, keeper.isBehind]).toEqual([1, false]);
 });
 
-test('order of effects: the position is stored once what was counted is, or is refused', async () => {
+test('order of effects: the position is stored once the counts are stored or refused', async () => {
   const { keeper, log } = await open();
   keeper.record('succeeded', 1);
   expect(await goesOn(keeper, 20)).toBe(true);
@@ -95,7 +95,7 @@ test('health: minutes that leave the recent entry are in the past one, also wher
   expect(joinHealth(past, recent ?? expect.unreachable()).minutes).toHaveLength(31);
 });
 
-test('health: while nothing is delivered it is stored less often, and in time for the first that is', async () => {
+test('health: while nothing is delivered it is stored less often, and the first delivery is stored without delay', async () => {
   const { keeper, log } = await open();
   keeper.record('failed', 1);
   expect(await goesOn(keeper, 0)).toBe(true);

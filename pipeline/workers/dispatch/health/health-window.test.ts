@@ -40,7 +40,7 @@ test('health window: memory: a busy month keeps one day of minutes', () => {
   expect(window.sums(endMs)).toEqual({ ...zero, succeeded: 1440 });
 });
 
-test('health window: what leaves the day is kept by the hour, for as long as is asked', () => {
+test('health window: minutes older than a day are kept by the hour, for the given number of hours', () => {
   const window = new HealthWindow(26);
   window.record('succeeded', 1, 0);
   window.record('failed', 2, 59 * minuteMs);

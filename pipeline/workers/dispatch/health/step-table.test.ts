@@ -43,7 +43,7 @@ test('step table: counts belong to the step of their own time, five minutes each
   });
 });
 
-test('step table: rows beyond the bound are one, and there is room again once a row is too old', () => {
+test('step table: rows beyond the limit share one row, and there is room again once a row is too old', () => {
   const table = open();
   for (const row of ['a', 'b', 'c', 'd', 'e']) table.record(row, 'x', startMs, startMs);
   expect(sums([table.toCounts('all')])).toEqual({ a: 1, b: 1, c: 1, [otherRow]: 2 });
@@ -53,7 +53,7 @@ test('step table: rows beyond the bound are one, and there is room again once a 
   expect(sums([table.toCounts('all')])).toEqual({ d: 1, e: 1 });
 });
 
-test('step table: columns beyond the bound are counted as their spare one', () => {
+test('step table: columns beyond the limit are counted in their spare column', () => {
   const table = open();
   for (let rule = 0; rule < 500; rule += 1) table.record('a', `stopped ${rule}`, startMs, startMs);
   const counts = table.toCounts('all');

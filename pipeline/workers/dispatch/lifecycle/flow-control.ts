@@ -35,7 +35,7 @@ const framesUnopenedMax = 16;
 /** Parked events of one visitor that are read from the log together, and sent one after the other. */
 const releasedTogetherMin = 16;
 const releasedTogetherMax = 256;
-/** Fresh events that may be parked while one is searched that can be sent as a probe. */
+/** Fresh events that may be parked in the search for one that can be sent as a probe. */
 const parkedForProbeMax = 256;
 
 /** Takes events only while there is room for them and the destination can be sent to. */

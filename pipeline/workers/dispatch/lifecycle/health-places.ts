@@ -12,8 +12,8 @@ import { readPlace } from '../sources/dispatch-place.ts';
 import type { DispatchPlace } from '../sources/dispatch-place.ts';
 
 /**
- * Positions that earlier builds of all instances stored with the health of a destination. `isKnown`: there was health,
- * with or without a position.
+ * Positions that earlier builds of all instances stored with the health of a destination. `isKnown`: an instance has
+ * stored its health, with or without a position.
  */
 export async function readHealthPlaces(
   connection: LogConnection,

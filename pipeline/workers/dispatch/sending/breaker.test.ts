@@ -64,7 +64,7 @@ test('breaker: half-open: a good probe closes it, a bad one opens it for longer'
   expect(fail(probing, 1_100)).toEqual({ kind: 'open', untilMs: 3_100, timesOpened: 2 });
 });
 
-test('breaker: open: late answers of requests from before change nothing unless they are good', () => {
+test('breaker: open: late answers to earlier requests change nothing unless they are good', () => {
   const open = failTimes(50);
   expect(fail(open, 500)).toBe(open);
   expect(ended(open, true, 500, 0)).toEqual(closedBreaker);

@@ -5,7 +5,7 @@ import { adaptConcurrency, openConcurrency } from './concurrency-limit.ts';
 describe('concurrency limit', () => {
   const grown = { limit: 64, knownGood: 64, cutAtMs: -Infinity };
 
-  test('start: few requests, and a round of good ones doubles them until there are as many as may be', () => {
+  test('start: few requests, and a round of good ones doubles them up to the maximum', () => {
     let state = openConcurrency(64);
     const limits = [state.limit];
     while (state.limit < 64) {
@@ -35,7 +35,7 @@ describe('concurrency limit', () => {
     expect(state.limit).toBeLessThanOrEqual(17);
   });
 
-  test('property: stays between one and the most there may be', () => {
+  test('property: stays between one and the maximum', () => {
     const ends = fc.array(fc.constantFrom('well', 'overloaded'), { maxLength: 300 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 200 }), ends, fc.nat(2_000), (max, all, stepMs) => {

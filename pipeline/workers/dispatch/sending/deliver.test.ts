@@ -50,7 +50,7 @@ test('deliver: one group: one request', async () => {
   expect(kinds).toEqual(['delivered', 'delivered']);
 });
 
-test('deliver: groups: travel apart, and what became of them comes back in the order of the events', async () => {
+test('deliver: groups: each has its own request, and the outcomes are in the order of the events', async () => {
   const events = [event('a1'), event('b1'), event('a2'), event('c1'), event('b2')];
   const { bodies, delivered, kinds } = await deliverTo(byLetter, events, (body) => ({
     status: body.startsWith('b') ? 429 : 200,
@@ -115,7 +115,7 @@ test('deliver: order visitor: what follows an event that is to be sent again is 
   expect(unordered.kinds).toEqual(['retry', 'delivered', 'delivered', 'delivered', 'delivered']);
 });
 
-test('deliver: order visitor: nor is it in the second half of a request that is halved', async () => {
+test('deliver: order visitor: an event after a failed one is not sent in the second half of a request either', async () => {
   const ordered = { ...byLetter, order: 'visitor' } as const;
   const events = [event('a1', 'v'), event('a2', 'w'), event('a3', 'v'), event('a4', 'w')];
   const { bodies, kinds } = await deliverTo(ordered, events, (body) => ({
@@ -129,7 +129,7 @@ const many = (count: number, visitorOf = (i: number) => `v${i}`) =>
   Array.from({ length: count }, (_, i) => event(`a${i}`, visitorOf(i)));
 const refusal = (code: number): string => JSON.stringify({ error: { code, fbtrace_id: Math.random() } });
 
-test('deliver: refused request of many: all refused alike: three single events tell, and all get that outcome', async () => {
+test('deliver: refused request of many: all refused alike: after three events tried alone, all get that outcome', async () => {
   const { bodies, delivered } = await deliverTo(byLetter, many(1_000), () => ({ status: 400, body: refusal(100) }));
   expect(bodies.slice(1)).toEqual(['a0', 'a500', 'a999']);
   expect(delivered).toMatchObject({ requests: 4, isUp: true });
@@ -149,7 +149,7 @@ test.each([0, 1, 500, 998, 999])(
   },
 );
 
-test('deliver: refused request of many: refused for another reason than the whole: is searched on', async () => {
+test('deliver: refused request of many: single events refused for another reason: the search goes on', async () => {
   const { kinds } = await deliverTo(byLetter, many(20), (body) => {
     if (body === 'a19') return {};
     return { status: 400, body: refusal(body.includes(',') ? 1_234 : 100) };
@@ -224,7 +224,7 @@ test('deliver: a batch that is not live any more: no further request of it is se
   expect(delivered.requests).toBe(3);
 });
 
-test('deliver: groups: of a batch that is not live any more the later ones are not sent', async () => {
+test('deliver: groups: once a batch is no longer live, its later groups are not sent', async () => {
   let requests = 0;
   const isLive = (): boolean => requests < 1;
   const { bodies, kinds } = await deliverTo(

@@ -79,7 +79,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect([isUp, isAccessRefused]).toEqual([false, true]);
   });
 
-  test('429: it is tried again when the platform says, and asked less', async () => {
+  test('429: the event is tried again when the platform says, and the destination gets fewer requests', async () => {
     const { attempts, isOverloaded } = await send({ status: 429, headers: { 'retry-after': '7' }, body: '{}' });
     expect(attempts[0]?.outcome).toMatchObject({ kind: 'retry', afterMs: 7_000 });
     expect(isOverloaded).toBe(true);
@@ -92,7 +92,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   });
 });
 
-describe('kinds that say otherwise than by a 401 that the key is no good', () => {
+describe('kinds that report a refused key without a 401', () => {
   test.each([
     ['Facebook', 400, { error: { code: 190 } }],
     ['Facebook', 400, { error: { code: 100, error_subcode: 33 } }],
@@ -110,14 +110,14 @@ describe('kinds that say otherwise than by a 401 that the key is no good', () =>
   });
 });
 
-describe('kinds that say otherwise than by a 429 that too much is asked', () => {
+describe('kinds that report too many requests without a 429', () => {
   const throttledRecord = { ErrorCode: 'ProvisionedThroughputExceededException' };
   test.each([
     ['TikTok', 200, { code: 40_100 }, false],
     ['Facebook', 400, { error: { code: 4 } }, false],
     ['AWSKinesis', 400, { __type: 'ProvisionedThroughputExceededException' }, false],
     ['AWSKinesis', 200, { Records: [{ SequenceNumber: '1' }, throttledRecord] }, true],
-  ])('%s, %i, %j: is asked less', async (id, status, body, isUp) => {
+  ])('%s, %i, %j: gets fewer requests', async (id, status, body, isUp) => {
     const kind = destinationKinds.find(({ descriptor }) => descriptor.id === id);
     if (kind === undefined) throw new Error(`there is no ${id}`);
     destination.answer(() => ({ status, body: JSON.stringify(body) }));

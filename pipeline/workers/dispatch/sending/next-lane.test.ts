@@ -32,7 +32,7 @@ test('next lane: both: with one request at a time fresh events have their turn',
   expect(lanes).toEqual(['retried', 'fresh', 'fresh', 'fresh', 'retried', 'fresh', 'fresh', 'fresh']);
 });
 
-test('next lane: probe: made with a fresh event, and with one that failed before only after a while without', () => {
+test('next lane: probe: uses a fresh event, and a retried one only if no fresh one has come for a while', () => {
   expect(nextLane({ ...both, asking: 'a probe' })).toBe('fresh');
   expect(nextLane({ ...both, asking: 'a fresh probe' })).toBe('fresh');
   expect(nextLane({ ...retriedOnly, asking: 'a fresh probe' })).toBeUndefined();

@@ -14,7 +14,7 @@ export type LaneChoice = {
 
 /** Retried events may use this fraction of the requests while fresh ones wait, so that neither starves the other. */
 const retriedShare = 0.25;
-/** Fresh requests between two retried ones: of few requests in flight, the fraction alone would be none or all. */
+/** Fresh requests between two retried ones: with few requests in flight, the fraction alone would allow none or all. */
 const freshBetween = 1 / retriedShare - 1;
 
 /**

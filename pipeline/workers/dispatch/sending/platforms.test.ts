@@ -89,7 +89,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(judged.flatMap(({ problems }) => problems)).toEqual([]);
     expect(delivered).toMatchObject({ isUp: true, isOverloaded: false });
     expect(outcomesOf(delivered)).toEqual(all('delivered'));
-    // Requests that follow one another in turn are about the same events.
+    // If a kind sends several requests in turn, each is about all the events.
     expect(judged.flatMap(({ taken }) => taken)).toHaveLength(
       events.length * countInTurn(prepared.buildRequest(events, Date.now())),
     );
@@ -106,7 +106,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
   const requestOfOne = (): OutboundRequest =>
     authorized(prepared.buildRequest(events.slice(0, 1), Date.now()), 'token');
 
-  it('credentials: a request without them is not taken', () => {
+  it('credentials: a request without them is not accepted', () => {
     const request = requestOfOne();
     const { credentials } = platform.endpointOf(request) ?? raise('the platform has no such address');
     if (credentials.in === 'nowhere') return;
@@ -156,7 +156,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect([...outcomes.values()].toSorted()).toEqual([...all('delivered').slice(1), 'reject']);
   });
 
-  it('throttled: every event is tried again when the platform says, and it is asked less', async () => {
+  it('throttled: every event is tried again when the platform says, and the platform gets fewer requests', async () => {
     const delivered = await run({ scenario: 'throttled' });
     expect(outcomesOf(delivered)).toEqual(all('retry'));
     expect(delivered.isOverloaded).toBe(true);
@@ -165,7 +165,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     for (const attempt of delivered.attempts) expect(attempt?.outcome).toMatchObject({ afterMs: waitMs });
   });
 
-  it('ended token: no event counts as delivered, and the request is not taken apart', async () => {
+  it('ended token: no event counts as delivered, and the request is not split', async () => {
     const delivered = await run({ scenario: 'ended-token' });
     expect(outcomesOf(delivered)).not.toContain('delivered');
     const groups = new Set(events.map((event) => prepared.groupOf?.(event) ?? ''));

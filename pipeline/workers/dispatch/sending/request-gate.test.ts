@@ -14,7 +14,7 @@ function ask(gate: RequestGate, said: Said): void {
   gate.ended('fresh', gate.started('fresh'), { requests: 1, isOverloaded: false, isAccessRefused: false, ...said });
 }
 
-test('request gate: a destination that takes a part and says it is too much is asked less, and not left alone', () => {
+test('request gate: a destination that accepts a part and throttles the rest gets fewer requests, and the breaker stays closed', () => {
   const gate = new RequestGate(8, accessRetry);
   for (let times = 0; times < 60; times += 1) ask(gate, { isUp: true, isOverloaded: true });
   expect(gate.concurrency).toBe(1);
@@ -50,7 +50,7 @@ test('request gate: a destination that refuses its key three times in a row is h
   }
 });
 
-test('request gate: a held destination is asked at once where it may have another key, one that is down is not', () => {
+test('request gate: a held destination is probed at once if its key may have changed, and one that is down is not', () => {
   const held = new RequestGate(8, accessRetry);
   for (let times = 0; times < 3; times += 1) ask(held, { isUp: false, isAccessRefused: true });
   held.askAgain();
@@ -61,7 +61,7 @@ test('request gate: a held destination is asked at once where it may have anothe
   expect([down.isShut, down.isAccessRefused]).toEqual([true, false]);
 });
 
-test('request gate: a probe that came to no request finds nothing out, and the next one is made', () => {
+test('request gate: a probe that made no request decides nothing, and the next one is made', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const gate = new RequestGate(8, accessRetry);

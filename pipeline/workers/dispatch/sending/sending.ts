@@ -28,7 +28,7 @@ export type SendingOptions = {
 export type Batch = {
   readonly lane: LaneClass;
   readonly items: readonly DispatchItem[];
-  /** About their bytes in the request. */
+  /** Their approximate bytes in the request. */
   readonly bytes: number;
   /** Whether it probes the destination. */
   readonly isProbe: boolean;
@@ -93,7 +93,7 @@ export class Sending {
     return this.#lanes.size;
   }
 
-  /** About their bytes in requests. */
+  /** Approximate bytes of the events in memory, as in requests. */
   get bytes(): number {
     return this.#lanes.bytes;
   }

@@ -142,7 +142,7 @@ test('visitor lanes: property: every event comes out once, in order of its visit
   );
 });
 
-test('visitor lanes: bytes: what does not fit goes with the next request, and one that is too large by itself', () => {
+test('visitor lanes: bytes: an item that does not fit goes with the next request, and one that is too large goes alone', () => {
   const lanes = new VisitorLanes<Item>();
   const sizes = [40, 40, 40, 900, 10];
   for (const [n, bytes] of sizes.entries()) lanes.add({ ...item('a', n), bytes });

@@ -79,7 +79,7 @@ export class VisitorLanes<Item extends LaneItem> {
     return this.#size;
   }
 
-  /** Bytes of these items. */
+  /** Bytes of the items added and not yet released. */
   get bytes(): number {
     return this.#bytes;
   }

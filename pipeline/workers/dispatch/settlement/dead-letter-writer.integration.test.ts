@@ -67,7 +67,7 @@ test('dead letters: many that come at once are stored in batches, in order, each
   expect(retries).toEqual([]);
 });
 
-test('dead letters: few are stored by themselves', async () => {
+test('dead letters: few are stored one by one, without a batch', async () => {
   const destinationId = randomUUID();
   const { writer } = write(destinationId);
   await Promise.all(numbered(3).map((id) => writer.add(letter(id), id, `events 1.${id}`)));
@@ -76,7 +76,7 @@ test('dead letters: few are stored by themselves', async () => {
   expect(messages.map((message) => message.header('Nats-Batch-Id'))).toEqual([undefined, undefined, undefined]);
 });
 
-test('dead letters: a batch that holds one that is there already is stored one by one, each once', async () => {
+test('dead letters: a batch with a letter that the log already has is stored one by one, each letter once', async () => {
   const destinationId = randomUUID();
   const { writer, retries } = write(destinationId);
   await writer.add(letter('e7'), 'e7', 'events 1.e7');

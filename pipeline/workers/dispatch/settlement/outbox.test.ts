@@ -187,7 +187,7 @@ test('outbox: an event whose destination refuses its key is held, however long t
   expect(counts).toMatchObject({ held: 2, retries: 0, attempts_access_refused: 2 });
 });
 
-test('outbox: an event that alone is refused like that, while others are taken, becomes a dead letter', async () => {
+test('outbox: an event for which alone the key is refused, while others are accepted, becomes a dead letter', async () => {
   const { outbox, retries, letters } = open();
   const heldAtMs = Date.now() - 60_000;
   expect(outbox.settle([itemOf('good')], [answered({ kind: 'delivered' })], false)).toEqual(['settled']);
@@ -207,7 +207,7 @@ test('outbox: what the platform took and threw away is no failure and is not tri
   expect(counts).toMatchObject({ attempts_dropped: 1, delivered: 0, failed_attempts: 0 });
 });
 
-test('outbox: what is parked waits at once, and the log is given one after the other', async () => {
+test('outbox: parked events wait at once, and are written to the log one after the other', async () => {
   const { outbox, retries, counts } = open();
   const waiting = new WaitingVisitors();
   const order = orderOf(waiting);

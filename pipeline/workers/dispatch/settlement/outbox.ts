@@ -110,7 +110,7 @@ export class Outbox {
     return this.#parking.length;
   }
 
-  /** Bytes of these events, about. */
+  /** Approximate bytes of the parked events that are not being stored yet. */
   get parkingBytes(): number {
     return this.#parkingBytes;
   }
@@ -138,7 +138,7 @@ export class Outbox {
     return stored;
   }
 
-  /** Starts to store the next parked event, if there is one. Returns about its bytes. */
+  /** Starts to store the next parked event, if there is one. Returns its approximate bytes. */
   storeNextParked(): number {
     const parking = this.#parking.shift();
     if (parking === undefined) return 0;

@@ -46,7 +46,7 @@ test('retry policy: refusal: is a dead letter at once, its attempt counted', () 
   });
 });
 
-test('retry policy: access refused: the event waits a little longer than the pause, its attempt not counted, and never ends so', () => {
+test('retry policy: access refused: the event waits a little longer than the pause, its attempt not counted, however long that lasts', () => {
   expect(policy(refused, 0)).toMatchObject({ kind: 'paused', tier: retryTier(3), notBeforeMs: 60_000 });
   const nowMs = 9 * windowMs;
   expect(policy({ ...refused, nowMs }, 1)).toEqual({

@@ -20,7 +20,7 @@ function open(own: { limits?: RetryLimits; other?: number; measured?: () => numb
   return { quota, counts };
 }
 
-test('retry quota: with so much waiting as may no fresh events are taken, until a tenth of it is free', () => {
+test('retry quota: at the limit of waiting bytes no fresh events are taken, until a tenth of it is free', () => {
   const { quota, counts } = open();
   quota.stored(90);
   expect(quota.isFull(0)).toBe(false);
@@ -51,7 +51,7 @@ test('retry quota: however small it is, one event at a time is taken', () => {
   expect([quota.isFull(0), quota.isFull(1), quota.hasRoom(1, false)]).toEqual([false, true, false]);
 });
 
-test('retry quota: what is there already may be stored again past a limit that has become less, unless others need the room', () => {
+test('retry quota: a record may be replaced beyond a limit that was lowered, unless others need the room', () => {
   for (const isLogFilling of [false, true]) {
     const { quota } = open({ limits: { bytesMax: 50, waitingMax: 25, isLogFilling } });
     quota.stored(100);
@@ -59,7 +59,7 @@ test('retry quota: what is there already may be stored again past a limit that h
   }
 });
 
-test('retry quota: where another process has removed what it had, it finds that out', async () => {
+test('retry quota: while it seems full it is measured again, since another process may have removed frames', async () => {
   vi.useFakeTimers();
   try {
     const { quota } = open({ measured: () => 30 });

@@ -44,7 +44,7 @@ export class DispatchItem implements OutboundEvent, Subject {
   readonly attempted: Attempted;
   /** Undefined for a fresh event. */
   readonly recorded: Recorded | undefined;
-  /** About its bytes in a request. */
+  /** Its approximate bytes in a request. */
   bytes: number;
   /** The version of its decision, mapped properties, size and group; undefined before it is decided. */
   decidedBy: DecidingVersion | undefined;

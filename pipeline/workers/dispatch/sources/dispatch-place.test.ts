@@ -22,7 +22,7 @@ test('dispatch place: written and read: the same', () => {
   );
 });
 
-test('dispatch place: several: what any of them settled is settled, and of a sequence used again the newer frame counts', () => {
+test('dispatch place: several: a line that any of them settled is settled, and if a sequence was used again the newer frame counts', () => {
   const finished = { upTo: 0, above: [], storedUntilMs: 0 };
   const part = (seq: number, storedAtMs: number, ...lines: number[]) => ({
     seq,

@@ -26,7 +26,7 @@ export class FrameQuotas {
   readonly #bytesMax: number;
   #members = 0;
 
-  /** `bytesMax`: for all dispatchers of the thread together, about. */
+  /** `bytesMax`: approximate limit for all dispatchers of the thread together. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }

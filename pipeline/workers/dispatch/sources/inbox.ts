@@ -106,7 +106,7 @@ export class Inbox {
     return Math.max(0, nowMs - (this.#frames.oldestSinceMs ?? nowMs));
   }
 
-  /** Bytes of the frames in flight when opened. */
+  /** Uncompressed bytes of the frames in flight. */
   get bytes(): number {
     return this.#frames.bytes;
   }

@@ -146,7 +146,7 @@ test('retry reader: storm: frames handed back at any moment are all finished in 
   expect(finished.toSorted()).toEqual(ids.toSorted());
 });
 
-test('retry reader: what is finished behind a frame that is held leaves the log once it takes much of it, and is counted when it has', async () => {
+test('retry reader: finished frames after a held one leave the log once they take much of it, and are counted once removed', async () => {
   const destinationId = randomUUID();
   await store(destinationId, ['held', ...Array.from({ length: 20 }, (_, n) => `done${n}`)]);
   let removedBytes = 0;

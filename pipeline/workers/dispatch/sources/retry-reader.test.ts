@@ -4,13 +4,13 @@ import { createDueTimes } from './retry-reader.ts';
 
 const hourMs = 3_600_000;
 
-test('due times: by a clock that runs straight, a frame is due at its time', () => {
+test('due times: with a steady clock, a frame is due at its time', () => {
   const times = createDueTimes(5_000);
   expect(times.dueAtMs(101_000, { wallMs: 100_000, monotonicMs: 7 })).toBe(1_007);
   expect(times.dueAtMs(99_000, { wallMs: 100_000, monotonicMs: 7 })).toBe(7);
 });
 
-test('due times: with the clock set back by an hour, all frames of a tier are due within its delay, at their distances', () => {
+test('due times: with the clock set back by an hour, all frames of a tier are due within its delay, and keep their distances', () => {
   const times = createDueTimes(5_000);
   const wallMs = 100_000;
   const due = [1_000, 1_500, 3_000].map((afterMs, index) =>

@@ -35,7 +35,7 @@ type StoredFrame = {
   readonly seq: number;
   /** Bytes in the log. */
   readonly bytes: number;
-  /** Bytes of its events, about. */
+  /** Approximate bytes of its events. */
   readonly eventBytes: number;
   /** Whether it belongs to a replay, not to failed events. */
   readonly isReplay: boolean;

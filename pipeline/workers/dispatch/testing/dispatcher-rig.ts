@@ -173,7 +173,7 @@ export async function createDispatcherRig(
       announceWithdrawals(connection, [{ accountId, visitorIds: [visitorId], words, atMs }]),
     /** Outcomes that the dispatchers reported. */
     notes: notes as readonly OutcomeNote[],
-    /** The frames in flight at the begin of each turn of the dispatchers. */
+    /** The frames in flight at the beginning of each turn of the dispatchers. */
     turns: turns as readonly (FramesAtWork | undefined)[],
     /** Publishes a configuration to the dispatchers that run. Returns the number of its version. */
     configure(collections: TestCollections): number {
@@ -334,7 +334,7 @@ export async function createDispatcherRig(
       const { ack_floor: floor } = await consumers.info(streams.events, dispatcherConsumer(destinationId));
       return floor.stream_seq;
     },
-    /** Number of frames of the account's log that are not acknowledged, about: it is 0 only if there are none. */
+    /** Approximate number of unacknowledged frames of the account's log; 0 only if there are none. */
     async unfinished(ofDestination = destinationId): Promise<number> {
       // Only its own consumer: the log also has consumers of earlier tests.
       const { consumers } = connection[client].jsm;
