@@ -71,7 +71,7 @@ test.each([
   ['that is empty', '', 1],
   ['that is a number', 42, 0],
   ['that is null', null, 0],
-])('userHash: with one %s an event has the rights of a public key, and is counted', async (_, userHash, refused) => {
+])('userHash: one %s gives no rights of a server, and a wrong text is counted', async (_, userHash, refused) => {
   const { stats, find } = await resolve([owned, change(userHash)]);
   expect((await find('c-1'))?.properties).toMatchObject({ email: 'owner@example.com' });
   expect(stats).toMatchObject({ user_hashes_refused: refused, server_values_kept: 1, resolved: 2 });
