@@ -4,7 +4,7 @@ import { compileAddressRanges, normalizeAddress } from './address-ranges.ts';
 import { compileDomains, isPageAllowed } from './allowed-origins.ts';
 import { createClientAddress } from './client-address.ts';
 
-test('address ranges: IPv4 and IPv6, single and CIDR, match in their one form', () => {
+test('address ranges: single addresses and CIDR ranges of IPv4 and IPv6 match addresses in normal form', () => {
   const ranges = compileAddressRanges(['10.0.0.0/8', ' 192.0.2.7', '2001:db8::/32', '::ffff:172.16.0.0/108']);
   expect(ranges.rejected).toEqual([]);
   const inside = ['10.1.2.3', '192.0.2.7', '2001:db8::1', '::ffff:10.1.2.3', '172.16.0.1'];
@@ -13,7 +13,7 @@ test('address ranges: IPv4 and IPv6, single and CIDR, match in their one form', 
   expect(outside.filter((address) => ranges.includes(address))).toEqual([]);
 });
 
-test('address ranges: entries that are neither are named', () => {
+test('address ranges: entries that are neither an address nor a range are rejected', () => {
   expect(compileAddressRanges(['10.0.0.0/33', 'host', '10.0.0.1', '0x7f.1']).rejected).toEqual([
     '10.0.0.0/33',
     'host',
@@ -21,7 +21,7 @@ test('address ranges: entries that are neither are named', () => {
   ]);
 });
 
-test('normalizeAddress: an address written in full or mapped takes its one form', () => {
+test('normalizeAddress: an IPv6 address written in full, or mapped from IPv4, becomes its normal form', () => {
   expect(normalizeAddress('0000:0000:0000:0000:0000:ffff:7f00:0001')).toBe('127.0.0.1');
   expect(normalizeAddress('2001:0db8:0000::0001')).toBe('2001:db8::1');
   expect(normalizeAddress('nonsense')).toBeUndefined();
@@ -54,7 +54,7 @@ test('client address: without trusted proxies X-Forwarded-For is ignored', () =>
   expect(own.of(new ArrayBuffer(0), '')).toBe('');
 });
 
-test('client address: a connection known by its text is judged alike', () => {
+test('client address: an address as text gives the same result as its bytes', () => {
   expect(client.ofText('::ffff:127.0.0.1', '198.51.100.1')).toBe('198.51.100.1');
   expect(client.ofText('203.0.113.5', '198.51.100.1')).toBe('203.0.113.5');
   expect(client.ofText('', '')).toBe('');

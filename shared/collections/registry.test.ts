@@ -4,7 +4,7 @@ import { destinationKinds } from '../destinations/registry.ts';
 import { creatableDestinationTypes } from './destination-types.ts';
 import { collectionNames, collectionOf, collections, isCollectionName } from './registry.ts';
 
-test('registry: every collection is there once, under its own name, and refers to others by theirs', () => {
+test('registry: every collection is registered once, under its own name, and refers to registered collections', () => {
   expect(new Set(collectionNames).size).toBe(collections.length);
   expect(collections.length).toBeGreaterThan(16);
   for (const name of collectionNames) expect(collectionOf(name).name).toBe(name);
@@ -41,7 +41,7 @@ test('references: are read from an id, a list of ids and null', () => {
   expect(destination?.ids({ destinationId: 'a' })).toEqual(['a']);
 });
 
-test('destination types: every kind this build offers may be created, and is there once', () => {
+test('destination types: every kind this build offers may be created, and is listed once', () => {
   expect(creatableDestinationTypes).toEqual(
     expect.arrayContaining(destinationKinds.map(({ descriptor }) => descriptor.id)),
   );

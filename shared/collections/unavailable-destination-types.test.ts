@@ -10,7 +10,7 @@ test('unavailable types: every kind known by name is offered, or says once why i
   for (const { reason } of unavailableDestinationTypes) expect(reason).toMatch(/^[A-Z].{20,}\.$/);
 });
 
-test('unavailable types: a browser tag names what takes events from servers', () => {
+test('unavailable types: a browser tag names the kind that takes events from servers', () => {
   expect(whyUnavailable('BingAdsWeb')).toContain('BingAds takes');
 });
 

@@ -28,7 +28,7 @@ test('closest name: a slip or two is understood, another word is not', () => {
   expect(didYouMean('Braze', names)).toBe('');
 });
 
-test('local stack: its variables stand for those that are not set, unless other servers are named', async () => {
+test('local stack: commands use its variables for those that are not set, unless they name other servers', async () => {
   const shell = { SLUICE_DIR: folder, PATH: '/bin' };
   expect(besideStack(shell)).toBe(shell);
   const stack = { NATS_URL: 'nats://127.0.0.1:1', DATABASE_URL: 'postgres://a', SECRETS_KEY_FILE: '/key' };

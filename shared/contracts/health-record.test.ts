@@ -16,6 +16,6 @@ test('join: a minute that is counted in an hour already is not counted again', (
   expect(joined).toEqual({ ...record([9, 6, 0, 0, 0]), hours: [[0, 3, 0, 0, 0]], hoursUntil: 9 });
 });
 
-test('join: a window that was never long has no past', () => {
+test('join: without a past entry the recent one is the whole window', () => {
   expect(joinHealth(undefined, record([1, 5, 0, 0, 0]))).toEqual(record([1, 5, 0, 0, 0]));
 });

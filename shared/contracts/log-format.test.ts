@@ -5,7 +5,7 @@ import { parseResolved } from './events/resolved-event.ts';
 import { parseRetryRecord } from './events/retry-record.ts';
 import { refusedVersion } from './log-format.ts';
 
-test('log format: a newer version is refused with what to do, any other one as unknown', () => {
+test('log format: a newer version is refused with advice, any other as unknown', () => {
   expect(refusedVersion(2, 1)).toBe(
     'version 2 is newer than this build reads (1): run the version of Sluice that wrote it',
   );
@@ -21,6 +21,6 @@ test.each([
   ['a resolved event', () => parseResolved('{"v":2}')],
   ['a retry record', () => parseRetryRecord('{"v":2}')],
   ['a configuration', () => decodeAccountConfig(Buffer.from('{"format":2}'))],
-])('log format: %s of a newer version is refused with what to do', (_what, read) => {
+])('log format: %s of a newer version is refused with advice', (_what, read) => {
   expect(read).toThrow(/^reading .*version 2 is newer than this build reads \(1\): run the version of Sluice/);
 });

@@ -174,7 +174,7 @@ test('round trip: a health record', () => {
   );
 });
 
-test('health record: counts still count where another part is of another build', () => {
+test('health record: its counts are read even if another part has an unknown format', () => {
   const written = { v: 1, minutes: [[1, 2, 0, 0, 0]], lastDispatchedAt: 7 };
   expect(decodeHealthRecord(Buffer.from(JSON.stringify({ ...written, place: 'x' })))).toEqual(written);
   expect(decodeHealthRecord(Buffer.from(JSON.stringify({ ...written, delivery: { names: 1 } })))).toEqual(written);
@@ -326,7 +326,7 @@ function valueOf(schema: object, isOther: boolean): fc.Arbitrary<unknown> {
 
 const tolerant = collections.filter(({ reading }) => reading === 'tolerant');
 
-test('live configuration: of another build no entity is lost for a word, a limit, a field more or a field less', () => {
+test('live configuration: an entity of another build survives unknown words, exceeded limits and extra or missing fields', () => {
   expect(tolerant.length).toBeGreaterThan(10);
   for (const { name, body, defaults } of tolerant) {
     const published = fc
@@ -377,7 +377,7 @@ test.each(collections.map((collection) => [collection.name, collection] as const
   },
 );
 
-test('live configuration: what is read exactly fits the schema of this build, or does not run', () => {
+test('live configuration: an entity that is read exactly must fit the schema of this build, else it is not used', () => {
   const variant = { experimentId: 'e', name: 'v', isControl: true, weight: null, redirect: null, properties: {} };
   const read = testLiveConfig({
     experimentVariants: [
@@ -392,13 +392,13 @@ test('live configuration: what is read exactly fits the schema of this build, or
 });
 
 test.each(['', 'no JSON', 'null', '[]', '{"format":2}', '{}', '{"format":1}'])(
-  'configuration: %j is none of this build',
+  'configuration: %j cannot be read',
   (bytes) => {
     expect(() => decodeAccountConfig(Buffer.from(bytes))).toThrow(/format|JSON|collections/);
   },
 );
 
-test.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"v":2}'])('entries: %j is none of this build', (written) => {
+test.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"v":2}'])('entries: %j cannot be read', (written) => {
   const bytes = Buffer.from(written);
   const decoders = [
     decodeDeadLetter,

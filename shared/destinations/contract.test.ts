@@ -97,7 +97,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
-  it('facts: the version that is asked does not end within 60 days', () => {
+  it('facts: the API version of the requests does not end within 60 days', () => {
     const { version } = kind.facts;
     if (version === 'unversioned') return;
     const { url, headers, body = '' } = prepared.buildRequest([{ resolved: sampleEvent() }], nowMs);
@@ -126,7 +126,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     }
   });
 
-  it('prepare: settings of a wrong type are named, never an accident', () => {
+  it('prepare: a setting of a wrong type is accepted or causes a SettingError, never another error', () => {
     for (const { key } of kind.descriptor.settings) {
       for (const wrong of [7, true, ['x'], { x: 1 }, '\u0000\r\n']) {
         const prepare = () => kind.prepare({ ...kind.exampleSettings, [key]: wrong });
@@ -229,7 +229,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(() => kind.prepare({ ...kind.exampleSettings, baseUrl: 'file:///etc/passwd' })).toThrow('baseUrl');
   });
 
-  it('addresses: whatever setting makes requests go elsewhere, or those for tokens, is declared to', () => {
+  it('addresses: change with every setting that changes the server of requests or token requests', () => {
     const places = ['https://elsewhere.example.net', 'http://elsewhere.example.net:81', 'elsewhere.example.net'];
     /** The servers of requests and token requests; undefined for an event that is not sent. */
     const originsOf = (settings: JsonObject): readonly (string | undefined)[] => {
@@ -302,7 +302,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     expect(prepared.readAnswer?.(answer, events) ?? [{ kind: 'delivered' }]).toEqual([{ kind: 'delivered' }]);
   });
 
-  it('property: whatever the platform answers, each event has one outcome, and none of a refusal is delivered', () => {
+  it('property: whatever the platform answers, each event has one outcome; a 401, 429 or 5xx delivers none', () => {
     const events = ['1', '2'].map((eventId) => ({ resolved: sampleEvent({ id: eventId }) }));
     const batch = events.slice(0, prepared.batchEventsMax);
     fc.assert(

@@ -384,7 +384,7 @@ test('erasures: a platform that cannot be reached is retried, one that refuses i
   }
 });
 
-test('erasures: no reason quotes the person, and who has no identifier the platform knows is for a person to erase', () => {
+test('erasures: without an identifier that the platform knows or a required setting, an operator must delete the person', () => {
   const nobody = { visitorIds: [], externalIds: [], emails: [], phones: [] };
   for (const type of ['Amplitude', 'Customerio', 'Iterable', 'Klaviyo', 'Hubspot', 'Mailchimp', 'Zendesk', 'ZohoCRM']) {
     const end = prepared(type, { secretKey: 'secret' }).begin({ ...order, subject: nobody });

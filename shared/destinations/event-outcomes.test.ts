@@ -52,7 +52,7 @@ test('event outcomes: name, requests in turn and reasons are those of the destin
   expect(outcomeOf('SnapchatAdsCapi', 'Contacted', { otherEvents: 'none' })).toMatchObject({ outcome: 'skipped' });
 });
 
-test('event outcomes: what is in base64 is shown as what it is', () => {
+test('event outcomes: base64 content is shown decoded', () => {
   const outcome = outcomeOf('AWSKinesis', 'Order Completed');
   const leaves = outcome?.outcome === 'sent' ? [...leavesOf(outcome.requests[0]?.content)] : [];
   expect(leaves).toContainEqual(['Records[].Data.event.event_properties.order_id', 'A-1001']);

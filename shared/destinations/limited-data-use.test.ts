@@ -62,7 +62,7 @@ test.each(Object.entries(withoutPerson))('limited data use: %s receives the clic
   expect(said(limited())).not.toMatch(/ada@|customer-1|203\.0\.113\.7/);
 });
 
-test('limited data use: The Trade Desk asks for a state of the law, and is not sent an event without one', () => {
+test('limited data use: The Trade Desk needs the state whose law applies, and is not sent an event without one', () => {
   const { accepts } = preparedKind('TheTradeDesk');
   expect(accepts(visit({ [limitedDataUse]: true }, { state: undefined }))).toBe(false);
 });
@@ -128,7 +128,7 @@ test.each([
   ['GoogleAds360', 'ad_personalization', '"adPersonalization":'],
   ['GoogleDataManagerEventIngest', 'ad_user_data', '"adUserData":'],
   ['BingAds', 'ad_storage', '"adStorageConsent":'],
-])('consent mode: %s is sent what purposes say of %s; what denies wins', (id, type, member) => {
+])('consent mode: %s is sent what purposes say of %s; a denial wins', (id, type, member) => {
   const { said } = preparedKind(id);
   const [plain, given] = [visit({}), visit({ consent: { [type]: 'GRANTED' } })].map(({ resolved }) => resolved);
   const refusing = visit({ consent: { [type]: 'DENIED' } }).resolved;

@@ -74,7 +74,7 @@ test.each(['Authorization', 'x-api-key', 'access_token', 'apiSecret', 'password'
 );
 
 test.each(['idempotency-key', 'content-type', 'utm_keyword', 'design', 'traceparent'])(
-  'secret names: %s is none',
+  'secret names: %s is not secret',
   (name) => expect(isSecretName(name)).toBe(false),
 );
 

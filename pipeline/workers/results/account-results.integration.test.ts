@@ -34,7 +34,7 @@ const experiments = (status: string) => ({
   ],
 });
 
-test('results: an account has its events counted while an experiment runs, also those from before the pipeline did', async () => {
+test('results: events of an account are counted while an experiment runs, even if accepted before the pipeline started', async () => {
   const { rig } = await openRig(nats.url, database.url);
   const [account, idle] = [randomUUID(), randomUUID()];
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });

@@ -65,7 +65,7 @@ test('results: each visitor counts once, and only a conversion after the first e
     ]);
 });
 
-test('order of effects: a frame is acknowledged only once what it counts is stored', async () => {
+test('order of effects: a frame is acknowledged only after its results are stored', async () => {
   const account = randomUUID();
   await rig.assign(account, 'v', 'a');
   const holder = await rig.pool.connect();
@@ -106,7 +106,7 @@ test('results: test events, rollouts and exposures without a valid experiment do
   await expect.poll(() => rig.results(account), slow).toEqual([{ variantId: 'b', visitors: 1, conversions: 0 }]);
 });
 
-test('results: the same events again, in another order and to one counter after the other, change nothing', async () => {
+test('results: the same events again, in another order and with a new counter, change nothing', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);
   const ids = Array.from({ length: 40 }, (_, index) => `v-${index}`);
@@ -133,7 +133,7 @@ test('results: the same events again, in another order and to one counter after 
     ]);
 });
 
-test('results: visitors that become one count once, with their first variant', async () => {
+test('results: merged visitors count once, with their first variant', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);
   await rig.assign(account, 'phone', 'b');
@@ -164,7 +164,7 @@ test('results: a chain of merged visitors counts once, with the conversion of th
     ]);
 });
 
-test('results: nothing is kept of an erased visitor that was received before, and who comes back counts', async () => {
+test('results: events received before the erasure of their visitor are not kept, and a visitor who comes back counts', async () => {
   const account = randomUUID();
   const { shown, bought } = of(account);
   await rig.assign(account, 'gone', 'a');

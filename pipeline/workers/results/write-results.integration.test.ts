@@ -10,7 +10,7 @@ import { createResultsCounts } from './results-context.ts';
 import { resultsSettings } from './results-settings.ts';
 import { storeResults } from './write-results.ts';
 
-test('results: plans made while the tables are empty look at no other rows once they are full', async () => {
+test('results: statements planned while the tables are empty read no unrelated rows once the tables are full', async () => {
   const database = await createTestDatabase();
   await migrate(database.url);
   const pool = openTestPool(database.url, 1);

@@ -9,7 +9,7 @@ test('failure fields: a refused value is not quoted, whatever the database says 
   expect(failureFields(refused)).toEqual({ code: '22P02', reason: 'value refused' });
 });
 
-test('failure fields: a failure that may pass says what it is', () => {
+test('failure fields: a failure that refuses no value keeps its message', () => {
   const missing = new DatabaseError('relation "recent_events" does not exist', 10, 'error');
   missing.code = '42P01';
   expect(failureFields(missing)).toEqual({ code: '42P01', reason: 'relation "recent_events" does not exist' });

@@ -12,7 +12,7 @@ test('suspicion: frames that died together are isolated, and one that dies by it
   expect(suspectAfterDeath(second, { log: { from: 9, to: 9 } }).log.quarantined).toEqual([{ seq: 7 }, { seq: 9 }]);
 });
 
-test('suspicion: one death sets nothing aside, and one about no frames says nothing', () => {
+test('suspicion: one death quarantines no frame, and a death without frames at work changes nothing', () => {
   expect(suspectAfterDeath(noSuspicion, { log: { from: 5, to: 5 } }).log).toEqual({
     watched: { from: 5, to: 5 },
     quarantined: [],
@@ -38,7 +38,7 @@ test('suspicion: a sequence of one log says nothing of the same sequence in the 
   });
 });
 
-test('suspicion: where frames of both logs are at work, neither is by itself', () => {
+test('suspicion: while frames of both logs are at work, no frame is alone at work', () => {
   const frames = { log: { from: 3, to: 3 }, retry: { from: 7, to: 7 } };
   const first = suspectAfterDeath(noSuspicion, frames);
   expect(first).toEqual({
@@ -48,7 +48,7 @@ test('suspicion: where frames of both logs are at work, neither is by itself', (
   expect(suspectAfterDeath(first, frames)).toEqual(first);
 });
 
-test('suspicion: of a frame of parked events one line is quarantined, and the others are not', () => {
+test('suspicion: one line of a frame of parked events is quarantined, and its other lines are not', () => {
   const first = suspectAfterDeath(noSuspicion, { retry: { from: 4, to: 4, line: 1 } });
   const second = suspectAfterDeath(first, { retry: { from: 4, to: 4, line: 1 } });
   expect(second.retry.quarantined).toEqual([{ seq: 4, line: 1 }]);

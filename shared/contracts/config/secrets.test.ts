@@ -82,12 +82,12 @@ test('secrets: a tag that is cut short opens nothing', () => {
   }
 });
 
-test('secrets: a key that is not 32 bytes is refused by the name of its variable', () => {
+test('secrets: a key that is not 32 bytes is refused with the name of its variable', () => {
   expect(() => createSecretBox('c2hvcnQ=')).toThrow(/SECRETS_KEY:/);
   expect(() => createSecretBox(randomBytes(32).toString('base64'), 'c2hvcnQ=')).toThrow(/SECRETS_KEY_PREVIOUS:/);
 });
 
-test('source secrets: have a box of their own, which opens what the key before it sealed, and none without a key', () => {
+test('source secrets: their box also opens what the previous key sealed, and there is no box without a key', () => {
   const [older = '', newer = ''] = [1, 2].map(() => randomBytes(32).toString('base64'));
   const place = signingSecretContext('account', 'source');
   const sealed = createSourceSecretBox({ SOURCE_SECRETS_KEY: older })?.seal('very secret', place) ?? '';
@@ -102,7 +102,7 @@ test('source secrets: have a box of their own, which opens what the key before i
   expect(() => createSourceSecretBox(bad)).toThrow(/SOURCE_SECRETS_KEY_PREVIOUS:/);
 });
 
-test('secrets: places that are stored stay what they are, and no two of them are one', () => {
+test('secrets: the contexts of stored secrets never change, and no two are the same', () => {
   expect([
     settingContext('a', 'x', 'k'),
     signingSecretContext('a', 'x'),
@@ -136,7 +136,7 @@ test('secrets: only a text that is sealed is opened, and an error has its cause'
 
 const readFile = (): string => expect.unreachable();
 
-test('secrets: keys are read in the order in which they seal, and what is no key is refused', () => {
+test('secrets: the key that seals comes first, then the previous key; an invalid key is refused', () => {
   const [current, previous] = [newKey(), newKey()];
   const read = (source: Record<string, string>) => readSecretKeys(readEnv(Type.Object(secretsEnv), source, readFile));
   expect(read({ SECRETS_KEY: current })).toEqual([current]);
@@ -145,7 +145,7 @@ test('secrets: keys are read in the order in which they seal, and what is no key
     expect(() => read(source)).toThrow('SECRETS_KEY');
 });
 
-test('source secrets: keys are optional, and a previous one needs the one that seals', () => {
+test('source secrets: keys are optional, but a previous key needs a current one', () => {
   const [current, previous] = [newKey(), newKey()];
   const read = (source: Record<string, string>) => readEnv(Type.Object(sourceSecretsEnv), source, readFile);
   expect(read({})).toEqual({});

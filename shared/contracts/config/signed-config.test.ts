@@ -84,7 +84,7 @@ test('signed configuration: it is good for its account, under one of the keys th
   expect(accepts(trustOf(signer), undefined)).toBe(false);
 });
 
-test('signed configuration: one that was signed before the newest is refused, the same one is not', () => {
+test('signed configuration: one signed before the newest is refused, but the newest is accepted again', () => {
   const { signer, signed } = sign();
   const trust = trustOf(signer);
   const older = signer.sign('a', document, 999);
@@ -97,7 +97,7 @@ test('signed configuration: without keys everything is accepted, and nothing sig
   expect(createConfigSigner({})).toBeUndefined();
 });
 
-test('signed configuration: a key that is none is refused by its name', () => {
+test('signed configuration: an invalid key is refused with the name of its variable', () => {
   const broken = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
   expect(() => createConfigSigner({ CONFIG_SIGNING_KEY: broken })).toThrow(
     expect.objectContaining({

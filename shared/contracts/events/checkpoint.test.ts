@@ -17,7 +17,7 @@ test('checkpoint: what is written comes out again, wherever in memory it lies', 
   );
 });
 
-test('checkpoint: one that is cut off within a run is none', () => {
+test('checkpoint: one that is cut off within a run is not read', () => {
   const ids = Buffer.alloc(16, 7);
   const whole = encodeRuns([
     { timeMs: 1, ids },
@@ -30,7 +30,7 @@ test('checkpoint: one that is cut off within a run is none', () => {
   }
 });
 
-test('checkpoint: a head that this build cannot work on is none', () => {
+test('checkpoint: a head that this build cannot use is not read', () => {
   const head = { log: '2026-01-01T00:00:00Z', from: 1, to: 2, ids: 3, windowMs: 1, idsMax: 1 };
   const whole = { ...head, first: 1, witness: { seq: 1, msgId: 'm' } };
   for (const one of [head, whole]) expect(parseCheckpointHead(encodeCheckpointHead(one))).toEqual(one);

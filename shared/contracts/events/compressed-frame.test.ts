@@ -31,7 +31,7 @@ function pack(deflated: Uint8Array, bytes: number): Uint8Array {
   return Buffer.concat([head, deflated]);
 }
 
-test('compressed frame: any lines are the same when they are opened, and how long they are is known before', () => {
+test('compressed frame: opening returns the same lines, and the opened size is known before', () => {
   const line = fc.jsonValue().map((value) => JSON.stringify({ value }));
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (lines, times) => {
@@ -45,14 +45,14 @@ test('compressed frame: any lines are the same when they are opened, and how lon
   );
 });
 
-test('compressed frame: one that opens to fewer bytes than a chunk of zlib has', () => {
+test('compressed frame: one with fewer bytes than the smallest chunk of zlib can be opened', () => {
   const frame = frameOf(['{"value":""}', '{"value":""}', '{"value":""}']);
   const compressed = compressFrame(frame);
   expect(compressed.length).toBeLessThan(frame.length);
   expect(openFrame(compressed).equals(frame)).toBe(true);
 });
 
-test('compressed frame: all who read resolved events read it as if it were not', () => {
+test('compressed frame: every reader of resolved events also reads compressed frames', () => {
   const frame = eventsFrame(40);
   const compressed = compressFrame(frame);
   expect(compressed.length).toBeLessThan(frame.length / 4);
@@ -76,7 +76,7 @@ test('compressed frame: all who read resolved events read it as if it were not',
   expect(findEventsNamed(compressed, marks)).toHaveLength(40);
 });
 
-test('compressed frame: what would be no smaller, or larger than a reader opens, stays as it is', () => {
+test('compressed frame: a frame that would not shrink, or is larger than a reader opens, is not compressed', () => {
   const short = Buffer.from('{}\n');
   expect(compressFrame(short)).toBe(short);
   const huge = Buffer.alloc(openedBytesMax + 1, 0x20);

@@ -31,7 +31,7 @@ test('dead letter: keeps the line of its event byte for byte', () => {
   expect(decodeDeadLetter(data)).toMatchObject({ ...letter, event: { event: { id: 'e' } } });
 });
 
-test('dead letter: what this build does not know is none', () => {
+test('dead letter: a format that this build does not know is not read', () => {
   const said = [
     null,
     [],

@@ -44,7 +44,7 @@ test.each(['account', 'source', 'id', 'at', 'kind', 'body'])(
   },
 );
 
-test('readEnvelope: one that was released says how often, and an identify is one too', () => {
+test('readEnvelope: a released envelope has the number of its releases, and may be an identify', () => {
   const released = { ...good, v: 2, release: 1, kind: 'identify' };
   expect(readEnvelope(JSON.stringify(released))).toEqual(released);
   expect(() => readEnvelope(JSON.stringify({ ...released, release: '1' }))).toThrow('misses a field');
@@ -73,7 +73,7 @@ test('accountEndOfLine: the account is found up to the end of its line, and not 
   for (const end of [line.length - 1, 18, 17, 0]) expect([end, accountEndOfLine(bytes, 0, end)]).toEqual([end, -1]);
 });
 
-test('readEnvelope: refuses an account that could not stand in a subject', () => {
+test('readEnvelope: refuses an account that must not be part of a subject', () => {
   expect(() => readEnvelope(JSON.stringify({ ...good, account: 'a.b' }))).toThrow(SubjectError);
 });
 
@@ -81,7 +81,7 @@ const plainId = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((text) => !/["\\\p{Cc}\p{Cs}]/u.test(text));
 
-test('accountOfLine: says what readEnvelope does of a line that is laid out as they are written, and nothing of others', () => {
+test('accountOfLine: agrees with readEnvelope on lines as the gateway writes them, and finds nothing in others', () => {
   const id = fc.stringMatching(/^[A-Za-z0-9-]{1,40}$/);
   fc.assert(
     fc.property(id, fc.string(), fc.boolean(), (account, source, isTest) => {
@@ -131,7 +131,7 @@ test('envelope: bodyBytes: the defaults of a batch do not count for a row', () =
   expect(bodyBytes(line, readEnvelope(line))).toBe(14);
 });
 
-test('envelope heads: TrackHeads: a head is the one the texts would make', () => {
+test('envelope heads: TrackHeads: a head is the one that endHead makes', () => {
   const start = envelopePrefix({ account: 'acc', source: 'src', test: false });
   fc.assert(
     fc.property(fc.array(plainId, { minLength: 1 }), fc.option(fc.nat(100), { nil: undefined }), (ids, bot) => {

@@ -12,7 +12,7 @@ test('event hash: what is packed into a header comes out again', () => {
   );
 });
 
-test('sample hash: of an id as text and as bytes the same', () => {
+test('sample hash: the same for an id as text and as bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.nat(5), (id, before) => {
       const bytes = Buffer.from(`${'"'.repeat(before)}${id}"`);
@@ -45,7 +45,7 @@ test('event hash: the same id and the same identifiers are one event, and anythi
     expect(hashEvent('a', 'x', named)).not.toEqual(hashEvent('a', 'x'));
 });
 
-test('event hash: 200,000 counted ids do not meet', () => {
+test('event hash: 200,000 numbered ids do not collide', () => {
   const seen = new Set<string>();
   for (let id = 0; id < 200_000; id += 1) {
     const { high, low } = hashEvent('account', `evt-${id}`);

@@ -88,7 +88,7 @@ test('frame: counting lines, walking over them and splitting them give the same'
   expect(countLines(new Uint8Array())).toBe(0);
 });
 
-test('frame: a last line without an end is a line of its text, and no whole frame', () => {
+test('frame: a last line without a line end is a line, but the frame is incomplete', () => {
   const cut = Buffer.from('a\nbc');
   expect(textLines(cut)).toEqual(['a', 'bc']);
   expect([0, 2, 3].map((at) => [startOfLine(cut, at), endOfLine(cut, at)])).toEqual([
@@ -134,7 +134,7 @@ test.each([
   expect(() => decodeEnvelopes(Buffer.from(bytes))).toThrow(FrameError);
 });
 
-test('frame: what a client may send at the most travels to the end, and one level more is an error on all the way', () => {
+test('frame: JSON of the maximum depth can be read at every step, and one level more cannot', () => {
   const ways = [0, 1].map((more) => {
     // A webhook's body becomes the properties of an event.
     const properties = JSON.parse(nested(jsonDepthCeiling + more)) as object;

@@ -21,7 +21,7 @@ test('partition: an e-mail address counts in its normal form', () => {
   expect(['  ', null, undefined].map(normalizeEmail)).toEqual([undefined, undefined, undefined]);
 });
 
-test('partition: an identifier has the same one as text and as bytes, and another in another account', () => {
+test('partition: an identifier has the same partition as text and as bytes, and another one in another account', () => {
   const seed = partitionSeed('acc');
   fc.assert(
     fc.property(fc.uuid(), fc.nat(5), fc.constantFrom(1, 16, 64), (userId, before, partitions) => {
@@ -45,7 +45,7 @@ test('partition: visitors spread evenly', () => {
   for (const count of counts) expect(Math.abs(count - 2_000)).toBeLessThan(200);
 });
 
-test('partition: a visitor named in userProperties alone has one partition, the one that the top level gives it', () => {
+test('partition: a visitor identified only in userProperties has the partition of the same identifier at the top level', () => {
   const of = (identity: object, distinctId: string): number => partitionOf('acc', { ...identity, distinctId }, 64);
   for (let i = 0; i < 50; i += 1) {
     const email = `ada-${i}@example.com`;

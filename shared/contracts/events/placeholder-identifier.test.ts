@@ -58,7 +58,7 @@ test('placeholder identifiers: a text without a letter or digit identifies no vi
   );
 });
 
-test('placeholder identifiers: what tells people apart is none, also where it begins or ends like one', () => {
+test('placeholder identifiers: an identifier that tells people apart is not a placeholder, even if it begins or ends like one', () => {
   const words = fc.constantFrom(...written.map((text) => text.replace(/[^a-zA-Z0]/g, '')));
   const digits = fc.integer({ min: 1, max: 1_000_000_000 }).map(String);
   fc.assert(

@@ -45,7 +45,7 @@ test('readPlainEnvelope: reads what is small, and takes the objects over as they
   });
 });
 
-test('readPlainEnvelope: rows of a batch that begin alike are distinguished from those of other requests between them', () => {
+test('readPlainEnvelope: each row has the fields of its own batch, also when rows of two batches alternate', () => {
   const heads = [1, 2].map((at) => (id: string) => envelopeHead(prefix, { kind: 'track', id, at, ua: `agent ${at}` }));
   const found = [0, 0, 1, 0].map((of, index) => read('{"event":"E"}', heads[of]?.(`row-${index}`)));
   expect(found.map((plain) => [plain?.envelope.id, plain?.envelope.at, plain?.envelope.ua])).toEqual([
@@ -132,7 +132,7 @@ test.each([
   expect(read('{"event":"E"}', of)).toBeUndefined();
 });
 
-test('readPlainEnvelope: takes no line without a head for one of the account before it, however that one began', () => {
+test('readPlainEnvelope: a line without a head is not read with the head of the previous line, whatever its length', () => {
   for (const characters of [10, 20_000]) {
     const ctxJson = JSON.stringify({ defaultProperties: { a: 'x'.repeat(characters) } });
     expect(read('{"event":"E"}', envelopeHead(prefix, { kind: 'track', id: 'e', at: 1, ctxJson }))).toBeDefined();

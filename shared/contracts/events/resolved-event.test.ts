@@ -84,7 +84,7 @@ test('resolved frames: encodeResolved: the order of the members given does not m
   expect(encodeResolved({ v, event: turned, visitor })).toBe(encodeResolved(sampleEvent()));
 });
 
-test('resolved frames: eachResolvedLine: misses no test event, and takes none for one that does not say so', () => {
+test('resolved frames: eachResolvedLine: finds every test event, by the text "test":true alone', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 8 }), (events) => {
       const bytes = frameOf(events);

@@ -50,7 +50,7 @@ test('resolved frame: its bytes, the bytes of a line, and the head of one are kn
   expect(frame.headAt(1)).toMatchObject({ id: 'é' });
 });
 
-test('resolved frame: a reference is a line and the characters of its visitor, and nothing like it is one', () => {
+test('resolved frame: a reference is a line and the length of its visitor, and similar text is refused', () => {
   const { event, visitor } = sampleEvent();
   const characters = JSON.stringify(visitor).length;
   const said = [

@@ -39,7 +39,7 @@ test('retry record: a reference is short: only its times are relative, and each 
   expect(encodeRetryRecord(pointing)).toBe('[2,7,3,"v","e",10,10,10,20,400,2,"http_500",0,null]');
 });
 
-test('retry record: one has its event or the origin of it', () => {
+test('retry record: a record contains its event or the origin of its event', () => {
   const { origin: _, ...lost } = pointing;
   expect(() => encodeRetryRecord(lost)).toThrow('needs the origin');
   const line = encodeRetryRecord({ ...about, ...copied(sampleEvent({ id: 'e' })) });

@@ -70,7 +70,7 @@ test('ActiveCampaign: an event that the tracker refuses is refused, and changes 
   expect(prepared.readAnswer?.(answer('{"queued_contacts":1}'), events)).toBeUndefined();
 });
 
-test('ActiveCampaign: an unknown visitor is unfit, fields are numbers', () => {
+test('ActiveCampaign: an unknown visitor is unfit, and custom fields must be numbers', () => {
   expect(() => requestOf(activeCampaignApi, [sampleStranger()])).toThrow('ActiveCampaign needs an e-mail address');
   const prepare = (customFields: string) => () =>
     activeCampaignApi.prepare({ ...activeCampaignApi.exampleSettings, customFields });

@@ -15,7 +15,7 @@ const withProperties = (event_properties: Record<string, unknown>, event = 'Orde
 });
 
 describe('AdobeAnalytics', () => {
-  it('request: a hit between its marks, of the visitor’s browser', () => {
+  it('request: a hit between its delimiters, with the address and User-Agent of the visitor', () => {
     const products = [
       { product_id: 'tea-1', category: 'Hot; drinks', price: 21.25, quantity: 2 },
       { name: 'Cup', price: '5' },
@@ -73,7 +73,7 @@ describe('AdobeAnalytics', () => {
     expect(nowhere).toMatchObject({ pe: 'lnk_o', pev2: 'Page Viewed' });
   });
 
-  it('variables: properties by the names of Adobe are them, all others context data', () => {
+  it('variables: properties named like Adobe’s variables fill them, all others are context data', () => {
     const properties = {
       eVar5: 'pro',
       prop75: 1,
@@ -95,7 +95,7 @@ describe('AdobeAnalytics', () => {
     });
   });
 
-  it('visitor: by what Adobe gave the browser, and by ours without that', () => {
+  it('visitor: identified by Adobe’s browser ids, else by the Sluice visitor id', () => {
     const organizationId = '0123456789ABCDEF01234567@AdobeOrg';
     const known = sent(withProperties({ ecid: '79616681662205094719519402412079274310' }), { organizationId });
     expect(known).toMatchObject({ mid: '79616681662205094719519402412079274310', mcorgid: organizationId });
@@ -104,7 +104,7 @@ describe('AdobeAnalytics', () => {
     expect(sent({ resolved: { ...rest, visitor: { ...visitor, id: 'größe' } } })['vid']).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('purchase: a long order id is a short one of its own', () => {
+  it('purchase: a long order id is sent as its hash', () => {
     const [one, other] = ['a', 'b'].map((end) => sent(withProperties({ order_id: `${'x'.repeat(30)}${end}` })));
     expect(one?.['purchaseID']).toMatch(/^[0-9a-f]{20}$/);
     expect(one?.['purchaseID']).not.toBe(other?.['purchaseID']);
@@ -114,7 +114,7 @@ describe('AdobeAnalytics', () => {
     expect(sent({ resolved: sampleEvent() }, { withoutTimestamps: true })).not.toHaveProperty('ts');
   });
 
-  it('answer: a failure under a status of success is one', () => {
+  it('answer: a failure reported with a status of success is a refusal', () => {
     const event = [{ resolved: sampleEvent() }];
     const read = (headers: Record<string, string>) => prepared.readAnswer?.({ status: 204, headers, body: '' }, event);
     expect(read({ status: 'SUCCESS' })).toBeUndefined();

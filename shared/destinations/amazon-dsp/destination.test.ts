@@ -56,7 +56,7 @@ describe('AmazonDSP', () => {
     });
   });
 
-  it('other events: no currency or pieces, which are of purchases; the country of the destination; consent', () => {
+  it('other events: no currency, which only purchases have; the country of the destination; consent', () => {
     const consent = { amzn_ad_storage: 'GRANTED', amzn_user_data: 'DENIED' };
     const event = sampleShopper({ event: 'Quiz Finished', properties: { consent }, visitor: { country: undefined } });
     const row = rowOf(event);
@@ -75,7 +75,7 @@ describe('AmazonDSP', () => {
     expect(() => rowOf(sampleStranger())).toThrow('no identifier');
   });
 
-  it('answer: a 207 names by place what was not taken', () => {
+  it('answer: a 207 lists the refused rows by index', () => {
     const body = JSON.stringify({
       success: [{ index: 0 }],
       error: [{ index: 1, errors: [{ code: 'FIELD_VALUE_INVALID', message: 'of person@example.com' }] }],

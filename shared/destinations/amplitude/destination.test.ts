@@ -70,7 +70,7 @@ describe('Amplitude', () => {
     expect(() => amplitude.prepare({ ...key, region: 'XX' })).toThrow('settings.region ');
   });
 
-  it('answer: an event alone is refused by the field at fault', () => {
+  it('answer: a single event is refused with the name of the invalid field', () => {
     const invalid = { code: 400, error: 'Invalid fields', events_with_invalid_fields: { time: [0] } };
     expect(amplitude.prepare(key).readAnswer?.(answer(400, invalid), [track])).toEqual([
       { kind: 'reject', reason: 'row refused: time' },
@@ -81,14 +81,14 @@ describe('Amplitude', () => {
     ]);
   });
 
-  it('answer: some at fault among others are left to smaller batches', () => {
+  it('answer: if only some events are invalid, smaller batches decide', () => {
     const body = { code: 400, events_with_missing_fields: { event_type: [1] } };
     expect(amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track])).toBeUndefined();
     const ids = { code: 400, events_with_invalid_id_lengths: { user_id: [1] } };
     expect(amplitude.prepare(key).readAnswer?.(answer(400, ids), [track, track])).toBeUndefined();
   });
 
-  it('answer: of an event with several rows each row is about that event', () => {
+  it('answer: a refused row is a refusal of its event, which may have several rows', () => {
     const products = [1, 2].map((price) => ({ product_id: `p${price}`, price }));
     const order = { resolved: sampleEvent({ event_properties: { products } }) };
     const prepared = amplitude.prepare({ ...key, revenueOf: 'products' });
@@ -102,7 +102,7 @@ describe('Amplitude', () => {
     expect(() => prepared.buildRequest([large], 0)).toThrow('more than 2000 products');
   });
 
-  it('answer: a request refused as such is not sent again in parts; for its key the destination is held', () => {
+  it('answer: a request that is refused itself is not split; if its key is invalid, the destination is paused', () => {
     const read = (body: unknown) => amplitude.prepare(key).readAnswer?.(answer(400, body), [track, track]);
     const refused = { kind: 'retry', reason: 'row refused: request', refusesAccess: true };
     expect(read({ code: 400, error: 'Invalid API key: key' })).toEqual([refused, refused]);

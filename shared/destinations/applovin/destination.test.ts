@@ -52,7 +52,7 @@ test('AppLovin: a restricted advertiser sends page views and leads only, with th
   expect(view?.data).toBeNull();
 });
 
-test('AppLovin: what would have the whole request dropped is unfit', () => {
+test('AppLovin: an event for which AppLovin would drop the whole request is unfit', () => {
   expect(() => requestOf(appLovin, [sampleStranger()])).toThrow('the page address');
   const context = { current_url: 'https://shop.example.com/' };
   expect(() => requestOf(appLovin, [sampleShopper({ context })])).toThrow('both an IP address and a User-Agent');

@@ -36,7 +36,7 @@ describe('AWSKinesis', () => {
     });
   });
 
-  it('request: what is larger than a request may be is refused before it is sent', () => {
+  it('request: events over the size limit of a request are refused before it is sent', () => {
     const large = { resolved: sampleEvent({ event_properties: { text: 'x'.repeat(3 * 1_024 * 1_024) } }) };
     expect(() => prepared.buildRequest([large], 0)).not.toThrow();
     expect(() => prepared.buildRequest([large, large], 0)).toThrow('too large');
@@ -69,7 +69,7 @@ describe('AWSKinesis', () => {
     });
   });
 
-  it('answer: a 400 that may be the fault of one event, and what a status says, is left to the sender', () => {
+  it('answer: undecided if one of several events may have caused a 400, or if the status is enough', () => {
     const invalid = { __type: 'ValidationException' };
     expect(read(400, invalid)).toBeUndefined();
     expect(read(400, invalid, events.slice(0, 1))).toEqual([{ kind: 'reject', reason: 'ValidationException' }]);

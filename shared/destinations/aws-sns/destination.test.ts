@@ -15,7 +15,7 @@ const fail = (id: string, code: string): string =>
   `<member><Id>${id}</Id><Code>${code}</Code><Message>&lt;Id&gt;e0&lt;/Id&gt;</Message><SenderFault>true</SenderFault></member>`;
 
 describe('AWSSNS', () => {
-  it('request: PublishBatch as a form, an entry an event', () => {
+  it('request: PublishBatch as a form, with one entry per event', () => {
     const { url, headers, body } = prepared.buildRequest(events, 0);
     expect(url).toBe('https://sns.eu-central-1.amazonaws.com/');
     expect(headers['content-type']).toBe('application/x-www-form-urlencoded; charset=utf-8');
@@ -35,7 +35,7 @@ describe('AWSSNS', () => {
     expect(form).not.toHaveProperty(`${entry}.MessageGroupId`);
   });
 
-  it('FIFO topic: a group a visitor, known by the event id', () => {
+  it('FIFO topic: one message group per visitor, deduplicated by event id', () => {
     const topicArn = 'arn:aws:sns:eu-central-1:123456789012:events.fifo';
     const fifo = awsSns.prepare({ ...awsSns.exampleSettings, topicArn });
     const odd = [{ resolved: sampleEvent({ id: 'größe' }) }, ...events];

@@ -20,7 +20,7 @@ const read = (status: number, body: unknown) =>
 const failed = (Id: string, Code: string, SenderFault = true) => ({ Id, Code, SenderFault });
 
 describe('AWSSQS', () => {
-  it('request: SendMessageBatch with the event and its visitor, an entry an event', () => {
+  it('request: SendMessageBatch with the event and its visitor, one entry per event', () => {
     const { url, headers } = prepared.buildRequest(events, 0);
     expect(url).toBe('https://sqs.eu-central-1.amazonaws.com/');
     expect(headers).toMatchObject({
@@ -41,7 +41,7 @@ describe('AWSSQS', () => {
     expect(body.event.event_properties.text).toBe(text);
   });
 
-  it('FIFO queue: a group a visitor, and the id of the event for deduplication, hashed where it does not fit', () => {
+  it('FIFO queue: one message group per visitor, and the event id for deduplication, hashed if it does not fit', () => {
     const queueUrl = 'https://sqs.eu-central-1.amazonaws.com/123456789012/events.fifo';
     const fifo = awsSqs.prepare({ ...awsSqs.exampleSettings, queueUrl });
     const { Entries } = sentBy(fifo, [{ resolved: sampleEvent({ id: 'größe' }) }, ...events]);
@@ -52,7 +52,7 @@ describe('AWSSQS', () => {
     expect(fifo.retriesRows).toBe(true);
   });
 
-  it('request: what is larger than a batch may be is refused before it is sent, counted without the escapes', () => {
+  it('request: a batch over the size limit, counted without JSON escapes, is refused before it is sent', () => {
     const large = (text: string) => ({ resolved: sampleEvent({ event_properties: { text } }) });
     const half = large('"'.repeat(250_000));
     expect(() => prepared.buildRequest([half, half], 0)).not.toThrow();

@@ -44,7 +44,7 @@ describe('Braze', () => {
     bodyOf({ resolved: sampleEvent({ event, event_properties: { currency: 'eur', products, ...event_properties } }) })
       .events[0];
 
-  it('track: an order is Braze’s recommended event, of which it makes revenue', () => {
+  it('track: an order is sent as Braze’s recommended event, which counts as revenue', () => {
     expect(shop('Order Completed', { order_id: 'A-1', total: 45.5, discount: 2, tax: 3, coupon: 'TEN' })).toEqual({
       external_id: 'customer-7',
       name: 'ecommerce.order_placed',
@@ -98,7 +98,7 @@ describe('Braze', () => {
     expect(shop(event, properties)).toMatchObject({ name: event });
   });
 
-  it('track: what a mapping named goes as the mapping made it', () => {
+  it('track: an event that a mapping renamed is sent as the mapping made it', () => {
     const mapped = { eventName: 'ecommerce.order_placed', properties: { order_id: 'A-1', products: [] } };
     expect(bodyOf({ ...track, mapped }).events[0]).toMatchObject({
       name: mapped.eventName,
@@ -112,7 +112,7 @@ describe('Braze', () => {
     expect(() => bodyOf({ resolved: sampleEvent({ event: '$' }) })).toThrow(UnfitEventError);
   });
 
-  it('track: goes by e-mail address, else by an alias that makes a profile', () => {
+  it('track: identifies the user by e-mail address, else by an alias that creates a profile', () => {
     expect(bodyOf(visitedBy(track, { email: 'ada@example.com' })).events[0]).toMatchObject({
       email: 'ada@example.com',
     });
@@ -122,7 +122,7 @@ describe('Braze', () => {
     });
   });
 
-  it('identify: travels in a request of its own, in which the alias becomes the user first', () => {
+  it('identify: is sent in a request of its own, which first merges the alias into the user', () => {
     const groups = [track, identify].map((event) => braze.prepare(settings).groupOf?.(event));
     expect(new Set(groups).size).toBe(2);
     expect(identified(identify)).toMatchObject({
@@ -154,7 +154,7 @@ describe('Braze', () => {
     expect(() => braze.prepare({ ...settings, baseUrl: 'rest.iad-01.braze.com' })).toThrow('settings.baseUrl ');
   });
 
-  it('answer: a success names what was not taken by its place in each list', () => {
+  it('answer: a success lists refused rows by their index in each list', () => {
     const events = [identify, track, identify, track];
     const errors = [
       { type: 'invalid', input_array: 'events', index: 1 },

@@ -39,7 +39,7 @@ test('Convert: a purchase is a conversion and what was bought', () => {
   });
 });
 
-test('Convert: an event may name its goal, and one of none is unfit', () => {
+test('Convert: an event may name its goal, and an event without a goal is unfit', () => {
   const lead = sampleShopper({ event: 'Lead', properties: { goal_id: 4_004 } });
   expect(bodyOf(kind, [lead], settings)).toMatchObject({
     visitors: [{ visitorId: 'sample-visitor', events: [{ eventType: 'conversion', data: { goalId: '4004' } }] }],

@@ -35,7 +35,7 @@ describe('Customer.io', () => {
     ]);
   });
 
-  it('track: goes by e-mail address, else without a name', () => {
+  it('track: identifies the person by e-mail address, else by an anonymous id', () => {
     const rows = batchOf(knownAs(track, { email: 'ada@example.com' }), knownAs(track, {}));
     expect(rows.map(({ identifiers }: { identifiers: unknown }) => identifiers)).toEqual([
       { email: 'ada@example.com' },

@@ -103,7 +103,7 @@ describe('Facebook', () => {
     expect(sent(inStore, { actionSource: 'physical_store' }).body.data).toHaveLength(1);
   });
 
-  it('action source: of a website only with its page and browser, else of a system', () => {
+  it('action source: the default website needs a page and a browser, else it is system_generated', () => {
     const sourceOf = (context: Record<string, unknown>, properties = {}, more = {}) =>
       sent(sampleShopper({ event: 'Visit', context, properties }), more).body.data[0]?.['action_source'];
     const page = { current_url: 'https://shop.example.com/', ip: '203.0.113.7' };

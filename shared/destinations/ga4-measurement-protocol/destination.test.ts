@@ -44,7 +44,7 @@ describe('GA4MeasurementProtocol', () => {
     });
   });
 
-  it('mapping: alone decides what is sent, of the event and of the request', () => {
+  it('mapping: only mapped properties are sent, as parameters and as fields of the request', () => {
     const properties = {
       value: 1,
       client_id: '555.777',
@@ -65,7 +65,7 @@ describe('GA4MeasurementProtocol', () => {
     });
   });
 
-  it('groups: clients travel apart, and so does the consent of a request', () => {
+  it('groups: events of different clients, or with different request fields, are sent in separate requests', () => {
     const group = prepared.groupOf;
     const one = { resolved: sampleEvent() };
     expect(group?.({ resolved: sampleEvent({ id: 'other' }) })).toBe(group?.(one));
@@ -134,7 +134,7 @@ describe('GA4MeasurementProtocol', () => {
     expect(paramsOf(given)).not.toHaveProperty('order_id');
   });
 
-  it('purchase: its money and goods come before properties of which there are too many', () => {
+  it('purchase: amounts and products take precedence if there are too many properties', () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, { city: i, street: i }]));
     const given = { ...many, order_id: 'A-1', total: 4, currency: 'EUR', items: [{ item_id: 'a', price: 4 }] };
     const params = paramsOf(given);

@@ -61,7 +61,7 @@ describe.each([
     expect(prepared.accepts?.({ resolved: sampleEvent({ event: '$identify' }) })).toBe(false);
   });
 
-  it('settings: each is demanded by name, and a container has no address of its own', () => {
+  it('settings: each required one is named if it is missing, and the base URL is the address', () => {
     for (const key of ['baseUrl', 'measurementId', 'apiSecret']) {
       expect(() => kind.prepare({ ...kind.exampleSettings, [key]: null })).toThrow(`settings.${key} is required`);
     }

@@ -26,7 +26,7 @@ describe('HTTPDestination', () => {
     expect(request.headers['idempotency-key']).toMatch(/^batch-[0-9a-f]{40}$/);
   });
 
-  it('body: events that are there as bytes are sent as such, the same as text, and signed', () => {
+  it('body: events available as bytes make the same body and signature as text, and a mapped event makes the body text', () => {
     const prepared = httpDestination.prepare({ httpDestinationUrl: url, batchSize: '10', signingSecret: 's3' });
     const events = ['first', 'größe', 'third'].map((id) => ({ resolved: sampleEvent({ id }) }));
     const asText = prepared.buildRequest(events, 0);

@@ -101,7 +101,7 @@ describe('HubSpot', () => {
     });
   });
 
-  it('identify: one input a contact, in which the later event wins', () => {
+  it('identify: one input per contact, in which the later event wins', () => {
     const first = visitedBy(identify, { email: 'a@example.com', first_name: 'A', city: 'Bonn' });
     const second = visitedBy(identify, { email: 'A@example.com', first_name: 'B' });
     const inputs = inputsOf([first, identify, second]);

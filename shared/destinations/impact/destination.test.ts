@@ -11,7 +11,7 @@ const context = {
 };
 const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-test('Impact: a conversion as a form, its goods by their place', () => {
+test('Impact: a conversion is a form with numbered fields for its products', () => {
   const request = requestOf(impact, [sampleShopper({ context })]);
   expect(request).toMatchObject({
     method: 'POST',
@@ -47,7 +47,7 @@ test('Impact: an event without click id and customer is unfit', () => {
   expect(() => requestOf(impact, [sampleStranger()])).toThrow('no click id (irclickid)');
 });
 
-test('Impact: an ERROR is a refusal, also of a 200', () => {
+test('Impact: the status ERROR is a refusal, even in a 200', () => {
   const prepared = impact.prepare(impact.exampleSettings);
   const read = (status: number, body: unknown) =>
     prepared.readAnswer?.({ status, headers: {}, body: JSON.stringify(body) }, [sampleShopper()]);

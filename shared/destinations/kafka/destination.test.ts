@@ -11,7 +11,7 @@ const read = (status: number, body: unknown, of = events) =>
   prepared.readAnswer?.({ status, headers: {}, body: JSON.stringify(body) }, of)?.[0];
 
 describe('Kafka', () => {
-  it('request: the first broker, the others and the mechanism are of the URL, the login is not', () => {
+  it('request: the URL holds the first broker, the other brokers and the mechanism, but not the login', () => {
     const brokers = 'one.example.com:9093, two.example.com:9094,three.example.com';
     const { url, headers } = requestBy({ brokers, saslMechanism: 'scram-sha-512' });
     expect(decodeURIComponent(url)).toBe(
@@ -36,7 +36,7 @@ describe('Kafka', () => {
     expect(JSON.parse(messages[1]?.value ?? '')).toEqual({ event, visitor });
   });
 
-  it('answer: an error type becomes the reason; one that may be about one of several messages is searched for', () => {
+  it('answer: an error type becomes the reason, unless one of several messages may have caused it', () => {
     expect(read(200, { stored: 2 })).toEqual({ kind: 'delivered' });
     expect(read(200, { stored: 1 })?.kind).toBe('retry');
     const error = 'INVALID_RECORD';

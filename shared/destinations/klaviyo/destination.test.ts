@@ -50,7 +50,7 @@ describe('Klaviyo', () => {
     });
   });
 
-  it('track: one event a request, its name as long as Klaviyo takes one', () => {
+  it('track: one event per request, its name cut to the length that Klaviyo accepts', () => {
     expect(klaviyo.prepare(key).batchEventsMax).toBe(1);
     const name = 'n'.repeat(200);
     expect(bodyOf({ resolved: sampleEvent({ event: name }) })).toMatchObject({

@@ -62,7 +62,7 @@ describe('LinkedInAdsCAPI', () => {
     });
   });
 
-  it('person: the list of ids is there without any, names go together or not at all', () => {
+  it('person: the list of ids is sent even if it is empty; names are sent together or not at all', () => {
     const byName = sampleShopper({ visitor: { email: undefined }, context: {} });
     expect(sent(byName).body.elements[0]?.['user']).toMatchObject({ userIds: [], userInfo: { lastName: 'Lovelace' } });
     const noLastName = sampleShopper({ visitor: { last_name: undefined } });

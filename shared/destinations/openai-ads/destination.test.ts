@@ -72,7 +72,7 @@ test.each([
   expect(minorUnits(amount, currency)).toBe(units);
 });
 
-test('OpenAI Ads: too old, or on the web without a page, is unfit', () => {
+test('OpenAI Ads: an event that is too old, or a web event without a page, is unfit', () => {
   expect(() => requestOf(openaiAds, [sampleShopper({ time: attemptMs - 8 * 86_400_000 })])).toThrow(
     'older than 7 days',
   );

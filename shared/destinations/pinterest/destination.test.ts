@@ -89,7 +89,7 @@ describe('Pinterest', () => {
     expect(sent(sampleShopper({ event })).body.data[0]).toMatchObject({ event_name: name });
   });
 
-  it('name: a type the advertiser has defined goes as it is, and so does what a mapping named in Pinterest’s form', () => {
+  it('name: a type that the advertiser defined is sent unchanged, as is a mapped name in Pinterest’s form', () => {
     const nameOf = (event: OutboundEvent, more = {}) => sent(event, more).body.data[0]?.event_name;
     const level = sampleShopper({ event: 'level_completed' });
     expect(nameOf(level)).toBe('custom');
@@ -116,7 +116,7 @@ describe('Pinterest', () => {
     expect(body.data[0]).toMatchObject({ action_source: 'offline' });
   });
 
-  it('unfit: without an e-mail address it takes both an IP address and a User-Agent', () => {
+  it('unfit: an event without an e-mail address, unless it has both an IP address and a User-Agent', () => {
     expect(() => sent(sampleStranger())).toThrow('Pinterest needs');
     const { resolved } = sampleStranger();
     const browser = { ip: '203.0.113.7', user_agent: 'Example/1.0' };

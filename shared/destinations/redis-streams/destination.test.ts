@@ -9,7 +9,7 @@ const read = (status: number, body: unknown) =>
   prepared.readAnswer?.({ status, headers: {}, body: JSON.stringify(body) }, events);
 
 describe('RedisStreams', () => {
-  it('request: an XADD an event, under the login of the destination', () => {
+  it('request: one XADD per event, with the login of the destination', () => {
     const own = redisStreams.prepare({ ...example, url: 'redis://[::1]:6380/2', username: 'writer', password: 'a:b' });
     const { url, headers, body } = own.buildRequest(events, 0);
     expect(url).toBe('redis://[::1]:6380/2');

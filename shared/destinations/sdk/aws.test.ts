@@ -24,7 +24,7 @@ describe('AWS request', () => {
   });
 
   it.each([{}, { sessionToken: 'token/1==' }, { baseUrl: 'http://127.0.0.1:4566/aws/' }])(
-    'signature: is that of what is sent, for %o',
+    'signature: is that of the request that is sent, for %o',
     (own) => {
       const sent = request(own);
       expect(sent.headers).toMatchObject({ 'x-amz-date': '20260131T102030Z', 'idempotency-key': 'sample-event-1' });

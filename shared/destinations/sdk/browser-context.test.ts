@@ -20,7 +20,7 @@ describe('browserContext', () => {
 describe('browserId', () => {
   const page = { current_url: 'https://shop.example.com/?ttclid=of-the-page' };
 
-  it('id: of the event before the context, the page and the visitor', () => {
+  it('id: taken from the event, else from the context, the page or the visitor', () => {
     const visitor = { ttclid: 'of-the-visitor' };
     const ids = [
       eventWith({ ...page, ttclid: 'of-the-context' }, { ttclid: 'of-the-event' }, visitor),

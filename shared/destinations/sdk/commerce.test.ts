@@ -56,7 +56,7 @@ describe('commerceOf', () => {
     expect(commerceOf({ value: 1, orderId: 'o' })).toMatchObject({ currency: undefined, orderId: 'o' });
   });
 
-  it('value: a part of a piece counts as that part, and an amount that cannot be read is none', () => {
+  it('value: a quantity of 2.5 counts as one piece at its price, and an unreadable amount counts as missing', () => {
     const products = [{ product_id: 'a', price: 10, quantity: 2.5 }];
     expect(commerceOf({ products })).toMatchObject({ value: 25, itemCount: 1, items: [{ price: 25, quantity: 1 }] });
     for (const revenue of ['free', true, { amount: 3 }, '1,299,00']) {

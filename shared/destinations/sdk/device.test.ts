@@ -19,7 +19,7 @@ test.each([
   expect(deviceOf(of(context))).toMatchObject({ platform, advertisingId, vendorId });
 });
 
-test('app: an event is of one by its channel, or by its app and device without a page', () => {
+test('app: an event is an app event by its channel, or by its app and device if it has no page', () => {
   expect(isOfApp(of({ channel: 'mobile' }))).toBe(true);
   expect(isOfApp(of({ app_namespace: 'com.example', os_name: 'iOS' }))).toBe(true);
   expect(isOfApp(of({ app_name: 'Shop', os_name: 'iOS', current_url: 'https://a.test' }))).toBe(false);
