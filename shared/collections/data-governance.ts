@@ -37,7 +37,7 @@ const actionField = (description: string) =>
   });
 
 const eventBody = Type.Object({
-  /** Name of the event. */
+  /** Name of the event, compared without case. */
   name: Type.String({ minLength: 1, maxLength: 1_000 }),
   description: descriptionField,
   status: Type.Enum(['Proposed', 'Approved', 'Deprecated']),

@@ -51,7 +51,7 @@ export const experimentVariants = defineCollection({
   },
 });
 
-/** How the account runs its experiments. */
+/** Settings for all experiments of an account: whether they run, and which pages may request assignments. */
 export const experimentSettings = defineCollection({
   name: 'experimentSettings',
   noun: 'experiment setting',

@@ -5,7 +5,7 @@ import { sourceTypes } from './source-types.ts';
 
 const listItemsMax = 1_000;
 
-/** Maximum characters of a source's secrets. They apply to the sealed text too, which is a third longer. */
+/** Maximum characters of a source's secret, and of its sealed text, which is a third longer. */
 export const secretCharactersMax = { signingSecret: 1_000, accessToken: 2_000 } as const;
 
 const body = Type.Object({

@@ -120,7 +120,9 @@ const triggerBody = Type.Object({
   threshold: nullable(
     Type.Integer({ minimum: 1, maximum: 100, description: 'For a ScrollDepth: the scrolled percentage of the page.' }),
   ),
-  intervalMs: nullable(Type.Integer({ minimum: 250, maximum: 86_400_000, description: 'For a Timer: its interval.' })),
+  intervalMs: nullable(
+    Type.Integer({ minimum: 250, maximum: 86_400_000, description: 'For a Timer: its interval in ms.' }),
+  ),
   limit: nullable(
     Type.Integer({
       minimum: 1,

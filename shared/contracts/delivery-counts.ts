@@ -21,10 +21,10 @@ export type Move = { readonly from: Stage; readonly to: string; readonly reason:
 
 /** Longer names and reasons are shortened. */
 export const countedTextMax = 100;
-/** The reason for all reasons that have no column. */
+/** Counted in place of each reason that has no column of its own. */
 export const otherReason = 'other';
 
-/** The column of a move. */
+/** The column of a move: both stages, and the reason if it has one, shortened to `countedTextMax`. */
 export const moveColumn = (from: Stage, to: MovedTo): string => `${from}>${to.slice(0, countedTextMax)}`;
 
 /** Reads the column of a move; undefined for any other column. */

@@ -45,7 +45,7 @@ export const leasesOfKind = (kind: ProcessKind): string => `${kind}.*`;
 
 const isReport = Compile(
   Type.Object({
-    // A kind that only another build knows is a process, too.
+    // Accepts the report of a process whose kind only another build knows.
     kind: Type.Unsafe<ProcessKind>(Type.String()),
     instanceId: Type.String(),
     startedAt: Type.String(),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Length of a fine step. */
+/** Length of a step of recent counts; older counts are by whole hours. */
 export const fineStepMs = 5 * 60_000;
 export const hourMs = 3_600_000;
 

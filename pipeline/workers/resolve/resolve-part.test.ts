@@ -120,7 +120,11 @@ test('resolve part: events that leave are counted by reason, and the rest goes o
     'last',
   ]);
   expect(deadLetters.map(({ seq, line, reason }) => ({ seq, line, reason }))).toEqual([
-    { seq: 2, line: 0, reason: 'reading a frame: an envelope misses a field' },
+    {
+      seq: 2,
+      line: 0,
+      reason: 'reading a frame: an envelope lacks a valid account, source, id, at, kind, body or release',
+    },
     { seq: 1, line: 5, reason: 'storing a visitor: refused' },
   ]);
   expect(context.counts).toMatchObject({

@@ -21,7 +21,7 @@ import { createPersonalDataStore } from './personal-data-writer.ts';
 import { createViolationStore } from './write-violations.ts';
 import { startResolver } from './resolver.ts';
 
-/** Resolves the events of one partition. */
+/** The spec of a resolver; each partition of the log has one. */
 export type ResolverSpec = { readonly kind: 'resolver'; readonly partition: number };
 
 type ResolverHost = Pick<ResolverContext, 'connection' | 'costBudget' | 'logger' | 'beginTurn' | 'suspicion'> & {

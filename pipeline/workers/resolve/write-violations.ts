@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { inTransaction } from '../../../shared/postgres/in-transaction.ts';
 import { jsonLines, jsonbOfLines } from '../../../shared/postgres/json-lines.ts';
 
-/** The table of violations. */
+/** Writes the counts of violations to PostgreSQL, and deletes old ones. */
 export type ViolationStore = {
   write(counted: readonly CountedViolation[]): Promise<void>;
   /** Deletes counts that are no longer shown. */

@@ -9,10 +9,10 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { ResultsPlan } from './results-plan.ts';
 import type { ResultsSettings } from './results-settings.ts';
 
-/** Everything the counter of an account's results counts, by the name `stats()` reports it under. */
+/** The counters of an actor that counts results, by the names that `stats()` reports, with their meanings. */
 export const resultsCounters = {
-  events: 'Impressions and conversions of experiments that were found, one per visitor and write',
-  changes: 'Impressions and conversions of experiments with something new about a visitor',
+  events: 'Impressions and conversions found, at most one of each per visitor, experiment and write',
+  changes: 'Impressions and conversions that changed the stored result of a visitor',
   refused: 'Results that were left out because the database does not accept them',
   write_retries: 'Times a write of results was retried',
 } as const;
@@ -20,7 +20,7 @@ export const resultsCounters = {
 /** Reported figures that may fall. */
 export const resultsGauges = {
   frames_waiting: 'Frames of the account that wait to be counted',
-  lag_seconds: 'How old the last frame received was',
+  lag_seconds: 'Age of the last frame when it was received',
 } as const;
 
 type ResultsCounter = keyof typeof resultsCounters;
@@ -35,7 +35,7 @@ export const createResultsCounts = (): ResultsCounts => zeros(resultsCounters);
 /** Values that the steps of counting an account's results share. */
 export type ResultsContext = {
   readonly accountId: string;
-  /** When the first version that is counted went live, in ms since the epoch. */
+  /** When the account's live version was published, in ms since the epoch: a new consumer starts at that time. */
   readonly publishedAtMs: number;
   readonly connection: LogConnection;
   readonly pool: Pool;

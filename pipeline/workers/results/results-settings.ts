@@ -1,4 +1,4 @@
-/** How experiments' results are counted. */
+/** Batch sizes and times of the actors that count results. */
 export const resultsSettings = {
   /** Maximum number of frames taken at a time. */
   framesPerTake: 32,

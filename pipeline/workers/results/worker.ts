@@ -11,7 +11,7 @@ import { startResultsCounter } from './results-counter.ts';
 export type ResultsSpec = {
   readonly kind: 'results';
   readonly accountId: string;
-  /** When the version that orders it went live, in ms since the epoch. */
+  /** When the account's live version was published, in ms since the epoch. */
   readonly publishedAtMs: number;
 };
 

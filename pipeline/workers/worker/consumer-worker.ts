@@ -98,7 +98,7 @@ export class FrameReader {
     }
   }
 
-  /** Whether frames are suspected of an earlier actor's death: they are worked on one at a time. */
+  /** Whether frames are suspected since an earlier actor died with them: they are worked on one at a time. */
   get isWatching(): boolean {
     return this.#isWatching;
   }

@@ -16,7 +16,7 @@ export type PlaceBuckets = { readonly health: Bucket; readonly positions: Bucket
 /** A subject of the log that one actor uses alone. */
 export type OwnSubject = { readonly stream: string; readonly subject: string };
 
-/** What the actors of a kind exist for: the log, always, or the live version of an account. */
+/** What requires the actors of a kind: each partition of the log, always, or the live version of an account. */
 export type Wanted<Spec> =
   | { readonly by: 'log'; specs(partitions: number): readonly Spec[] }
   | {
@@ -51,7 +51,7 @@ export type WorkerDefinition<
   readonly kind: Spec['kind'];
   /** Distinguishes actors of the kind: their id is `<kind>-<key>`. */
   keyOf(spec: Spec): string;
-  /** The relative load of an actor that is the only busy one of its kind: some see every event, some a sample. */
+  /** Load of an actor, relative to other kinds, if no other of its kind is busy: some see each event, some a sample. */
   readonly weight: number;
   readonly wanted: Wanted<Spec>;
   readonly consumer: ConsumerNames;

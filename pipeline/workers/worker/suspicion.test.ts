@@ -8,7 +8,7 @@ test('suspicion: frames that died together are isolated, and one that dies by it
   expect(first).toEqual({ log: { watched: { from: 4, to: 9 }, quarantined: [] }, retry: none });
   const second = suspectAfterDeath(first, { log: { from: 7, to: 7 } });
   expect(second.log).toEqual({ watched: { from: 4, to: 9 }, quarantined: [{ seq: 7 }] });
-  // Another guilty frame among those watched is quarantined at its next death alone.
+  // The next death with only one watched frame at work quarantines that frame.
   expect(suspectAfterDeath(second, { log: { from: 9, to: 9 } }).log.quarantined).toEqual([{ seq: 7 }, { seq: 9 }]);
 });
 

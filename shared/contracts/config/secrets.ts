@@ -84,7 +84,7 @@ function boxOf(sealing: SecretKey, others: readonly SecretKey[]): SecretBox {
           failure = error;
         }
       }
-      throw new SecretError('opening a secret: the key or its place is not the one it was sealed for', {
+      throw new SecretError('opening a secret: it was sealed with another key or for another place, or was changed', {
         cause: failure,
       });
     },

@@ -83,7 +83,7 @@ function signerOf(pem: string): ConfigSigner {
   };
 }
 
-/** A new CONFIG_SIGNING_KEY. */
+/** A new private key for CONFIG_SIGNING_KEY: Ed25519, PEM. */
 export const newConfigSigningKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 

@@ -40,14 +40,14 @@ test.each(['account', 'source', 'id', 'at', 'kind', 'body'])(
   (name) => {
     const { [name as keyof typeof good]: _, ...lacking } = good;
     const other = { ...good, [name]: name === 'at' ? '1' : 7 };
-    for (const one of [lacking, other]) expect(() => readEnvelope(JSON.stringify(one))).toThrow('misses a field');
+    for (const one of [lacking, other]) expect(() => readEnvelope(JSON.stringify(one))).toThrow('lacks a valid');
   },
 );
 
 test('readEnvelope: a released envelope has the number of its releases, and may be an identify', () => {
   const released = { ...good, v: 2, release: 1, kind: 'identify' };
   expect(readEnvelope(JSON.stringify(released))).toEqual(released);
-  expect(() => readEnvelope(JSON.stringify({ ...released, release: '1' }))).toThrow('misses a field');
+  expect(() => readEnvelope(JSON.stringify({ ...released, release: '1' }))).toThrow('lacks a valid');
   expect(() => readEnvelope(JSON.stringify({ ...good, v: 3 }))).toThrow('version 3 is newer');
 });
 

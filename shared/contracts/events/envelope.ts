@@ -189,7 +189,8 @@ export function readEnvelope(line: string): Envelope {
     (kind === 'track' || kind === 'identify') &&
     isJsonObject(body) &&
     (v === 1 || typeof release === 'number');
-  if (!complete) throw new FrameError('reading a frame: an envelope misses a field');
+  if (!complete)
+    throw new FrameError('reading a frame: an envelope lacks a valid account, source, id, at, kind, body or release');
   assertId(account);
   return value as unknown as Envelope;
 }

@@ -4,7 +4,7 @@ import { murmur3, murmur3Bytes, murmur3Pair } from '../../runtime/murmur3.ts';
 /** 64 bits of an event's id within its scope, as two halves of 32. */
 export type EventHash = { readonly high: number; readonly low: number };
 
-/** The identifiers that an event has. */
+/** The identifiers of an event's visitor that its hash covers. */
 type Identifiers = {
   readonly userId?: string | undefined;
   readonly externalIds?: readonly string[];

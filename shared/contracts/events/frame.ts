@@ -58,7 +58,7 @@ export class FrameWriter {
     this.appendLine(behind);
   }
 
-  /** Appends one line of JSON. */
+  /** Appends one line of JSON and its line end. */
   appendLine(json: string): void {
     this.#writer.text(json);
     this.#writer.text('\n');

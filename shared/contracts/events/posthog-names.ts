@@ -1,6 +1,6 @@
 /**
- * PostHog's names for an event's context, and ours: the gateway reads and the kind writes with this table, so no
- * property is lost.
+ * PostHog's names for an event's context, and ours: the gateway reads PostHog's names and the PostHog destination
+ * writes them with this table, so no property is lost.
  */
 const names = [
   ['$current_url', 'current_url'],

@@ -443,7 +443,7 @@ export function parseResolved(line: string): ResolvedEvent {
   const { v, event, visitor } = value;
   if (v !== 1) throw new FrameError(`reading a resolved frame: ${refusedVersion(v, 1)}`);
   if (!isJsonObject(event) || !isJsonObject(visitor)) {
-    throw new FrameError('reading a resolved frame: a line misses its event or its visitor');
+    throw new FrameError('reading a resolved frame: a line lacks its event or its visitor');
   }
   return { v, event: event as ResolvedEvent['event'], visitor: visitor as ResolvedVisitor };
 }

@@ -53,12 +53,12 @@ test.each([
   ['[2,7.5,3,"v","e",10,10,10,20,400,2,"r",0,null]', 'version 2 is unknown'],
   ['[2,7,3,"v","e",10,10,10,20,400,2,"r",0,{"method":"POST"}]', 'version 2 is unknown'],
   ['null', 'version undefined is unknown'],
-  [JSON.stringify({ v: 1, ...about }), 'misses its event'],
-  [JSON.stringify({ v: 1, ...about, event: { event } }), 'misses its event'],
-  [JSON.stringify({ v: 1, ...about, event: { visitor } }), 'misses its event'],
-  [JSON.stringify({ v: 1, ...about, event: { event: { id: 'e' }, visitor } }), 'misses its event'],
-  [JSON.stringify({ v: 1, ...about, event: { event: { received_at: 1 }, visitor } }), 'misses its event'],
-  [JSON.stringify({ v: 1, event: { event, visitor }, ...about }), 'misses its event'],
+  [JSON.stringify({ v: 1, ...about }), 'lacks its event'],
+  [JSON.stringify({ v: 1, ...about, event: { event } }), 'lacks its event'],
+  [JSON.stringify({ v: 1, ...about, event: { visitor } }), 'lacks its event'],
+  [JSON.stringify({ v: 1, ...about, event: { event: { id: 'e' }, visitor } }), 'lacks its event'],
+  [JSON.stringify({ v: 1, ...about, event: { event: { received_at: 1 }, visitor } }), 'lacks its event'],
+  [JSON.stringify({ v: 1, event: { event, visitor }, ...about }), 'lacks its event'],
 ])('retry record: %s is refused', (text, why) => {
   expect(() => parseRetryRecord(text)).toThrow(FrameError);
   expect(() => parseRetryRecord(text)).toThrow(why);

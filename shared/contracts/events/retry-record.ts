@@ -143,7 +143,7 @@ export function parseRetryRecord(text: string): RetryRecord {
   const { id: eventId, received_at: receivedAt } = event?.event ?? {};
   const line = eventLineOf(text);
   if (visitorId === undefined || eventId === undefined || receivedAt === undefined || line === undefined) {
-    throw new FrameError('reading the retry log: a record misses its event');
+    throw new FrameError('reading the retry log: a record lacks its event');
   }
   return { ...about, visitorId, eventId, receivedAt, bytes: line.length, line };
 }

@@ -89,8 +89,8 @@ const settings = {
 
 /**
  * ActiveCampaign: an $identify becomes a contact with `POST /api/3/contact/sync`
- * (https://developers.activecampaign.com/reference/sync-a-contacts-data), any other event a form sent with `POST
- * https://trackcmp.net/event` (https://developers.activecampaign.com/reference/track-event); one event per request.
+ * (https://developers.activecampaign.com/reference/sync-a-contacts-data). Any other event is sent as a form with `POST
+ * https://trackcmp.net/event` (https://developers.activecampaign.com/reference/track-event). One event per request.
  * Both identify the visitor by e-mail address, without which an event is refused. The tracker has no field for the
  * event time, and always responds 200 with the result in the body. Custom fields are named by the numbers that
  * ActiveCampaign assigns.
@@ -184,7 +184,7 @@ function importOf(given: Given, event: OutboundEvent): JsonObject | undefined {
   }
   const subscription = subscriptionOf(event, { ...given, channels: 'email' });
   if (subscription === undefined) return undefined;
-  if (lists.length === 0) throw new UnfitEventError('a subscription needs the setting lists');
+  if (lists.length === 0) throw new UnfitEventError('a subscription needs list numbers in the setting lists');
   return { [subscription.action]: lists.map((listid) => ({ listid })) };
 }
 

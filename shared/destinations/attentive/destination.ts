@@ -110,7 +110,9 @@ function subscribed(event: OutboundEvent, given: SettingsOf<typeof settings>): r
   const { email, phone } = contactIds(event);
   const channels = subscription.channels.filter((channel) => (channel === 'email' ? email : phone) !== undefined);
   if (channels.length === 0) {
-    throw new UnfitEventError(`a subscription by ${subscription.channels.join(' and ')} needs an address for it`);
+    throw new UnfitEventError(
+      `a subscription by ${subscription.channels.join(' and ')} needs an address of the visitor`,
+    );
   }
   const user = present({
     email: channels.includes('email') ? email : undefined,

@@ -104,7 +104,7 @@ const parameterNames: Readonly<Record<string, Readonly<Record<string, string>>>>
   select_promotion: promotionNames,
 };
 
-/** Parameters under Google's names that the event has under a common name only, and these common names. */
+/** Google's parameters for properties that the event has under a common name only, and these common names. */
 function ownParameters(name: string, properties: JsonObject): readonly [JsonObject, readonly string[]] {
   const names = Object.entries(parameterNames[name] ?? {}).filter(
     ([given, own]) => textOf(properties[given]) !== undefined && properties[own] === undefined,

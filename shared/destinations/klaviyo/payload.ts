@@ -196,7 +196,7 @@ export function klaviyoSubscription(
     sms: address.sms === undefined ? undefined : { marketing },
   });
   if (subscriptions === undefined) {
-    throw new UnfitEventError(`a subscription by ${channels.join(' and ')} needs an address for it`);
+    throw new UnfitEventError(`a subscription by ${channels.join(' and ')} needs an address of the visitor`);
   }
   const profile = { ...present({ email: address.email, phone_number: address.sms }), subscriptions };
   const ofSubscribing = action === 'subscribe' ? { custom_source: source, historical_import: history } : {};

@@ -34,7 +34,7 @@ const settings = {
     label: 'Event types',
     placeholder: 'Trial Started = SIGN_UP, Order Completed = PURCHASE, Order Completed = LEAD',
     sublabel:
-      'Events whose tracking type is not the one of their common name, as pairs. An event may have several types.',
+      'Event names, each with the tracking type to send in place of the usual one. An event may have several types.',
     value: redditTrackingType,
   }),
   testId: optionalText({

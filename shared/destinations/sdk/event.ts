@@ -23,7 +23,7 @@ export function outboundName(event: OutboundEvent): string {
   return event.mapped?.eventName ?? outboundHead(event).name;
 }
 
-/** Name of the identify event. */
+/** The event of an identify call. */
 export const identifyEvent = '$identify';
 
 /** Whether an event is an identify, by its mapped name or its own. */
@@ -31,10 +31,10 @@ export function isIdentify(event: OutboundEvent): boolean {
   return outboundName(event) === identifyEvent;
 }
 
-/** Name of a screen view in an app. */
+/** The event of a screen call, which apps send. */
 export const screenEvent = 'Screen Viewed';
 
-/** Name of a page view. */
+/** The event of a page call. */
 export const pageEvent = 'Page Viewed';
 
 /** A group that a visitor belongs to. */
@@ -65,7 +65,7 @@ export function groupOfVisitor(event: OutboundEvent): string | undefined {
   return typeof id === 'number' ? String(id) : textOf(id);
 }
 
-/** Name of the group event. */
+/** The event of a group call. */
 export const groupEvent = '$group';
 
 export function isGroup(event: OutboundEvent): boolean {
@@ -110,7 +110,7 @@ export type SentEvent = {
 
 /** Settings that control how events are read. */
 export type ReadingSettings = {
-  /** Property with the deduplication id. */
+  /** The property with the deduplication id; by default the first one found in `deduplicationNames`. */
   readonly deduplicationProperty?: string | undefined;
   readonly defaultCurrency?: string | undefined;
 };
