@@ -45,7 +45,7 @@ test('readPlainEnvelope: reads what is small, and takes the objects over as they
   });
 });
 
-test('readPlainEnvelope: each row has the fields of its own batch, also when rows of two batches alternate', () => {
+test('readPlainEnvelope: each row has the fields of its own request, also when rows of two requests alternate', () => {
   const heads = [1, 2].map((at) => (id: string) => envelopeHead(prefix, { kind: 'track', id, at, ua: `agent ${at}` }));
   const found = [0, 0, 1, 0].map((of, index) => read('{"event":"E"}', heads[of]?.(`row-${index}`)));
   expect(found.map((plain) => [plain?.envelope.id, plain?.envelope.at, plain?.envelope.ua])).toEqual([
