@@ -62,9 +62,9 @@ function write(pool: Pool, accountId: string, work: (client: PoolClient) => Prom
 }
 
 // Rows that would change nothing are left out first: a conflict would lock them. Rows have one order, so that
-// concurrent writers do not deadlock. A session plans the statements once, perhaps while the tables are empty, and uses
-// the plans until they have millions of rows. So each condition is a `select … limit 1`, which PostgreSQL runs for one
-// visitor at a time; an `exists` might become a join with all visitors of the account.
+// concurrent writers do not deadlock. A session plans the statements once, perhaps while the tables are empty, and
+// still uses the plans when the tables have millions of rows. So each condition is a `select … limit 1`, which
+// PostgreSQL runs for one visitor at a time; an `exists` might become a join with all visitors of the account.
 const notErased = `not ${isErasedSql('$1::uuid', 'k.visitor_id', 'k.received_at')}`;
 
 const exposuresStatement = `
