@@ -6,7 +6,7 @@ import { sampleEvent } from './sample-event.ts';
 const ownOf = (event_properties: Readonly<Record<string, unknown>>): unknown =>
   ownProperties(sentEvent({ resolved: sampleEvent({ event_properties }) }), new Set(['status']));
 
-test('own properties: what has no other place, as plain values and lists of them', () => {
+test('own properties: those that no other field carries, as plain values and lists of plain values', () => {
   expect(ownOf({ score: 7, level: 'hard', won: true, tags: ['a', { b: 1 }, 2], nested: { a: 1 }, none: null })).toEqual(
     {
       score: 7,

@@ -35,7 +35,7 @@ describe('knownPerson', () => {
     expect(person).toMatchObject({ email: 'other@example.com', city: 'London', state: undefined });
   });
 
-  it('event: an object visitor says it for any datum, null withholds it', () => {
+  it('event: an object in the property visitor overrides any identifier, and null withholds one', () => {
     const person = personOf(
       { city: 'London', phone_number: '+448444124653' },
       { visitor: { city: 'Paris', phone_number: null }, email: null },
@@ -60,7 +60,7 @@ describe('hashPerson', () => {
     expect(hashPerson({ ...nobody, [key]: text })[key]).toBe(hash);
   });
 
-  it('phone: a national number is one of the person’s country', () => {
+  it('phone: a number without a country code gets the code of the person’s country', () => {
     const hashed = (text: string) => hashDatum(text, (same) => same);
     const indian = { ...nobody, phone: '98765 43210', country: 'India' };
     expect(hashPerson(indian).phone).toBe(hashed('919876543210'));
@@ -71,12 +71,12 @@ describe('hashPerson', () => {
     expect(contactIds({ resolved: { ...sampleEvent(), visitor: nowhere } }).phone).toBeUndefined();
   });
 
-  it('hash: a value that is one already passes as it is', () => {
+  it('hash: a value that is already a hash is kept, in lower case', () => {
     expect(hashPerson({ ...nobody, email: emailHash.toUpperCase() }).email).toBe(emailHash);
     expect(hashDatum(emailHash, normaliseE164)).toBe(emailHash);
   });
 
-  it('hash: none of what is no such datum', () => {
+  it('hash: an invalid identifier has none', () => {
     const { email, phone, gender, country } = hashPerson({
       ...nobody,
       email: 'no address',

@@ -57,7 +57,7 @@ function post(path: string, body: unknown, more: Partial<OutboundRequest> = {}):
 
 const right = post('/v1/a/events', { data: [{ id: '1' }, { id: '2' }] });
 
-test('platform: takes what is right, and says so as documented', () => {
+test('platform: accepts a valid request, with the documented answer', () => {
   const judged = platform.judge(right);
   expect(judged).toEqual({
     answer: { status: 200, headers: { 'content-type': 'application/json' }, body: '{"taken":2}' },
@@ -88,7 +88,7 @@ test.each([
   expect(problems[0]?.field).toBe(field);
 });
 
-test('platform: that reports rows takes those that are right, of each of its lists', () => {
+test('platform: one that reports rows accepts the valid rows of each list', () => {
   const body = { key: 'k', first: [{ id: '1' }, {}], second: [{ id: '' }, { id: '4' }] };
   const { answer, taken, problems } = platform.judge(post('/rows', body));
   expect(taken).toEqual([{ id: '1' }, { id: '4' }]);
@@ -109,7 +109,7 @@ test('platform: a query and a form are read as well', () => {
   expect(platform.judge(post('/form', 'other=7')).problems).toMatchObject([{ field: 'id' }]);
 });
 
-test('platform: in every scenario but success it does not take what is right', () => {
+test('platform: only the scenario success accepts a valid request', () => {
   const statuses = Object.keys(platformScenarios).map((scenario) => {
     const { answer, taken } = platform.judge(right, { scenario: scenario as PlatformScenario });
     return [scenario, answer.status, taken.length] as const;

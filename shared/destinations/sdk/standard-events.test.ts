@@ -22,13 +22,13 @@ test.each([
   expect(nameOf({ name, isRenamed: false })).toBe(taken);
 });
 
-test('event names: one that is far too long is none', () => {
+test('event names: a name that is far too long is not recognised', () => {
   const name = 'checkout'.padEnd(1_000_000, ' ');
   expect(nameOf({ name, isRenamed: false })).toBeUndefined();
   expect(standardEventOf(name)).toBeUndefined();
 });
 
-test('event names: what a mapping named is the platform’s name or none, and is not translated', () => {
+test('event names: a mapped name is not translated, and counts only if it is a platform name', () => {
   expect(nameOf({ name: 'Initiate Checkout', isRenamed: true })).toBe('initiate_checkout');
   expect(nameOf({ name: 'Order Completed', isRenamed: true })).toBeUndefined();
 });
@@ -40,7 +40,7 @@ test('event names: the platform’s own word means what the platform says', () =
   expect(own({ name: 'Form Submitted', isRenamed: false })).toBeUndefined();
 });
 
-test('standard events: no name stands for two, and each is known by its common name', () => {
+test('standard events: no name belongs to two events, and each event is found by all its names', () => {
   const names = Object.values(standardEvents).flatMap(({ label, aliases }) => [
     label.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
     ...aliases,

@@ -15,7 +15,7 @@ const textOf = (settings: object, of = event): string => {
 };
 
 describe('Slack', () => {
-  it('request: without a template it says the event, the person and the properties', () => {
+  it('request: without a template the message has the event, the person and the properties', () => {
     expect(textOf({})).toBe('*Order Completed* ada@example.com\n{"order_id":"A-1001","value":42.5,"currency":"EUR"}');
     const mapped = { eventName: 'Sale', properties: { total: 7 } };
     expect(

@@ -34,12 +34,12 @@ describe('SluiceSyntheticData', () => {
     }
   });
 
-  it('same event: the same made-up one; another event: another', () => {
+  it('request: the same for the same event, with another visitor for another event', () => {
     expect(request()).toEqual(request());
     expect(bodyOf({ id: 'other' }).visitor).not.toEqual(bodyOf().visitor);
   });
 
-  it('batch: an array, with a key of its own', () => {
+  it('batch: an array, with an idempotency key of its own', () => {
     const batches = sluiceSyntheticData.prepare({ url: 'https://example.com/events', batchSize: 5 });
     const two = [{ resolved: sampleEvent() }, { resolved: sampleEvent({ id: 'second' }) }];
     const sent = batches.buildRequest(two, 0);
@@ -68,7 +68,7 @@ describe('synthetic value', () => {
     expect(Object.keys(made as object)).toEqual(['plan', 'property_1', 'property_2', 'property_3']);
   });
 
-  it('property: any JSON keeps its shape, and the seed decides', () => {
+  it('property: any JSON keeps its shape, and the same seed gives the same values', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string(), (value, seed) => {
         const made = syntheticValue(value, seed);

@@ -10,7 +10,7 @@ const read = (status: number, body: unknown) =>
   smtp.prepare(example).readAnswer?.({ status, headers: {}, body: JSON.stringify(body) }, events);
 
 describe('SMTP', () => {
-  it('request: the server by its security, and a login only where one is given', () => {
+  it('request: security chooses scheme and port, and a login is sent only if it is set', () => {
     expect(requestBy({}).url).toBe('smtp+starttls://smtp.example.com:587');
     expect(requestBy({ security: 'tls' }).url).toBe('smtps://smtp.example.com:465');
     expect(requestBy({ security: 'none', port: '2525' }).url).toBe('smtp://smtp.example.com:2525');
@@ -19,7 +19,7 @@ describe('SMTP', () => {
     expect(authorization).toBe(`Basic ${Buffer.from('shop:secret').toString('base64')}`);
   });
 
-  it('request: without templates it says the event and its properties; a repeated one has the same Message-ID', () => {
+  it('request: without templates the message has the event and its properties; the Message-ID depends only on the event', () => {
     const { subject, text, messageId } = sentBy({});
     expect(subject).toBe('Order Completed');
     expect(text).toBe('Order Completed\n\n{"order_id":"A-1001","value":42.5,"currency":"EUR"}');

@@ -60,7 +60,7 @@ describe('SnapchatAdsCapi', () => {
     });
   });
 
-  it('name: the list is closed; what others are sent as is a setting', () => {
+  it('name: an event without a Snap name is skipped, or sent under the custom name that a setting chooses', () => {
     const quiz = sampleShopper({ event: 'Quiz Finished' });
     expect(snapchatAdsCapi.prepare(settings).accepts?.(quiz)).toBe(false);
     expect(() => sent(quiz)).toThrow('Snap has no name');
@@ -70,12 +70,12 @@ describe('SnapchatAdsCapi', () => {
     expect(sent(sampleShopper({ event: 'Product Added' })).body.data[0]).toMatchObject({ event_name: 'ADD_CART' });
   });
 
-  it('events: those of the service are skipped', () => {
+  it('events: $identify is skipped, also with a custom name for other events', () => {
     const prepared = snapchatAdsCapi.prepare({ ...settings, otherEvents: 'CUSTOM_EVENT_1' });
     expect(prepared.accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
-  it('unfit: a visitor that cannot be matched, or too old', () => {
+  it('unfit: an event whose visitor cannot be matched, or that is too old', () => {
     expect(() => sent(sampleStranger())).toThrow('Snap needs');
     expect(() => sent(sampleShopper({ time: nowMs - 38 * 86_400_000 }))).toThrow('older than 37 days');
   });

@@ -32,13 +32,13 @@ test('Spotify: a purchase in the envelope of the Conversions API', () => {
   });
 });
 
-test('Spotify: a time ahead of ours is ours', () => {
+test('Spotify: a time in the future becomes the time of the attempt', () => {
   expect(bodyOf(spotify, [sampleShopper({ time: attemptMs + 60_000 })])).toMatchObject({
     conversion_events: { events: [{ event_time: new Date(attemptMs).toISOString() }] },
   });
 });
 
-test('Spotify: its own names only; a purchase needs an amount, an event a person', () => {
+test('Spotify: other names are skipped; a purchase needs value and currency, and each event needs an identifier', () => {
   const accepts = (event: string) => spotify.prepare(spotify.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Product Added', 'CUSTOM_EVENT_5', 'CUSTOM_EVENT_6', 'Quiz Done'].map(accepts)).toEqual([
     true,

@@ -44,6 +44,6 @@ test('StackAdapt: several goods are a list, and no personal data stands in the U
   expect(decodeURIComponent(url)).not.toMatch(/ada@|Lovelace|844/i);
 });
 
-test('StackAdapt: without an address no person can be matched', () => {
+test('StackAdapt: an event without an IP address is unfit', () => {
   expect(() => requestOf(stackAdaptApi, [sampleStranger()])).toThrow('StackAdapt needs an IP address');
 });

@@ -28,7 +28,7 @@ test('Taboola: purchases and other events in bulk, each with its click', () => {
   });
 });
 
-test('Taboola: an event without a click is unfit, a visitor may have kept one', () => {
+test('Taboola: an event without a click id is unfit, unless the visitor’s properties have one', () => {
   expect(() => requestOf(taboola, [sampleShopper()])).toThrow('no click id (tblci)');
   const kept = sampleShopper({ visitor: { custom_properties: { taboola_cid: 'kept' } } });
   expect(bodyOf(taboola, [kept])).toMatchObject({ actions: [{ 'click-id': 'kept' }] });

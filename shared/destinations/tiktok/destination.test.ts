@@ -98,7 +98,7 @@ describe('TikTok', () => {
     expect(tiktok.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
-  it('answer: the code of the body tells, whatever the status', () => {
+  it('answer: with status 200 the code in the body decides', () => {
     expect(kinds(200, { code: 0, message: 'OK' })).toEqual(['delivered', 'delivered', 'delivered']);
     expect(kinds(200, { code: 40_100, message: 'Too many requests' })).toEqual(['retry', 'retry', 'retry']);
     expect(outcomes(200, { code: 40_100 }, 1)).toEqual([{ kind: 'retry', reason: 'code 40100', isThrottled: true }]);

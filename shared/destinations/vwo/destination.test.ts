@@ -34,7 +34,7 @@ test('VWO: an event with the browser and the address of its visitor', () => {
   });
 });
 
-test('VWO: an identify tells the properties of the visitor, an SDK key the environment', () => {
+test('VWO: an identify sends the visitor’s properties, with the SDK key as environment', () => {
   const identify = sampleShopper({
     event: '$identify',
     visitor: { custom_properties: { plan: 'pro', vwo_uuid: 'D0E1' } },

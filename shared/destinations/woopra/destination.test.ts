@@ -18,7 +18,7 @@ const visitor = {
 };
 
 describe('Woopra', () => {
-  it('track: the event with its properties and who it is', () => {
+  it('track: sends the event, its properties and the visitor', () => {
     const sent = request({ resolved: sampleEvent() });
     expect(sent).toMatchObject({
       method: 'POST',
@@ -73,7 +73,7 @@ describe('Woopra', () => {
     expect(() => woopra.prepare({ project: 'https://example.com/' })).toThrow('settings.project ');
   });
 
-  it('time: never one that is to come, which Woopra does not take', () => {
+  it('time: a future time is replaced by the current one, since Woopra refuses it', () => {
     expect(bodyOf({ resolved: sampleEvent({ time: nowMs + 60_000 }) })['timestamp']).toBe(nowMs);
     expect(bodyOf({ resolved: sampleEvent({ time: nowMs - 60_000 }) })['timestamp']).toBe(nowMs - 60_000);
   });

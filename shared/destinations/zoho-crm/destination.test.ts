@@ -37,7 +37,7 @@ describe('ZohoCRM', () => {
     });
   });
 
-  it('settings: module and workflows, and pairs of fields only', () => {
+  it('settings: module and data centre choose the URL, workflows can be enabled, and an invalid pair is refused', () => {
     const contacts = zohoCrm.prepare({ ...settings, module: 'Contacts', dataCentre: 'com' });
     expect(contacts.buildRequest([identify], 0).url).toBe('https://www.zohoapis.com/crm/v8/Contacts/upsert');
     expect(bodyOf(identify, { runWorkflows: true })).not.toHaveProperty('trigger');
