@@ -12,7 +12,7 @@ const reachable = (needsPassword: boolean, needsCertificate: boolean): LogExposu
   clusterPort: { isReachable: true, address: 'nats-1:6222', needsPassword, needsCertificate },
 });
 
-test('doctor: a cluster port that needs password and certificate, or that cannot be reached, is well', () => {
+test('doctor: a cluster port that needs password and certificate, or that cannot be reached, gives no problem', () => {
   const hidden: LogExposure = { ...locked, clusterPort: { isReachable: false, address: 'nats-1:6222' } };
   for (const exposure of [locked, hidden]) {
     expect(judgeExposure(exposure).map(({ about, level }) => [about, level])).toEqual([

@@ -30,7 +30,7 @@ const log = (own: Partial<LogReport>): LogReport => ({
 });
 const otherwise = (setting: string) => ({ differences: [{ setting, wanted: 'a', found: 'b' }] });
 
-test('doctor: a log that is as the code wants it is one good finding', () => {
+test('doctor: a log with the settings that the code requires gives one good finding', () => {
   expect(judgeLog(log({}))).toMatchObject([{ level: 'ok' }]);
 });
 
@@ -79,7 +79,7 @@ const server: LogServer = {
 const levelOf = (changed: LogServer, about: string) =>
   judgeLogServer(changed).find((finding) => finding.about === `${about} nats-1`);
 
-test('doctor: a nats-server that is well is well', () => {
+test('doctor: a healthy nats-server gives only good findings', () => {
   expect(judgeLogServer(server).map(({ level }) => level)).toEqual(['ok', 'ok']);
 });
 
@@ -133,7 +133,7 @@ test.each([
   expect(looksGiven(limitBytes)).toBe(given);
 });
 
-test('doctor: a log that lost nothing is well', () => {
+test('doctor: a log that lost nothing gives one good finding', () => {
   expect(judgeLosses(new Map([['EVENTS', { bytes: 0, seqs: [] }]]), [])).toMatchObject([{ level: 'ok' }]);
 });
 
