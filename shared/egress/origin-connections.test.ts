@@ -98,7 +98,7 @@ test('connections: one is used again, by every sender of the group and by no oth
   expect(server.counts.connections).toBe(2);
 });
 
-test('connections: past the limit requests wait, and a sender without any has one all the same', async () => {
+test('connections: past the limit requests wait, but a sender without a connection gets one', async () => {
   const server = await startServer();
   const senders = sendersWith(2);
   const [one, another] = [senders.create('a'), senders.create('a')];
@@ -176,7 +176,7 @@ test('connections: an answer that times out closes its connection, and waiting r
   }
 });
 
-test('connections: a sender that begins while the last one before it ends is not held up by that', async () => {
+test('connections: a sender does not wait for a connection that was being opened for a sender that has closed', async () => {
   const server = await startServer();
   const senders = sendersWith(1);
   const [one, another] = [senders.create('a'), senders.create('a')];

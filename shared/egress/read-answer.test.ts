@@ -112,7 +112,7 @@ test('answer: interim responses before it are skipped', () => {
   expect(shown(readText(`${early}HTTP/1.1 204 No Content\r\n\r\n`))).toMatchObject({ status: 204, body: '' });
 });
 
-test('answer: a header that comes twice is one, in order', () => {
+test('answer: a repeated header is joined into one, in order', () => {
   expect(shown(readText('HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a:2 \r\ncontent-length: 0\r\n\r\n'))?.headers).toEqual({
     'x-a': '1, 2',
     'content-length': '0',
@@ -175,7 +175,7 @@ test('answer: a compressed body that is cut, broken or a bomb is bounded, and ne
   expect(read([compressed('gzip', gzipSync(Buffer.alloc(50_000_000)))])?.answer.body).toBe('');
 });
 
-test('answer: of a long one the beginning is kept and the rest is read; an endless one is not read to its end', () => {
+test('answer: the start of a long body is kept and the rest is read; a body that is too long is not read to its end', () => {
   const long = (bytes: number) => [
     Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`),
     Buffer.alloc(bytes, 'x'),

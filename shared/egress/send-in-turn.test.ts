@@ -36,7 +36,7 @@ test('send in turn: each request follows one that was accepted, and the last ans
   });
 });
 
-test('send in turn: a request may be made of the answer to the one before it', async () => {
+test('send in turn: a request may be built from the answer to the previous one', async () => {
   const sent: string[] = [];
   const sender = {
     send: ({ url }: OutboundRequest): Promise<SendResult> => {

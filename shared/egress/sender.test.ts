@@ -171,7 +171,7 @@ test.each([
   expect(await result).toMatchObject({ kind: 'answered', answer: { status: 204 } });
 });
 
-test('sender: TLS: a name of several addresses keeps its name, and its time holds for the handshake too', async () => {
+test('sender: TLS: a host with several addresses is asked for by name, and the connect timeout includes the handshake', async () => {
   const authority = await createTestAuthority();
   const asked: string[] = [];
   const SNICallback: TlsOptions['SNICallback'] = (name, callback) => {

@@ -62,13 +62,13 @@ test('request: a host of its own replaces that of the URL', () => {
   expect(text({ headers: { Host: 'b.example' } }).match(/host: .*/gi)).toEqual(['host: b.example']);
 });
 
-test('request: a connection that is to be closed is', () => {
+test('request: a header connection: close is sent, and closes the connection after the answer', () => {
   expect(write({ headers: { Connection: 'Close' } }).closes).toBe(true);
   expect(text({ headers: { Connection: 'Close' } })).toContain('connection: close\r\n');
   expect(write({ headers: { connection: 'keep-alive' } }).closes).toBe(false);
 });
 
-test('request: a length of its own that is right is written once', () => {
+test('request: a correct content-length among the headers is written once', () => {
   expect(text({ headers: { 'Content-Length': '2' } }).match(/content-length: \d+/gi)).toEqual(['content-length: 2']);
 });
 

@@ -81,7 +81,7 @@ function giveTokens(more: Readonly<Record<string, unknown>> = {}, isGood = (_tok
 const formOf = ({ body }: DestinationRequest) => Object.fromEntries(new URLSearchParams(body));
 const lastAsked = () => platform.requests.findLast(({ path }) => path === '/token') as DestinationRequest;
 
-test('order of effects: a token is used only once it is stored: some platforms accept a refresh token only once', async () => {
+test('order of effects: a token is stored before it is used, because some platforms accept a refresh token only once', async () => {
   const given = giveTokens();
   const store = createBucketTokenStore(() => bucket, box);
   const failing = createTokenSource({
@@ -225,7 +225,7 @@ test.each([
   [429, { error: 'slow_down' }, false, 'slow_down'],
   [503, 'no', false, 'status 503'],
   [200, { token_type: 'Bearer' }, false, expect.any(String)],
-])('no token: %i with %j shows whether it is refused', async (status, body, isRefused, reason) => {
+])('no token: whether %i with %j refuses the credentials', async (status, body, isRefused, reason) => {
   platform.answer(() => ({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
   const result = await newSource().get(refreshGrant(), plain);
   expect(result).toEqual({ kind: 'none', reason, isRefused });

@@ -60,7 +60,7 @@ test('kafka: messages are stored by an idempotent producer, those of a key in on
   expect(sequences[1]).toBeGreaterThan(sequences[0] ?? -1);
 });
 
-test('kafka: a login that is refused is an answer about access', async () => {
+test('kafka: a refused login is an answer of status 401', async () => {
   const broker = await startKafkaBroker({ ...topic, login: 'user:right' });
   expect(await senderFor(local).send(request(broker.port, 'user:wrong'))).toEqual(
     answer(401, { error: 'SASL_AUTHENTICATION_FAILED' }),
@@ -103,7 +103,7 @@ test.each(['SCRAM-SHA-256', 'SCRAM-SHA-512'] as const)(
   },
 );
 
-test('kafka: a mechanism that the broker does not offer, and a topic that is missing, are answers about access', async () => {
+test('kafka: a mechanism that the broker does not offer, and a missing topic, are answers of status 401', async () => {
   const login = 'user:password';
   const broker = await startKafkaBroker({ ...topic, topic: 'other', login, mechanism: 'SCRAM-SHA-512' });
   const send = (sasl: string) => senderFor(local).send(request(broker.port, login, { sasl }));

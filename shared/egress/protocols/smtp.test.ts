@@ -94,7 +94,7 @@ const refusing = (responseCode: number, only?: string): SMTPServerOptions => ({
     only === undefined || address === only ? done(Object.assign(new Error('5.1.1 no'), { responseCode })) : done(),
 });
 
-test('smtp: STARTTLS, login, and a message whose texts stay in their places', async () => {
+test('smtp: STARTTLS, login, and a message whose texts can neither add a header nor end it', async () => {
   const server = await startMailServer(login);
   const sender = senderFor(await trusted());
   const url = `smtp+starttls://localhost:${server.port}`;
@@ -144,7 +144,7 @@ test('smtp: where STARTTLS is missing or not trusted, neither login nor message 
   }
 });
 
-test('smtp: a login that is refused is an answer about access', async () => {
+test('smtp: a refused login is an answer of status 401', async () => {
   const server = await startMailServer({ ...login, allowInsecureAuth: true });
   const result = await senderFor().send(request(`smtp://127.0.0.1:${server.port}`, 'user:wrong'));
   expect(result).toEqual(answer(401, { code: 535 }));
