@@ -26,7 +26,7 @@ test('folder claim: is refused while held, and free again after release', async 
   await (await claimFolder(folder)).release();
 });
 
-test('folder claim: one of a process that has ended is taken over', async () => {
+test('folder claim: the claim of a process that has ended is taken over', async () => {
   const child = spawn('sleep', ['60']);
   await once(child, 'spawn');
   const facts = await readProcessFacts(child.pid ?? 0);
@@ -43,7 +43,7 @@ test('folder claim: one whose process id was given to another process is taken o
   expect((await claimFolder(folder)).isTakenOver).toBe(true);
 });
 
-test('folder claim: of many that want a stale one at once, one gets it', async () => {
+test('folder claim: if many want a stale claim at once, one gets it', async () => {
   await symlink('999999999@long-ago', join(folder, 'owner'));
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => claimFolder(folder)));
   const claims = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));

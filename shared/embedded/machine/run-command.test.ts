@@ -7,7 +7,7 @@ test('run command: gives what was printed', async () => {
   expect(output).toEqual({ stdout: 'out\n', stderr: 'err\n' });
 });
 
-test('run command: a failure tells the exit code and the last words', async () => {
+test('run command: the error of a failure has the exit code and the end of the output', async () => {
   const failing = runCommand('sh', ['-c', 'echo broken >&2; exit 3'], { timeoutMs: 10_000 });
   await expect(failing).rejects.toThrow('sh ended with exit code 3: broken');
 });
@@ -16,7 +16,7 @@ test('run command: one that is not there is an error', async () => {
   await expect(runCommand('/not/there', [], { timeoutMs: 10_000 })).rejects.toThrow('cannot run /not/there');
 });
 
-test('run command: one out of time ends together with what it started', async () => {
+test('run command: a command that takes too long ends together with the processes it started', async () => {
   // The inner sleep keeps the output open: if it did not end too, this test would take a minute.
   const slow = runCommand('sh', ['-c', 'sleep 60; true'], { timeoutMs: 200 });
   await expect(slow).rejects.toThrow('sh took longer than 0.2 s');

@@ -37,7 +37,7 @@ test('log file: one that is not there has no tail', async () => {
   expect(await readLogTail(path, 0)).toBe('');
 });
 
-test('server process: one that ends before its log file is closed here is an error that gives its exit code', async () => {
+test('server process: a server that ends before its log file is closed here gives an error with its exit code', async () => {
   // Keeps the thread pool busy, so that the close of the log file waits.
   let isBusy = true;
   const work = (): void => {

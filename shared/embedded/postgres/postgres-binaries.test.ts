@@ -34,14 +34,14 @@ test('postgres package: a copy has the links the package lacks and is open to ev
   expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o755, 0o644, 0o755]);
 });
 
-test('postgres package: of many that copy at once one does, and nothing is left beside it', async () => {
+test('postgres package: if many copy it at once, one makes the copy and no temporary folder is left', async () => {
   const copy = join(folder, 'cache', 'copy');
   const made = await Promise.all(Array.from({ length: 4 }, () => copyPostgresPackage(native, copy)));
   expect(made.filter(Boolean)).toHaveLength(1);
   expect(await readdir(join(folder, 'cache'))).toEqual(['copy']);
 });
 
-test('postgres package: a list of links that is not one gives none', () => {
+test('postgres package: an invalid list of links gives no links', () => {
   expect(parseLibraryLinks('{}')).toEqual([]);
   expect(parseLibraryLinks('[{"source": 1}]')).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { postgresSettings } from './postgres-cluster.ts';
 
-test('postgres settings: only a server for tests may lose what it said it has', () => {
+test('postgres settings: only a server for tests may lose commits that it acknowledged', () => {
   expect(postgresSettings({ port: 5432, durable: true })).not.toHaveProperty('fsync');
   expect(postgresSettings({ port: 5432, durable: false })).toMatchObject({ fsync: 'off', port: '5432' });
 });

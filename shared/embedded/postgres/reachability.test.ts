@@ -14,7 +14,7 @@ test.each([
   [{ uid: 2, gid: 1, mode: 0o40707 }, false],
   [{ uid: 2, gid: 2, mode: 0o40711 }, true],
   [{ uid: 2, gid: 2, mode: 0o40770 }, false],
-])('reachability: of %o the first class that fits decides, giving %s', (file, answer) => {
+])('reachability: the first class that matches decides: %o gives %s', (file, answer) => {
   expect(grants(file, { uid: 1, gid: 1 }, executeBit)).toBe(answer);
 });
 
