@@ -199,7 +199,7 @@ test('personalization: a variant rolled out counts for all visitors', () => {
   expect(accumulateProperties(plan, 'w', new Map(), undefined)).toEqual({ color: 'red' });
 });
 
-test('personalization: of two with one property a test wins, then the greater id', () => {
+test('personalization: if several set one property, a test wins, then the greater id', () => {
   const plan = planForTests(
     { id: 'e9', type: 'personalization', variants: variants({ a: 'e9', b: 'e9', c: 'e9' }) },
     { id: 'e5', variants: variants({ a: 'e5', b: 'e5' }) },
@@ -213,7 +213,7 @@ test('personalization: of two with one property a test wins, then the greater id
   expect(accumulateProperties(plan, 'v', assignments, undefined)).toEqual({ a: 'e5', b: 'e5', c: 'e9' });
 });
 
-test('personalization: names the variants that apply, without properties too, in the order in which a later one wins', () => {
+test('personalization: lists every variant that applies, with or without properties, in order of precedence, lowest first', () => {
   const plan = planForTests(
     { id: 'e5', variants: variants({}) },
     { id: 'e9', type: 'personalization', variants: variants({ a: 'e9' }) },
@@ -226,7 +226,7 @@ test('personalization: names the variants that apply, without properties too, in
   ]);
 });
 
-test('personalization: a page that is not eligible leaves out', () => {
+test('personalization: an experiment is left out on a page where it may not run', () => {
   const plan = planForTests({
     id: 'e',
     type: 'personalization',
@@ -243,7 +243,7 @@ test('personalization: a property named like a member of an object is a property
   expect(Object.entries(accumulateProperties(plan, 'v', new Map(), undefined))).toEqual([['__proto__', 'x']]);
 });
 
-test('work: what patterns and rules look at is counted, so that a long page of many experiments is too much for a budget', () => {
+test('work: the text that patterns and rules read is counted, so a long URL with many experiments exceeds a budget', () => {
   const queryRules = Array.from({ length: 20 }, () => ({ parameter: 'p', operator: 'contains', value: 'x' }));
   const urlPatterns = ['/other', '/pricing?**'];
   const experiments = Array.from({ length: 10 }, (_, index) => ({ id: `e${index}`, urlPatterns, queryRules }));

@@ -6,7 +6,7 @@ test.each([undefined, {}, { url: null, search: null }, { url: '' }])('page: %j t
   expect(readPage(context)).toEqual(anyPage);
 });
 
-test('page: an address comes apart, with its path decoded and its host in lower case', () => {
+test('page: an address is split into parts, its path decoded and its host in lower case', () => {
   const { address } = readPage({ url: 'HTTPS://Shop.Example.COM:8443/caf%C3%A9/a%2Fb?x=1#top' });
   expect(address).toEqual({ scheme: 'https', host: 'shop.example.com:8443', path: '/café/a%2Fb', query: '?x=1' });
 });
@@ -25,11 +25,11 @@ test('page: a path that cannot be decoded stays as it is', () => {
   expect(readPage({ url: 'https://example.com/%E0%A4%A' }).address?.path).toBe('/%E0%A4%A');
 });
 
-test('page: a url that is none has no parts', () => {
+test('page: an invalid url has no parts', () => {
   expect(readPage({ url: 'not a url' }).address).toEqual({ scheme: '', host: '', path: '', query: '' });
 });
 
-test('page: search wins over the query of the url, and an empty one leaves it', () => {
+test('page: search overrides the query of the url unless it is empty', () => {
   const url = 'https://example.com/?from=url&from=again';
   expect(readPage({ url }).parameters?.get('from')).toEqual(['url', 'again']);
   expect(readPage({ url, search: '?from=search' }).parameters?.get('from')).toEqual(['search']);
@@ -37,7 +37,7 @@ test('page: search wins over the query of the url, and an empty one leaves it', 
   expect(readPage({ url, search: '' }).parameters?.get('from')).toEqual(['url', 'again']);
 });
 
-test('page: an empty search is a page without parameters, and no search says nothing of them', () => {
+test('page: an empty search or a url without a query means no parameters; without both they are unknown', () => {
   expect(readPage({ search: '' }).parameters?.size).toBe(0);
   expect(readPage({ url: 'https://example.com/' }).parameters?.size).toBe(0);
   expect(readPage({}).parameters).toBeUndefined();

@@ -25,7 +25,7 @@ test('query rule: an operator that compares needs a value', () => {
   }
 });
 
-test('query rule: an operator that only looks takes no value', () => {
+test('query rule: exists and not_exists take no value', () => {
   for (const operator of ['exists', 'not_exists'] as const) {
     expect(() => compileQueryRule({ parameter: 'p', operator, value: 'x' }, 'rule')).toThrow(PlanError);
     expect(() => compileQueryRule({ parameter: 'p', operator, value: null }, 'rule')).not.toThrow();
@@ -43,7 +43,7 @@ test('query rule: an expression looks at the beginning of a long value', () => {
 
 // With each of these, an engine that backtracks would exceed the test's timeout.
 test.each(['(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(.*)*b', '(a?){100}a{100}$', '([a-z]+)*\\d'])(
-  'query rule: %s ends on a value that almost matches',
+  'query rule: %s takes bounded time on a value that almost matches',
   (expression) => {
     expect(holds('regex', expression, [`${'a'.repeat(regexInputCharsMax - 1)}!`])).toBe(false);
   },
