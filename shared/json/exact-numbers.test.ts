@@ -62,7 +62,7 @@ test('exact numbers: copies and merges of members carry texts, and a later numbe
   expect(stringifyExact(merged, merged)).toContain('"d":5');
 });
 
-test('exact numbers: long numbers that JavaScript writes itself need no marks, and hide none behind them', () => {
+test('exact numbers: long numbers that JavaScript writes exactly need no marks, and do not hide others after them', () => {
   expect(mayHoldExact('{"a":1763700000000.125,"b":[19.990000000000002,1e-7],"c":-0.1}')).toBe(false);
   for (const text of ['[19.990000000000002,1.10]', '[1e-7 , 1e5]', '{"a":1763700000000.125,"b":-0}']) {
     const value = parseExact(text);
@@ -70,7 +70,7 @@ test('exact numbers: long numbers that JavaScript writes itself need no marks, a
   }
 });
 
-test('exact numbers: what has none is parsed as it is, and what is no JSON is refused', () => {
+test('exact numbers: JSON without them is parsed as usual, and invalid JSON is refused', () => {
   expect(holdsExact(parseExact('{"a":1,"b":"1.0"}'))).toBe(false);
   for (const text of ['{"a":1.0', '{"a":01.0}', '{"a":1.0,}', '{"a":-}', '[1.0 2]', '{"a":1.}']) {
     expect(() => parseExact(text)).toThrow(SyntaxError);

@@ -20,7 +20,7 @@ test('name table: finds by the bytes of a name what was added for it, and nothin
   );
 });
 
-test('name table: a name may be added later, the longest first', () => {
+test('name table: names may be added later, and a longer name first', () => {
   const table = new NameTable<number>();
   const find = (text: string) => table.find(Buffer.from(text), 0, text.length);
   const letters = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
