@@ -13,7 +13,7 @@ test('fair level: an owner with little keeps it, and the others have as much as 
   expect(fairLevel([], 0)).toBe(Infinity);
 });
 
-test('fair level: all of it fits, and no room is left over where an owner gives way', () => {
+test('fair level: what owners keep fits into the capacity, and fills it if an owner is limited', () => {
   fc.assert(
     fc.property(fc.array(size, { maxLength: 50 }), size, (sizes, capacity) => {
       const level = fairLevel(sizes, capacity);
@@ -24,7 +24,7 @@ test('fair level: all of it fits, and no room is left over where an owner gives 
   );
 });
 
-test('fair level: one more owner lowers none that has no more than an equal part', () => {
+test('fair level: one more owner takes nothing from owners within an equal part', () => {
   fc.assert(
     fc.property(fc.array(size, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1e9 }), (sizes, greedy) => {
       const capacity = 1_000_000;
@@ -63,7 +63,7 @@ const holdings = fc
       ),
   );
 
-test('fair limits: with them all fits, no account is over its quota, and an account within it loses nothing', () => {
+test('fair limits: with the limits everything fits, no account is over its quota, and one within an equal part loses nothing', () => {
   fc.assert(
     fc.property(holdings, size, size, (held, capacity, accountMax) => {
       const limits = fairLimits(held, { capacity, accountMax });

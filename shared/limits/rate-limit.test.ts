@@ -58,7 +58,7 @@ test('rate limit: a credit gives no more than the burst, and nothing to an owner
   expect([limit.take('a', 20, 0), limit.take('a', 1, 0), limit.size]).toEqual([0, 100, 1]);
 });
 
-test('rate limit: time gives units back without a clock of its owner', async () => {
+test('rate limit: without a given clock, units return in real time', async () => {
   const limit = new RateLimit({ perS: 1_000_000, burst: 1_000 });
   limit.charge('a', 10_000);
   await expect.poll(() => limit.take('a', 1_000)).toBe(0);
@@ -79,7 +79,7 @@ test('rate limit: over any time an owner is given its burst and its rate at most
   );
 });
 
-test('rate limit: an owner that waits as asked uses no more than the burst, one piece and its rate', () => {
+test('rate limit: an owner that waits until it is out of debt uses at most the burst, its rate and one charge', () => {
   const pieces = fc.array(fc.record({ units: fc.integer({ min: 0, max: 5_000 }), idleMs: fc.nat(10_000) }), {
     maxLength: 50,
   });
@@ -97,7 +97,7 @@ test('rate limit: an owner that waits as asked uses no more than the burst, one 
   );
 });
 
-test('rate limit: an owner is given what it asks for after the wait that it was named', () => {
+test('rate limit: take succeeds after the wait that it returned', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), (amount) => {
       const limit = create();
@@ -108,7 +108,7 @@ test('rate limit: an owner is given what it asks for after the wait that it was 
   );
 });
 
-test('rate limit: of many owners those with a full burst are forgotten, and beyond the bound the oldest', () => {
+test('rate limit: among many owners those with a full burst are forgotten, and above ownersMax the oldest', () => {
   let nowMs = 0;
   const draining = new RateLimit({ perS: 1_000, burst: 10 }, () => nowMs);
   for (let owner = 0; owner < 100_000; owner += 1) {
@@ -123,7 +123,7 @@ test('rate limit: of many owners those with a full burst are forgotten, and beyo
   expect([bounded.waitMs('0'), bounded.waitMs('9999')]).toEqual([0, 10_000]);
 });
 
-test('rate limit: no owner in debt is forgotten below the bound, and at it a tenth of them is, the oldest', () => {
+test('rate limit: no owner in debt is forgotten up to ownersMax; above it the oldest tenth is', () => {
   const limit = new RateLimit({ perS: 1, burst: 10, ownersMax: 1_050 }, () => 0);
   const sizes = Array.from({ length: 1_051 }, (_, owner) => {
     limit.charge(String(owner), 20);
