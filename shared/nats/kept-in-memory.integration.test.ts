@@ -60,7 +60,7 @@ async function leaveFinished(consumer: DurableConsumer, takes: number, acks: num
   return finished;
 }
 
-test('kept in memory: a consumer is, only where its reader restores its position or recognises repeated messages', async () => {
+test('kept in memory: a consumer is kept there only if its reader restores its position or recognises repeated messages', async () => {
   const inMemory = async (consumer: DurableConsumer) => {
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
     return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
@@ -116,7 +116,7 @@ test('kept in memory: the next reader begins after what was finished, also where
   await next.close();
 });
 
-test('kept in memory: a consumer that is gone is made where its reader is known to have been', async () => {
+test('kept in memory: a missing consumer is created at the position where its reader stopped', async () => {
   await put('known', 0, 4);
   const consumer = consumerOfNumbers('known', 'by-reader');
   const finished = await leaveFinished(consumer, 2, 2);
@@ -139,7 +139,7 @@ test('kept in memory: where the earlier reader had received nothing, the next on
   await next.close();
 });
 
-test('kept in memory: where the last that was finished has left the log, the next reader begins with what is there', async () => {
+test('kept in memory: if the last finished message has left the log, the next reader begins with the oldest one left', async () => {
   await put('purged', 0, 6);
   const consumer = consumerOfNumbers('purged', 'by-reader');
   const finished = await leaveFinished(consumer, 3, 3);

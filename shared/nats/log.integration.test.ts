@@ -355,7 +355,7 @@ test('log: connection and consumer outlive a killed server', async () => {
   await restarted.stop();
 });
 
-test('consumer: one that does not pull ahead asks while its reader waits, and gets what has come meanwhile together', async () => {
+test('consumer: one that does not pull ahead requests messages only while its reader waits, and gets all that arrived since', async () => {
   await put('1');
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 10, pullsAhead: false });
   const waiting = async (): Promise<number> =>

@@ -67,7 +67,7 @@ test('bucket: a watch sees each change and deletion with a growing revision', as
   watched.stop();
 });
 
-test('bucket: of two writers that saw the same revision one wins', async () => {
+test('bucket: if two writers saw the same revision, one wins', async () => {
   const revision = await bucket.put('k', bytes('0'));
   const results = await Promise.all(['a', 'b'].map((value) => bucket.putIfUnchanged('k', bytes(value), revision)));
   expect(results.filter((result) => result !== undefined)).toHaveLength(1);
@@ -84,7 +84,7 @@ test('bucket: get, keys and delete', async () => {
   expect(await bucket.keys('x.*')).toEqual(['x.1']);
 });
 
-test('bucket: read as a whole it has every entry, each as it is', async () => {
+test('bucket: readBucket returns every entry unchanged, and undefined for a missing bucket', async () => {
   const keys = Array.from({ length: 30 }, (_, index) => `key.${index}`);
   for (const key of keys) await bucket.put(key, Buffer.from(`value of ${key}`));
   await bucket.delete('key.7');
@@ -116,7 +116,7 @@ test('bucket: is read from its leader, never from a replica that may lag', async
   expect(await bucket.get('b')).toBeUndefined();
 });
 
-test('bucket: one that may discard its oldest entries accepts all, also one that was created without that', async () => {
+test('bucket: one that may discard its oldest entries accepts every write, also if it was created without that setting', async () => {
   const settings = { name: `TEST_${nth}`, replicas: 1, bytesMax: 64 * 1024 };
   const strict = await openBucket(connection, settings);
   const fill = async (into: Bucket, prefix: string): Promise<void> => {

@@ -46,7 +46,7 @@ const claims = async (waitMs?: number): Promise<boolean> => {
 };
 const foreign = { nonce: 'another', machine: 'pid:[1]', startedAt: 'boot:1', pid: process.pid };
 
-test('instance claim: of two processes that claim one id at the same time one is refused, and the error names the holder', async () => {
+test('instance claim: if two processes claim one id at the same time, one is refused, and the error names the holder', async () => {
   const both = await Promise.allSettled([claimInstanceId(bucket, name), claimInstanceId(bucket, name)]);
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   await expect(claimInstanceId(bucket, name)).rejects.toMatchObject({

@@ -27,7 +27,7 @@ function createPaced(share: number, waitMaxMs: number, burstMs = 0) {
   return { changes, applied };
 }
 
-test('paced changes: the first is applied at once, of those that follow only the newest, when its key may again', () => {
+test('paced changes: the first of a key is applied at once, later only the newest, when the key is due again', () => {
   const { changes, applied } = createPaced(0.05, 5_000);
   const startMs = Date.now();
   for (let n = 1; n <= 4; n += 1) changes.offer('large', n, { key: 'large', n, tookMs: 10 });
@@ -56,7 +56,7 @@ test('paced changes: a few in a row are applied at once, as long as they have ta
   changes.stop();
 });
 
-test('paced changes: none waits for longer than may be, and none is applied after the end', () => {
+test('paced changes: none waits longer than waitMaxMs, and none is applied after the stop', () => {
   const { changes, applied } = createPaced(0.01, 300);
   changes.offer('a', 1, { key: 'a', n: 1, tookMs: 1_000 });
   changes.offer('a', 2, { key: 'a', n: 2, tookMs: 1_000 });

@@ -44,7 +44,7 @@ test('asker: silence ends at the deadline, and what is too large is not sent', a
   expect(await ask('echo', 'x'.repeat(9 * 1024 ** 2))).toBe('too_large');
 });
 
-test('asker: a refusal of the log says what it is', async () => {
+test('asker: a refusal of the log becomes an error with its code', async () => {
   const answer = await ask('$JS.API.STREAM.INFO.NONE', '');
   if (typeof answer === 'string') throw new Error(answer);
   expect(answeredError(answer)).toMatchObject({ api_error: { err_code: 10_059 } });
@@ -64,7 +64,7 @@ test('asker: waiting requests fail when the connection is lost, and requests suc
   expect(typeof answer === 'string' ? answer : answer.string()).toBe('again');
 });
 
-test('asker: what was not answered is the failure of the log, but for what is too large', () => {
+test('asker: a missing answer is a failure of the log, except if the message is too large', () => {
   const reasons: readonly Unanswered[] = ['timeout', 'disconnected', 'too_large'];
   expect(reasons.filter((reason) => isLogUnavailable(unansweredError(reason)))).toEqual(['timeout', 'disconnected']);
 });

@@ -8,7 +8,7 @@ const answer = (errCode: number, description: string): NatsError => {
   return error;
 };
 
-test('while forming: what fails since a cluster is not done with something is done again', async () => {
+test('while forming: work that fails because the cluster is still forming is repeated', async () => {
   const failures: Error[] = [
     answer(10_059, 'stream not found'),
     answer(10_005, 'no suitable peers for placement'),

@@ -25,7 +25,7 @@ test('consumer trouble: an error when it lasts, then once a minute', () => {
   expect(levels()).toEqual(['warn', 'error', 'debug', 'debug', 'error', 'debug']);
 });
 
-test('consumer trouble: what comes after all was well begins with a warning again', () => {
+test('consumer trouble: a new trouble begins with a warning again', () => {
   const { unanswered, levels } = rig();
   for (const lastsMs of [0, 15_000, 0, 15_000]) unanswered(lastsMs);
   expect(levels()).toEqual(['warn', 'error', 'warn', 'error']);

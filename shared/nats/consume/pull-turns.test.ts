@@ -50,7 +50,7 @@ test('pull turns: a few readers ask as they like', () => {
   expect(asking().map((reader) => reader.asking)).toEqual(Array.from({ length: askingMax }, () => 'free'));
 });
 
-test('pull turns: of a thousand readers who wait for one message few ask at a time, and all get it', () => {
+test('pull turns: if a thousand readers wait for one message, few ask at a time, and all get it', () => {
   const { stream, readers, asking, settle } = createReaders(1_000);
   settle();
   expect(asking().map((reader) => reader.asking)).toEqual(['watch']);

@@ -18,7 +18,7 @@ const add = (readers: Readers, isOneOfMany: boolean, look = nothing): Reader => 
 };
 const addMany = (readers: Readers, count: number): Reader[] => Array.from({ length: count }, () => add(readers, true));
 
-test('readers: few ask as often as ever, many less often the more they are, and none more seldom than the longest', () => {
+test('readers: requests of a few readers wait the usual time, those of many wait longer, up to a maximum', () => {
   const readers = new Readers();
   const [first] = addMany(readers, 300);
   expect(first?.pullExpiresMs).toBe(pullExpiresMs);
@@ -29,7 +29,7 @@ test('readers: few ask as often as ever, many less often the more they are, and 
   expect(more[0]?.pullExpiresMs).toBe(pullExpiresMaxMs);
 });
 
-test('readers: one that is not of many asks as often as ever beside them', () => {
+test('readers: requests of a reader without isOneOfMany wait the usual time, however many others there are', () => {
   const readers = new Readers();
   const one = add(readers, false);
   addMany(readers, 1_000);

@@ -17,7 +17,7 @@ test('taken messages: a message in flight is not taken twice, one that is done i
   ]);
 });
 
-test('taken messages: finished: everything up to the oldest that is not, and what is finished above', () => {
+test('taken messages: finished: everything below the oldest unfinished message, and the finished ones above it', () => {
   const taken = new TakenMessages(10, 0);
   for (const seq of [12, 15, 18, 20]) taken.received(seq, 1_000 + seq);
   taken.acknowledge(12, 1_012);
@@ -73,7 +73,7 @@ test('taken messages: a sequence the stream uses again while its old message is 
   expect(taken.received(2, 5_000)).toBe('acknowledged');
 });
 
-test('taken messages: a stream that was cut: what is stored at the same sequences later is none of what was done', () => {
+test('taken messages: after a stream lost its end, later messages with the same sequences are new', () => {
   const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3, 4]) {
     taken.received(seq, seq);
@@ -164,7 +164,7 @@ test('taken messages: whatever is rewound and whatever the server forgets: each 
   );
 });
 
-test('taken messages: skipping: all up to there is done but what is in flight, and what comes again of it is acknowledged', () => {
+test('taken messages: skipping finishes all but messages in flight, and a skipped message that comes again is acknowledged', () => {
   const taken = new TakenMessages(10, 1_000);
   for (const seq of [11, 12, 13]) taken.received(seq, 1_000 + seq);
   taken.acknowledge(11, 1_011);

@@ -12,7 +12,7 @@ function notice(id: string, atMs: number, visitorIds: readonly string[], isAhead
   return { v: 1, id, atMs, visitors, ...(isAhead ? { isAhead } : {}) };
 }
 
-test('known erasures: what was received until the erasure is of the erased visitor, and of no other', () => {
+test('known erasures: an erasure covers events of its visitor received until then, and no other events', () => {
   const known = new KnownErasures(key);
   known.take(account, notice('one', 100, ['ann', 'alias']));
   const isErased = (visitorId: string, receivedAtMs: number, of = account): boolean =>
@@ -21,7 +21,7 @@ test('known erasures: what was received until the erasure is of the erased visit
   expect([isErased('bob', 99), isErased('ann', 99, 'another account')]).toEqual([false, false]);
 });
 
-test('known erasures: a time ahead holds until the erasure has its own, and another erasure is not shortened by that', () => {
+test('known erasures: the time of an unfinished erasure holds until its final time arrives, which shortens no other erasure', () => {
   const known = new KnownErasures(key);
   const isErased = (receivedAtMs: number): boolean => known.isErased(account, { visitorId: 'ann', receivedAtMs });
   known.take(account, notice('one', 60_100, ['ann'], true));
@@ -42,7 +42,7 @@ test('known erasures: those before a given time are forgotten', () => {
   expect(erased).toEqual([false, true]);
 });
 
-test('known erasures: property: an event is erased where some erasure of its visitor that is done is not earlier', () => {
+test('known erasures: property: an event is erased if it was received no later than a finished erasure of its visitor', () => {
   const erasure = fc.record({ visitor: fc.constantFrom('a', 'b', 'c'), atMs: fc.nat(50), ahead: fc.boolean() });
   fc.assert(
     fc.property(fc.array(erasure, { maxLength: 12 }), (erasures) => {

@@ -42,7 +42,7 @@ test.each([
   expect(await readStored(connection, streams.deadLetters, second + 100)).toBeUndefined();
 });
 
-test('stored message: one that was looked for is read byte by byte, and not by the client, which takes long for a large one', async () => {
+test('stored message: the client does not decode the content that readNext returns, because it is slow for a large one', async () => {
   const seq = await store(`größe ${'x'.repeat(10_000)}`);
   const decode = vi.spyOn(globalThis, 'atob');
   try {

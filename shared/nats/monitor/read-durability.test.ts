@@ -7,7 +7,7 @@ const page = (config: object | undefined) => ({
   jetstream: config === undefined ? {} : { config },
 });
 
-test('durability: a server that syncs always is fsync, whatever interval it names beside', () => {
+test('durability: a server that syncs always is fsync, whatever interval it also reports', () => {
   expect(durabilityOf(page({ sync_always: true, sync_interval: 120_000_000_000 })).mode).toBe('fsync');
 });
 

@@ -95,7 +95,7 @@ describe.each([1, 3])('publish batch, %i servers', (servers) => {
     expect([...(last?.data ?? [])]).toEqual([...Buffer.alloc(100, 6)]);
   });
 
-  test('publish batch: with an id that is known, or twice in it, nothing of it is stored', async () => {
+  test('publish batch: nothing is stored if an id is known, or occurs twice in the batch', async () => {
     const connection = await openLog();
     const [one, ...rest] = messages('a', 5);
     if (one === undefined) throw new Error('no message');
@@ -108,7 +108,7 @@ describe.each([1, 3])('publish batch, %i servers', (servers) => {
     expect(await stored(connection)).toEqual(['a-0', 'a-1', 'a-2', 'a-3', 'a-4']);
   });
 
-  test('publish batch: repeated after a lost answer it is refused, and one by one each is known', async () => {
+  test('publish batch: repeated after a lost answer, a batch is refused, and each of its messages is a duplicate', async () => {
     const connection = await openLog();
     const batch = messages('a', 4);
     await publishBatch(connection, batch, timeoutMs);
