@@ -8,8 +8,8 @@ const event = Type.Object({
 });
 
 /**
- * Scripts an operator's own HTTP endpoint, which requires these headers and the idempotency key. The
- * endpoint accepts `{event, visitor}` or a list of such objects, and responds with 200.
+ * A scripted HTTP endpoint of an operator. It requires these headers and the idempotency key, accepts
+ * `{event, visitor}` or a list of such objects, and responds with 200.
  * https://www.rfc-editor.org/rfc/rfc9110
  */
 export function defineOwnEndpoint(headers: Readonly<Record<string, RegExp>>): ReturnType<typeof definePlatform> {

@@ -142,7 +142,7 @@ export function normaliseEmail(text: string): string | undefined {
 
 /**
  * A Gmail address without dots and without the suffix after a plus, both of which Gmail ignores;
- * other addresses like `normaliseEmail`. For platforms that hash addresses this way.
+ * any other address as `normaliseEmail` returns it. For platforms that hash addresses this way.
  */
 export function normaliseGmail(text: string): string | undefined {
   const email = normaliseEmail(text);

@@ -22,8 +22,8 @@ export function defaultCurrency(assumed?: 'USD'): Setting<string | undefined> {
 }
 
 /**
- * Setting for the property with the id by which the platform deduplicates an event that its pixel
- * also sent.
+ * A setting that names an event property: the id that a browser pixel sends for the same event, by which the platform
+ * deduplicates.
  */
 export function deduplicationProperty(): Setting<string | undefined> {
   return optionalText(

@@ -319,7 +319,7 @@ function readHeaders(value: unknown, key: string): Readonly<Record<string, strin
   if (!isJsonObject(given)) throw new SettingError(key, 'must be a JSON object of strings');
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(given)) {
-    if (!isAllowedHeaderName(name)) throw new SettingError(key, 'contains a header that cannot be set');
+    if (!isAllowedHeaderName(name)) throw new SettingError(key, 'contains a reserved or invalid header name');
     if (typeof text !== 'string' || !isHeaderValue(text)) {
       throw new SettingError(key, 'must contain strings that fit in a header, without line breaks');
     }

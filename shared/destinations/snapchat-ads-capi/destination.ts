@@ -39,7 +39,7 @@ const settings = {
   otherEvents: choice({
     label: 'Other events',
     options: unnamedEvents,
-    sublabel: 'The custom event for events that Snap has no name for; none skips them.',
+    sublabel: 'The custom event for events that Snap has no name for; with none, they are skipped.',
     fallback: 'none',
     example: 'CUSTOM_EVENT_1',
   }),

@@ -38,8 +38,8 @@ const settings = {
  * Vibe, server-to-server conversions: `POST /s2s-conversion/events/{partner}`, one event per request, at most 7 days
  * old, without authentication, as Vibe's own integration in https://github.com/segmentio/action-destinations
  * (destinations/vibe-conversions) sends it. Vibe assigns the partner name. A visitor is identified by an IPv4
- * address, without which an event is refused; an event of none of Vibe's six kinds is skipped. The event id is `eid`,
- * by which Vibe deduplicates.
+ * address, without which an event is refused; an event that is none of Vibe's six kinds is skipped. The event id is
+ * `eid`, by which Vibe deduplicates.
  */
 export const vibe = defineDestination({
   id: 'Vibe',

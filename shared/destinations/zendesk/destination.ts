@@ -112,8 +112,8 @@ const settings = {
  * (https://developer.zendesk.com/api-reference/ticketing/users/users/#create-or-update-user), an event on the user's
  * profile timeline with `POST /api/v2/user_profiles/events`
  * (https://developer.zendesk.com/api-reference/ticketing/users/events-api/events-api/); one per request. A person is
- * identified by the customer's id and the e-mail address, for an event else by the visitor id. Zendesk responds 429
- * with Retry-After when it throttles, and does not deduplicate.
+ * identified by the customer's id and the e-mail address; the profile of an event with neither is identified by the
+ * visitor id. Zendesk responds 429 with Retry-After when it throttles, and does not deduplicate.
  */
 export const zendesk = defineDestination({
   id: 'Zendesk',
