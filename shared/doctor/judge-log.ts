@@ -76,7 +76,7 @@ function judgeStorage({ streams, storageBytesMax }: LogReport): Finding[] {
 
 /**
  * `messages` is the number of stored messages with accepted events that no resolver could read. These events belong to
- * no destination, so that the configuration interface, which lists dead letters by destination, does not show them.
+ * no destination, so the configuration interface, which lists dead letters by destination, does not show them.
  */
 export function judgeIngestDeadLetters(messages: number): Finding {
   const about = 'unreadable events';
@@ -99,7 +99,7 @@ export function judgeDurability(durability: Durability): Finding {
       return warn(
         about,
         `unknown: ${durability.detail}`,
-        'NATS_MONITOR_URL is the monitor address, http://host:8222, of every nats-server',
+        'set NATS_MONITOR_URL to the monitor address, http://host:8222, of every nats-server',
       );
   }
 }
