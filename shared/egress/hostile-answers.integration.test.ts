@@ -209,7 +209,7 @@ test('hostile answers: whatever a destination answers, a request ends in time wi
         const isKnown = outcomes.has(outcome.kind);
         const bytes = Buffer.byteLength(result.answer.body);
         const afterMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-        // Each invalid byte, as of a character that was cut, becomes a replacement character of three bytes.
+        // Each invalid byte, such as one of a truncated character, becomes a replacement character of three bytes.
         if (!isKnown || bytes > bodyBytesMax * 3 || !(afterMs >= 0)) {
           failures.push(`case ${from + at}: ${outcome.kind}, ${bytes} bytes, retry after ${afterMs} ms`);
         }

@@ -50,9 +50,9 @@ type AnswerHead = {
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'whole';
 
 /**
- * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. Once a status was read, it
- * counts whatever is wrong with the rest, because the receiver has the event and a retry would deliver it twice. If
- * the end of a response is uncertain, the connection is not reused, because further bytes may be of another response.
+ * Reads the responses of one connection in sequence (RFC 9112), each with a size limit. A status that was read decides
+ * even if the rest is invalid, because the receiver has the event and a retry would deliver it twice. If the end of a
+ * response is uncertain, the connection is not reused, because further bytes may be of another response.
  */
 export class AnswerReader {
   #state: State = 'head';

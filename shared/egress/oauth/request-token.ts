@@ -95,7 +95,7 @@ function authenticationOf({ client }: OAuthGrant): ClientAuth {
   // The signed assertion identifies the client.
   if (client === undefined) return () => undefined;
   if (client.sentIn === 'body') return ClientSecretPost(client.secret);
-  // Not form-encoded first, as the standard has it, because platforms do not decode id and secret.
+  // The standard requires form-encoding first, but platforms do not decode id and secret.
   const authorization = basicAuthorization(client.id, client.secret);
   return (_server, _client, _body, headers) => headers.set('authorization', authorization);
 }

@@ -13,7 +13,7 @@ export type TokenResult =
   /** No token at present. `isRefused`: the platform rejects the credentials; the operator has to change them. */
   | { readonly kind: 'none'; readonly reason: string; readonly isRefused: boolean };
 
-/** Provides access tokens. One of all processes requests each new token, before the current token expires. */
+/** Provides access tokens. Before a token expires, one process requests the next token for all processes. */
 export type TokenSource = {
   /** A token of the grant. `rejected`: a token that the platform does not accept any more and that is replaced. */
   get(grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult>;
@@ -79,9 +79,7 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
       const next = nextEntry(kept(entry), answer, nowMs);
       await store.write(key, next, claimed);
       known.set(key, next);
-      return (
-        resultOf(next, now(), ({ expiresAtMs }) => expiresAtMs, undefined) ?? unavailable('the token has ended already')
-      );
+      return resultOf(next, now(), ({ expiresAtMs }) => expiresAtMs, undefined) ?? unavailable('the token has expired');
     }
   };
 
@@ -116,7 +114,7 @@ type Token = NonNullable<OAuthEntry['token']>;
 const renewAtMs = ({ renewAtMs: at, expiresAtMs }: Token): number => at ?? expiresAtMs - renewMs;
 const usableUntilMs = ({ expiresAtMs }: Token): number => expiresAtMs - usableMs;
 
-/** Result from a stored entry, whose token counts until `until`; undefined if a token has to be requested. */
+/** Result from a stored entry, whose token is used until `until`; undefined if a token has to be requested. */
 function resultOf(
   { token, refusal }: OAuthEntry,
   nowMs: number,

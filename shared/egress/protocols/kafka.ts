@@ -98,7 +98,7 @@ async function openSession(request: OutboundRequest, { connect, connectTimeoutMs
     close,
     async exchange({ body = '' }) {
       const given: unknown = JSON.parse(body);
-      if (!produce.Check(given)) return protocolAnswer(400, { error: 'the messages are not as described' });
+      if (!produce.Check(given)) return protocolAnswer(400, { error: 'the body must be a topic and its messages' });
       try {
         await producer.send({ ...given, acks: -1, compression: CompressionTypes.GZIP });
         return protocolAnswer(200, { stored: given.messages.length });

@@ -5,7 +5,7 @@ import type { OutboundAnswer, OutboundRequest } from '../outbound.ts';
 /**
  * A protocol other than HTTP. Destination kinds describe requests as for HTTP: the URL's scheme names the protocol,
  * the URL's host the server, an Authorization header (Basic) the login, and the body contains the command as JSON. The
- * answer has an HTTP status, so that it is classified like any other, and the server's own codes as JSON.
+ * answer has an HTTP status, which classifies it like any other answer, and a JSON body with the server's own codes.
  */
 export type Protocol = {
   /** URL schemes with the colon, such as `redis:`. */

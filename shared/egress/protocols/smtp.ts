@@ -91,7 +91,7 @@ async function openSession(request: OutboundRequest, opening: Opening): Promise<
     close,
     async exchange({ body = '' }) {
       const given: unknown = JSON.parse(body);
-      if (!mail.Check(given)) return protocolAnswer(400, { error: 'the message is not as described' });
+      if (!mail.Check(given)) return protocolAnswer(400, { error: 'the body must be a complete message' });
       const built = await new MailComposer({
         ...given,
         date: new Date(given.date),
