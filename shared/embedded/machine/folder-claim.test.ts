@@ -47,7 +47,7 @@ test('folder claim: if many want a stale claim at once, one gets it', async () =
   await symlink('999999999@long-ago', join(folder, 'owner'));
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => claimFolder(folder)));
   const claims = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  // It looks for a server that the ended process left running.
+  // The new holder looks for a server that the ended process left running.
   expect(claims).toMatchObject([{ isTakenOver: true }]);
   expect(await readdir(folder)).toEqual(['owner']);
 });

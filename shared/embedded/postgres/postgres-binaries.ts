@@ -102,7 +102,7 @@ function locatePostgresPackage(): string {
 }
 
 /**
- * The links that the package lists. The package's install script creates them, so that they are missing after an
+ * The links that the package lists. The package's install script creates them, so they are missing after an
  * installation without scripts.
  */
 async function listLibraryLinks(nativeDir: string): Promise<LibraryLink[]> {
