@@ -185,7 +185,7 @@ async function putIfUnchanged(
   }
 }
 
-/** Checks a revision: the client library takes every answer that is not an error for one with a sequence. */
+/** Checks a revision: the client library assumes that every answer but an error has a sequence. */
 function storedRevision(bucket: string, revision: number): number {
   if (isSequence(revision)) return revision;
   throw new PublishError('refused', `bucket ${bucket}`);

@@ -62,8 +62,8 @@ export type PublishRetry = {
   readonly timeoutMs?: number;
   readonly backoff?: Backoff;
   /**
-   * Maximum number of tries. If it is given, only failures are repeated after which the message may have been stored,
-   * or may be stored soon.
+   * Maximum number of tries. If it is given, a failed try is repeated only if the message may have been stored, or may
+   * be stored soon.
    */
   readonly attemptsMax?: number;
   /** Called with each failure; returns whether to try again. Decides in place of `attemptsMax`. */
