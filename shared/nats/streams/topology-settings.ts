@@ -47,7 +47,7 @@ export const { variables: topologyEnv, read: readTopologySettings } = defineSett
   }),
   ingestDeadLetterBytesMax: fromEnv({
     LOG_INGEST_DEAD_LETTERS_BYTES_MAX: count(
-      'Size of each of two streams: of events and frames that no resolver could process, and of quarantined events. When a stream is full, its oldest messages are removed',
+      'Size of each of two streams: one holds events and frames that no resolver could process, the other quarantined events. When a stream is full, its oldest messages are removed',
       128 * 1024 ** 2,
       streamBytes,
     ),

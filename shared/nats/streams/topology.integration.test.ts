@@ -49,7 +49,7 @@ describe('one server', () => {
     expect((await configOf(streams.ingest)).max_bytes).toBe(bytesMax);
   });
 
-  test('topology: a log that bears no id yet is that of the first one that has one', async () => {
+  test('topology: a log without an id gets the id of the first deployment that has one, and is refused by others', async () => {
     await ensureTopology(connection, settings);
     await ensureTopology(connection, settings, 'deployment-a');
     expect((await configOf(streams.ingest)).metadata).toMatchObject({
@@ -76,7 +76,7 @@ describe('one server', () => {
     expect((await configOf(streams.ingest)).max_bytes).toBe(bytesMax);
   });
 
-  test('topology: a stream admits more than the thousand consumers a server allows by itself, also one made before', async () => {
+  test('topology: a stream allows more consumers than the server’s default of a thousand, even if it existed before', async () => {
     await connection[client].jsm.streams.add({ name: streams.events, subjects: ['events.*.*'], max_bytes: bytesMax });
     await ensureTopology(connection, settings);
     const add = (index: number) =>
@@ -127,7 +127,7 @@ describe('three servers', () => {
     const bucket = { name: 'TEST', bytesMax };
     await openBucket(connection, { ...bucket, replicas: 3 });
     await expect(refuseFewerCopies(connection, 1)).rejects.toThrow(/INGEST has 3 copies.*LOG_REPLICAS is 1/);
-    // A process that reconnects with the settings of its start leaves the copies as well.
+    // A process that reconnects with the settings of its start does not reduce the copies either.
     await ensureTopology(connection, settings);
     await openBucket(connection, { ...bucket, replicas: 1 });
     expect((await configOf(streams.events)).num_replicas).toBe(3);

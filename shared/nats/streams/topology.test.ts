@@ -4,7 +4,7 @@ import { testTopology } from '../../testing/test-topology.ts';
 
 const settings = testTopology();
 
-test('topology: of every subject it is known which stream keeps it, so that its answers are believed', () => {
+test('topology: streamOf names the stream that stores each subject, so that its acknowledgements are accepted', () => {
   for (const { name, subjects = [] } of streamConfigs(settings)) {
     expect(subjects.map((subject) => [subject, streamOf(subject)])).toEqual(subjects.map((subject) => [subject, name]));
   }

@@ -343,7 +343,7 @@ function adjust(found: FoundConfig, wanted: WantedConfig): FoundConfig {
 function foreignLog(foundId: string, wantedId: string): ForeignLogError {
   return new ForeignLogError(
     `the log at NATS_URL belongs to deployment ${foundId}, the database at DATABASE_URL to ${wantedId}: two ` +
-      'deployments on one log would take each other’s events. Set NATS_URL or DATABASE_URL to what belongs together; ' +
+      'deployments on one log would take each other’s events. Set NATS_URL and DATABASE_URL to the same deployment; ' +
       `if the database was recreated for this log, adopt the log: update deployment set id = '${foundId}'`,
   );
 }

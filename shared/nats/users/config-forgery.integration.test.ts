@@ -201,8 +201,8 @@ test.each(readers)(
     await storeByReply(older, subjectOf(bucket));
     await reader.caughtUp();
     expect(reader.version()).toBe(live);
-    // A reader that starts now has never seen the newer one: a control plane replaces the older one within half a
-    // minute.
+    // A reader that starts now has never seen the newer version: it runs the older one until a control plane replaces
+    // it, within half a minute.
     const started = await follow(name, trust());
     expect(started.version()).toBe(live - 1);
     await publish(bucket, signedAtMs + 1);
@@ -211,7 +211,7 @@ test.each(readers)(
   },
 );
 
-test('forged configuration: a purge takes nothing from those that have it', async () => {
+test('forged configuration: a reader keeps its configuration when the bucket is purged', async () => {
   const gateway = await follow('gateway', trust());
   const stream = streamOf('gatewayConfig');
   await storeByReply(new Uint8Array(), `$JS.API.STREAM.PURGE.${stream}`);
@@ -238,7 +238,7 @@ test.each(readers)(
   },
 );
 
-test('forged tokens: without SECRETS_KEY nothing in TOKENS is a token, nor is one of another grant', async () => {
+test('forged tokens: an entry of TOKENS is refused if it is not sealed with SECRETS_KEY, or is sealed for another grant', async () => {
   const box = createSecretBox(randomBytes(32).toString('base64'));
   const stranger = createSecretBox(randomBytes(32).toString('base64'));
   const { tokens } = await openBuckets(pipeline, 1);

@@ -225,7 +225,7 @@ test('users: a control plane announces erasures, and a pipeline and a control pl
   }
 });
 
-test('users: a control plane asks for replays and looks at dead letters, and the doctor at all there is', async () => {
+test('users: a control plane requests replays and reads dead letters, and both it and the doctor inspect every stream', async () => {
   const { replays, health } = await openBuckets(as.controlPlane, 1);
   await replays.put('replay.destination-1.1', frame);
   expect(await health.keys('none.>')).toEqual([]);
@@ -265,7 +265,7 @@ test('users: the operator may do everything', async () => {
   expect(Object.keys(logUsers)).toContain('operator');
 });
 
-test('gateway: does not wait for a stream that it does not use, as while it is upgraded before the services that create it', async () => {
+test('gateway: does not wait for a stream that it does not use: it may be upgraded before the services that create it', async () => {
   await as.operator[client].jsm.streams.delete(streams.erasures);
   const own = [streams.ingest, streams.canary];
   const { created, partitions } = await ensureTopology(as.gateway, topology, undefined, own);

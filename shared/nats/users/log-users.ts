@@ -104,8 +104,8 @@ export const logUsers = {
     writes(buckets.leases, 'gateway.*'),
     // The progress of the resolvers of partitions.
     ...api(`CONSUMER.INFO.${streams.ingest}.*`),
-    // From LEASES, the accounts that pipelines want held back, and the bytes in queues of accounts. In HEALTH, the
-    // outcomes of its sources' events, which it reads after a restart.
+    // From LEASES it reads which accounts pipelines want held back, and the bytes in the queue of each account. To
+    // HEALTH it writes the outcomes of its sources' events, and reads them after a restart.
     ...follows(buckets.leases),
     writes(buckets.health, 'source.>'),
     ...gets(bucketStream(buckets.health)),

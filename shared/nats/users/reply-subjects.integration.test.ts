@@ -46,7 +46,7 @@ const targets: readonly (readonly [stream: string, subject: string])[] = [
   [`KV_${buckets.leases}`, `$KV.${buckets.leases}.evil`],
 ];
 
-/** Whether a user's right covers a subject: the user may publish there without any reply. */
+/** Whether a user's right covers a subject, so that the user may publish there even without a reply subject. */
 function covers(right: string, subject: string): boolean {
   const [wanted, found] = [right.split('.'), subject.split('.')];
   const end = wanted.indexOf('>');
