@@ -24,7 +24,7 @@ const problemsOf = (variables: Record<string, string>): readonly string[] => {
   }
 };
 
-test('database: the address alone is not encrypted, as before', () => {
+test('database: an address without TLS settings is not encrypted', () => {
   expect(read({})).toEqual({ databaseUrl: address, databaseTimeouts: databaseTimeoutDefaults });
   const bounded = read({ DATABASE_STATEMENT_TIMEOUT_MS: '2000' });
   expect(bounded.databaseTimeouts).toMatchObject({ statementMs: 2_000, lockMs: 1_000 });
@@ -43,14 +43,14 @@ test.each([
   expect(found.databaseTls?.verify).toBe(verify);
 });
 
-test('database: an authority or a certificate of our own alone asks for the whole check', () => {
+test('database: DATABASE_CA, or DATABASE_CERT with its key, without sslmode verifies the server’s signature and name', () => {
   expect(read(ca).databaseTls).toEqual({ verify: 'name', ca: ca.DATABASE_CA });
   expect(read(own).databaseTls).toEqual({ verify: 'name', cert: own.DATABASE_CERT, key: own.DATABASE_KEY });
   expect(sslOptions({ verify: 'name' })).toEqual({ rejectUnauthorized: true });
   expect(sslOptions({ verify: 'nothing' })).toEqual({ rejectUnauthorized: false });
 });
 
-test('database: the password may come apart from the address', () => {
+test('database: the password may be given separately from the address', () => {
   expect(read({ DATABASE_PASSWORD: 'p@ss/w:rd%' }).databaseUrl).toBe(
     'postgresql://sluice:p%40ss%2Fw%3Ard%25@db.internal/sluice',
   );
@@ -95,11 +95,11 @@ test.each([
   expect(connectFailure(error)?.message).toMatch(told);
 });
 
-test('database: a failure that is not one of connecting is left as it is', () => {
+test('database: a failed statement is not reported as a failed connection', () => {
   expect(connectFailure(failed('duplicate key', '23505'))).toBeUndefined();
 });
 
-test('database: a failure is known inside the one that the ORM makes of it', () => {
+test('database: a failed connection is recognized in the cause of the ORM’s error', () => {
   const inner = failed('password authentication failed', '28P01');
   expect(connectFailure(new Error('while connecting', { cause: inner }))?.cause).toBeInstanceOf(Error);
 });

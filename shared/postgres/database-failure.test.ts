@@ -27,7 +27,7 @@ test.each(['22P05', '23502', '54000'])('database failure: %s says that the value
   expect(isWriteConflict(said(code))).toBe(false);
 });
 
-test.each(['40001', '40P01'])('database failure: %s says that two writers met', (code) => {
+test.each(['40001', '40P01'])('database failure: %s says that two writers conflicted', (code) => {
   expect(isWriteConflict(said(code))).toBe(true);
   expect(isRefusedValue(said(code))).toBe(false);
 });
@@ -46,7 +46,7 @@ test.each<[unknown, boolean]>([
   [new Error('Query read timeout'), false],
   [new RangeError('Maximum call stack size exceeded'), false],
   ['text', false],
-])('database failure: %s is that of the whole database: %s', (error, isOfAll) => {
+])('database failure: %s affects the whole database: %s', (error, isOfAll) => {
   expect(isUnreachable(error)).toBe(isOfAll);
 });
 

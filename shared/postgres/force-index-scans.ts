@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 
 /**
- * Makes a connection's statements look rows up by key. By default PostgreSQL may read whole tables: it plans for the
- * length of an array of keys, or for a table that was nearly empty a minute ago.
+ * Makes a connection's statements look rows up by key. By default PostgreSQL may read whole tables: its plans depend on
+ * the length of an array of keys, and on the size of a table that may have been nearly empty a minute ago.
  *
  * A session plans a statement at its first use and keeps the plan, and with it the order of joins that suited the
  * tables at that time. If another order is as cheap on empty tables, such as all rows of an account first, the

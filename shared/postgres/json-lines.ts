@@ -5,5 +5,5 @@
  */
 export const jsonLines = (texts: readonly string[]): string => texts.join('\n');
 
-/** SQL for the `jsonb[]` of a parameter, such as `$4`, with the result of `jsonLines` for at least one text. */
+/** SQL that converts a parameter such as `$4`, the result of `jsonLines` for at least one text, to `jsonb[]`. */
 export const jsonbOfLines = (parameter: string): string => `string_to_array(${parameter}, E'\\n')::jsonb[]`;

@@ -23,7 +23,7 @@ const select = async (sql: string): Promise<Record<string, unknown>[]> => {
   return rows;
 };
 
-test('migrate: migrators at once apply each migration once, and a later one nothing', async () => {
+test('migrate: concurrent migrators apply each migration once, and a later one applies none', async () => {
   await Promise.all([1, 2, 3, 4].map(() => migrate(database.url)));
   await migrate(database.url);
   const names = (await select('select name from migrations order by id')).map(({ name }) => name);
@@ -41,7 +41,7 @@ test('migrate: every migration can be taken back', async () => {
   await migrate(database.url);
 });
 
-test('migrate: what the pipeline relies on is there', async () => {
+test('migrate: the tables of visitors have columns that the pipeline uses', async () => {
   await migrate(database.url);
   const columns = await select(
     `select table_name, column_name from information_schema.columns
@@ -84,7 +84,7 @@ test('migrate: a migration has all the time it needs, and an index is made concu
   ]);
 });
 
-test('sessions: every pool bounds its statements, what they wait for, and idle transactions', async () => {
+test('sessions: every pool limits the time of a statement, of a wait for a lock, and of an idle transaction', async () => {
   const sql = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
     current_setting('idle_in_transaction_session_timeout') as idle`;
   const databaseTimeouts = { statementMs: 7_000, lockMs: 1_500, idleInTransactionMs: 9_000 };

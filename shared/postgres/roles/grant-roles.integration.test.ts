@@ -63,7 +63,7 @@ test('roles: every table of the schema belongs to a role, and each named table e
   expect([...named].toSorted()).toEqual(tables.map(({ name }) => name));
 });
 
-test('roles: a service reads and numbers what is its own', async () => {
+test('roles: a service reads its tables and takes numbers from its sequences', async () => {
   expect(await run(urls.pipeline, 'select * from deployment')).toHaveLength(1);
   expect(await run(urls.controlPlane, `select nextval('outbox_id_seq') > 0 as isNumbered`)).toHaveLength(1);
 });

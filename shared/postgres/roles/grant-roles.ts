@@ -21,8 +21,9 @@ const insufficientPrivilege = '42501';
 
 /**
  * Creates the roles that have passwords, and gives each existing role exactly the rights of its service, in one
- * transaction. Returns the names of the existing roles. A client that does not own the tables, or is one of the roles,
- * changes nothing; throws RoleError then if a role has a password, and if the client may not create a role.
+ * transaction. Returns the names of the existing roles. If no role has a password, a client that does not own the
+ * tables, or is one of the roles, changes nothing. Throws RoleError if a role has a password and the client is one of
+ * the roles, or if the client lacks the rights for a change.
  */
 export async function grantRoles(client: pg.Client, roles: readonly RoleLogin[]): Promise<readonly string[]> {
   const owner = await readOwner(client);
