@@ -27,7 +27,7 @@ test('allowed events: none published lets everything through to every destinatio
   expect(compileAllowedEvents([], false)('Anything')).toBe(true);
 });
 
-test('allowed events: entries that cannot be read allow nothing, where there are no others either', () => {
+test('allowed events: unreadable entries allow nothing, even if no others are published', () => {
   expect(compileAllowedEvents([], true, 'd1')('x')).toBe(false);
   expect(compileAllowedEvents([], true)('undefined')).toBe(false);
   expect(compileAllowedEvents([], true)('$identify')).toBe(true);

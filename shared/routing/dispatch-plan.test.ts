@@ -73,7 +73,7 @@ describe('consent mode', () => {
     });
   });
 
-  test('consent mode: what a visitor withdraws has the event decided again', () => {
+  test('consent mode: a decision no longer holds once the visitor withdraws a purpose of a type', () => {
     const { plan, head, subject } = planFor(types, mixed);
     const decision = plan.decide(head, subject);
     const consentMode = decision.kind === 'send' ? decision.consentMode : undefined;
@@ -88,7 +88,7 @@ describe('consent mode', () => {
     expect(plan.isConsented(head, decided, now({ ads: { isDenial: true, atMs: 1 } }))).toBe(false);
   });
 
-  test('consent mode: a purpose that cannot be read stops what it may be about', () => {
+  test('consent mode: an unreadable purpose stops only destinations that pass on one of its types', () => {
     const { destinationIds, ...unreadable } = purposeOf('ads', 'Granted', { regions: 7 });
     const consentSettings = [{ ...unreadable, destinationIds }];
     expect(() => planFor(types, { consentSettings })).toThrow(
@@ -131,7 +131,7 @@ describe('dispatch plan', () => {
     expect(decide({ allowedEvents: [{ id: 'a', name, destinationIds }] })).toEqual(expected);
   });
 
-  test('allowedEvents: events of the service pass', () => {
+  test('allowedEvents: Sluice’s own events pass', () => {
     const allowedEvents = [{ id: 'a', name: 'x', destinationIds: [] }];
     expect(decide({ allowedEvents }, { event: '$identify' })).toEqual({ kind: 'send' });
   });
@@ -204,7 +204,7 @@ describe('dispatch plan', () => {
     expect(rows.map(([modification]) => modification)).toEqual(others);
   });
 
-  test('order: of several rules that stop an event the first of the chain is named', () => {
+  test('order: if several rules stop an event, the first of the chain is named', () => {
     const all = {
       globalDispatchCenters: [center(['d1'])],
       mappings: [mapping({ action: 'stop' })],
@@ -243,7 +243,7 @@ describe('dispatch plan', () => {
     expect(decide({ mappings: [elsewhere] })).toEqual({ kind: 'send' });
   });
 
-  test('mappings: one of another destination that cannot be read is none of ours', () => {
+  test('mappings: an unreadable rule of another destination has no effect', () => {
     expect(decide({ mappings: [mapping({ destinationId: 'd2', priority: '1' })] })).toEqual({ kind: 'send' });
   });
 
@@ -258,7 +258,7 @@ describe('dispatch plan', () => {
     );
   });
 
-  test('destinations: one that cannot be read is there, and is sent nothing', () => {
+  test('destinations: an unreadable destination is listed, and is sent nothing', () => {
     const config = testLiveConfig({ destinations: [{ ...destination, settings: 'text' }] });
     const [published] = publishedDestinations(config);
     expect(published).toMatchObject({ id: 'd1', unreadable: 'settings' });
@@ -315,7 +315,7 @@ test.each([
 test.each([
   [[{ ...category, logic: { OR: [] } }], 'categories[0].logic.OR '],
   [[category, { ...category, logic: 'x' }], 'categories[1].logic '],
-])('global dispatch: %j is refused by name', (categories, start) => {
+])('global dispatch: %j is refused with the name of its field', (categories, start) => {
   const compile = (): unknown => compileGlobalDispatch([center(categories)], 'facebook');
   expect(compile).toThrow(PlanError);
   expect(compile).toThrow(start);
@@ -354,7 +354,7 @@ describe('consent', () => {
     expect([withRule('all').kind, withRule('any').kind]).toEqual(['no-consent', 'send']);
   });
 
-  test('property: whatever an event says of consent, a destination that serves no purpose is decided about as before', () => {
+  test('property: a destination that serves no purpose gets the same decision, whatever consent an event has', () => {
     const consentSettings = [
       { ...purpose, destinationIds: ['another'] },
       { ...purpose, id: 'off', name: 'Off', isEnabled: false, destinationIds: ['d1'] },

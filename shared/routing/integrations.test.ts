@@ -24,7 +24,7 @@ test('integrations: a platform is known by the name it has elsewhere', () => {
   expect(isWanted('{"All":false,"Actions Customerio":true}')).toBe(true);
 });
 
-test('integrations: a destination without a name is not meant by an empty one', () => {
+test('integrations: an empty name excludes no destination', () => {
   expect(wanted('Mixpanel', '', { '': false })).toBe(true);
 });
 

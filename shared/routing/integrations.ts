@@ -4,10 +4,10 @@ import type { PublishedDestination } from './published-destinations.ts';
 const rememberedMax = 1_000;
 
 /**
- * Compiles whether an event's sender allows this destination (`integrations` of Segment's and RudderStack's libraries):
- * `false` excludes it, by the destination's name, its kind or a name that other services give the platform, and `All:
- * false` excludes every destination that is not named. Names match without case, spaces, punctuation and text in
- * parentheses.
+ * Compiles a check of whether an event's sender allows this destination (`integrations` of Segment's and RudderStack's
+ * libraries): `false` excludes it, by the destination's name, its kind or a name that other services give the platform,
+ * and `All: false` excludes every destination that is not named. Names match without case, spaces, punctuation and text
+ * in parentheses.
  */
 export function compileIntegrations(
   { name, type }: Pick<PublishedDestination, 'name' | 'type'>,

@@ -112,7 +112,7 @@ describe('consent', () => {
     expect(decided({ signals: { segment: ['C1', 'C2'] } }, { own })).toBe(expected);
   });
 
-  test('purposes: are asked in the order of their names, which count without case and the spaces around them', () => {
+  test('purposes: are asked in the order of their names, which are compared without case and surrounding spaces', () => {
     const three = ['b', 'c', 'a'].map((name) => setting({ name }));
     expect(judge(three)?.answers.map(({ purpose }) => purpose)).toEqual(['a', 'b', 'c']);
     expect(decided({ name: ' Advertising ' }, { own: { advertising: false } })).toBe('denied by event');
@@ -129,7 +129,7 @@ describe('consent', () => {
     expect(compileConsent(settings, 'd', 'all')?.(head, { event: optedOut, visitor }, now).use).toBe('none');
   });
 
-  test('visitor: a consent without Global Privacy Control is none, and one that cannot be read is counted', () => {
+  test('visitor: a consent without $gpc is no opt-out, and an unreadable consent is counted', () => {
     const gpcDenies = { signals: { gpc: 'deny' } };
     expect(decided(gpcDenies, { visitor: { consent: { other: true } } })).toBe('granted by default');
     expect(unreadable).toBe(0);
@@ -142,7 +142,7 @@ describe('consent', () => {
     expect(decided({ signals: { segment: ['C4'] } }, { last })).toBe('denied by withdrawal');
   });
 
-  test('segment: a purpose without categories goes by its name, where that is named', () => {
+  test('segment: a purpose without categories is looked up by its name', () => {
     expect(decided({}, { own: { $segment: true, advertising: false } })).toBe('denied by event');
     expect(decided({}, { own: { $segment: true, other: false } })).toBe('granted by default');
   });
@@ -155,7 +155,7 @@ describe('consent', () => {
     expect(decided({ signals: { rudderstack: ['ads', 'more'] } }, { own })).toBe(expected);
   });
 
-  test('rudderstack: a purpose without ids goes by its key, and so does an event of another source', () => {
+  test('rudderstack: a purpose without ids is looked up by its key, and so is every purpose for an event of another source', () => {
     const ids = { signals: { rudderstack: ['ads'] } };
     expect(decided({}, { own: { $rudderstack: true, advertising: false } })).toBe('denied by event');
     expect(decided(ids, { own: { advertising: false, ads: true } })).toBe('denied by event');

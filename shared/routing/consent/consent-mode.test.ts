@@ -35,14 +35,14 @@ function modeOf(
   return find?.(headOf({ v, event: subject.event, visitor }), subject, now);
 }
 
-test('consent mode: a type is what its purposes say, all of them, whether the destination serves them or not', () => {
+test('consent mode: a type is granted if all its purposes are, whether the destination serves them or not', () => {
   const both = [purpose('a'), purpose('b', { signals: { googleConsentMode: ['ad_storage', 'ad_user_data'] } })];
   expect(modeOf(both, { a: true, b: true })).toEqual({ ad_storage: 'GRANTED', ad_user_data: 'GRANTED' });
   expect(modeOf(both, { a: false, b: true })).toEqual({ ad_storage: 'DENIED', ad_user_data: 'GRANTED' });
   expect(modeOf(both, { a: true, b: false })).toEqual({ ad_storage: 'DENIED', ad_user_data: 'DENIED' });
 });
 
-test('consent mode: a type without an enabled purpose is not named, and without any there is nothing to ask', () => {
+test('consent mode: a type without an enabled purpose is left out, and without any type the result is undefined', () => {
   expect(modeOf([purpose('a')], {})).toEqual({ ad_storage: 'GRANTED' });
   expect(modeOf([], {})).toBeUndefined();
   expect(modeOf([purpose('a', { isEnabled: false })], {})).toBeUndefined();
@@ -63,7 +63,7 @@ test('consent mode: a withdrawal and the region of an address count as for desti
   expect(modeOf([inGermany], {}, { ip: '203.0.113.8' })).toEqual({ ad_storage: 'DENIED' });
 });
 
-test('consent mode: two say the same where each type has one word, also without any type', () => {
+test('consent mode: two modes are the same if their types have the same values, and no mode is the same as one without types', () => {
   const granted = { ad_storage: 'GRANTED' } as const;
   expect(isSameMode(undefined, undefined)).toBe(true);
   expect(isSameMode(undefined, {})).toBe(true);

@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test('consent signals: nothing is said by what is not there, and of what is empty nothing is counted', () => {
+test('consent signals: a missing or empty signal gives no answer, and is not counted as unreadable', () => {
   const all = {
     oneTrust: ['c1'],
     cookiebot: ['marketing'],
@@ -91,7 +91,7 @@ test('consent signals: a signal that is not listed is not read', () => {
   expect([ask({ gpc: 'off' }, context, { hasGpc: true }), unreadable]).toEqual([undefined, 0]);
 });
 
-test('consent signals: of several denials the one that is no opt-out decides, and among opt-outs the last that is asked', () => {
+test('consent signals: a denial that is not an opt-out decides before opt-outs, and among opt-outs the last one read decides', () => {
   const gpp = gppOf({ usnat: { SaleOptOut: 1 } });
   const signals = { gpc: 'deny', gpp: ['saleOptOut'], cookiebot: ['marketing'] };
   expect(ask(signals, {}, { hasGpc: true })).toEqual(denied('gpc'));
@@ -107,7 +107,7 @@ test('consent signals: of several denials the one that is no opt-out decides, an
   );
 });
 
-test('consent signals: without opt-outs only the others are asked', () => {
+test('consent signals: if opt-outs are ignored, only the other signals are read', () => {
   const signals = { gpc: 'deny', gpp: ['saleOptOut'], cookiebot: ['marketing'] };
   const context = { us_privacy: '1YYN', gpp: gppOf({ usnat: { Gpc: true } }), cookieconsent: '{marketing:true}' };
   expect(ask(signals, context, { hasGpc: true, ignoresOptOuts: true })).toEqual(granted('cookieconsent'));
@@ -126,7 +126,7 @@ test('consent signals: of several categories each has to be allowed, and those t
   ]);
 });
 
-test('consent signals: one of the listed opt-outs is enough, and a US Privacy string is read for them alone', () => {
+test('consent signals: one listed opt-out is enough, and a US Privacy string is read only if opt-outs are listed', () => {
   const gpp = gppOf({ usnat: { SaleOptOut: 1, SharingOptOut: 2 } });
   expect(ask({ gpp: ['saleOptOut', 'sharingOptOut'] }, { gpp })).toEqual(denied('gpp'));
   expect([ask({ gpc: 'deny' }, { us_privacy: '1YYN' }), unreadable]).toEqual([undefined, 0]);
@@ -153,13 +153,13 @@ test('consent signals: a TC string without the segment of the publisher denies w
   ]);
 });
 
-test('consent signals: opt-outs are asked where nothing else is said', () => {
+test('consent signals: opt-outs are read by default', () => {
   const signals = { gpp: ['saleOptOut'] };
   const carried = { context: { us_privacy: '1YYN' }, hasGpc: false };
   expect(answerBySignals(signals, carried, { onUnreadable: () => undefined })).toEqual(denied('us_privacy'));
 });
 
-test('consent signals: the sections of a GPP string that apply are those of its own event', () => {
+test('consent signals: gpp_sid limits the sections that are read from a GPP string', () => {
   const gpp = gppOf({ usnat: { SaleOptOut: 1 }, usca: { SaleOptOut: 2, Gpc: true } });
   const ofSections = (gpp_sid: unknown) => ask({ gpp: ['saleOptOut'] }, { gpp, gpp_sid });
   expect([7, 8, '8', [7, 8]].map(ofSections)).toEqual([denied('gpp'), undefined, undefined, denied('gpp')]);

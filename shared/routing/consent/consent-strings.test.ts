@@ -181,7 +181,7 @@ const gppOfCodes = (codes: readonly string[], sections: number, { type = 3, vers
   return [textOf(start + codes.join('')), ...Array.from({ length: sections }, () => '1YYN')].join('~');
 };
 
-test('consent strings: the header of a GPP string has its version, and a section for each of its numbers', () => {
+test('consent strings: a GPP string must be of version 1, with exactly one section for each id in its header', () => {
   // Section 6 is 1 + 5; the bit before it means that it is not a range.
   const us = '010011';
   expect([...readGppString(gppOfCodes([us], 1), everySection).optOuts]).toEqual(['saleOptOut']);
@@ -206,7 +206,7 @@ function fibonacci(value: number): string {
   return `${bits.toReversed().join('').replace(/0+$/, '')}1`;
 }
 
-test('consent strings: a GPP string has as many sections, and as high ids, as there may be, and no more', () => {
+test('consent strings: a GPP string with more than 64 sections, or an id above 1,000, is refused', () => {
   const read = (codes: readonly string[], sections: number) => () =>
     readGppString(gppOfCodes(codes, sections), everySection);
   const rangeFrom = (first: number, count: number): string => `1${fibonacci(first)}${fibonacci(count - 1)}`;
@@ -314,7 +314,7 @@ test.each<[string, () => unknown]>([
   expect(read).toThrow('not the cookie of a consent platform');
 });
 
-test('consent strings: of a category that is named twice a denial holds, in either order', () => {
+test('consent strings: a category that is both allowed and denied is denied, in either order', () => {
   for (const text of ['groups=C1:1,c1:0', 'groups=C1:0,c1:1']) expect(readOneTrust(text)('C1')).toBe(false);
   const both = readDidomi(base64({ purposes: { enabled: ['A', 7], disabled: ['a', null] } }));
   expect([both('a'), both('7')]).toEqual([false, undefined]);

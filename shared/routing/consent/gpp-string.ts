@@ -42,7 +42,7 @@ export function readGppString(text: string, applicable: ReadonlySet<number>): Gp
       // Decodes only the needed fields, which have fixed lengths.
       const name = Sections.SECTION_ID_NAME_MAP.get(id);
       // The library does not know the section yet.
-      if (name === undefined) throw new RangeError('a section is not known');
+      if (name === undefined) throw new RangeError(`section ${id} is not known`);
       const section = model.getSection(name) as Readonly<Record<string, unknown>>;
       for (const optOut of gppOptOuts) if (section[fieldOf[optOut]] === optedOut) optOuts.add(optOut);
       gpc ||= section['Gpc'] === true;
@@ -55,7 +55,7 @@ export function readGppString(text: string, applicable: ReadonlySet<number>): Gp
 const sectionsMax = 64;
 const sectionIdMax = 1_000;
 
-/** The ids of the sections. The library would list a range of any length, so long ranges are refused before. */
+/** The ids of the sections. Refuses long ranges before the library reads them, since it would list all their ids. */
 function readHeader(text: string): readonly number[] {
   const bits = new Bits(text);
   if (bits.number(0, 6) !== 3 || bits.number(6, 6) !== 1) throw new RangeError('not a GPP string of version 1');

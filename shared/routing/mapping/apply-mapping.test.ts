@@ -188,7 +188,7 @@ test.each([
   'a. .b',
   'x'.repeat(251),
   'a.b.c.d.e.f.g.h.i.j.k',
-])('nested property: %.30s: is refused by name', (name) => {
+])('nested property: %.30s: is refused with the name of its field', (name) => {
   expect(() => compileProperty(name, 'mappings[0].property')).toThrow(PlanError);
   expect(() => compileProperty(name, 'mappings[0].property')).toThrow(/^mappings\[0\]\.property /);
 });

@@ -35,7 +35,7 @@ test.each<[string, unknown]>([
   expect(compileTemplate(template, 'map').render(subject)).toEqual(expected);
 });
 
-test('template: as text, the values written by the caller', () => {
+test('template: renderText writes values with the encoding of its caller', () => {
   const template = compileTemplate('/t?e={{event.event}}&x={{event.event_properties.missing}}', 'url');
   expect(template.renderText(subject, (value) => encodeURIComponent(writeValue(value)))).toBe(
     '/t?e=Order%20Completed&x=',
@@ -44,7 +44,7 @@ test('template: as text, the values written by the caller', () => {
 });
 
 test.each(['{{}}', 'a {{ }} b', 'x'.repeat(10_001), '{{visitor.id}}'.repeat(101)])(
-  'template: %.20s: is refused by name',
+  'template: %.20s: is refused with the name of its field',
   (template) => {
     expect(() => compileTemplate(template, 'mappings[0].map')).toThrow(PlanError);
     expect(() => compileTemplate(template, 'mappings[0].map')).toThrow(/^mappings\[0\]\.map /);

@@ -239,7 +239,7 @@ test.each([null, undefined])('modifications: %s is None', (name) => {
   expect(compileModification(name, '', 'modification')('a')).toBe('a');
 });
 
-test.each(['Nonsense', 'toString', '', 5, {}])('modifications: %j is refused by name', (name) => {
+test.each(['Nonsense', 'toString', '', 5, {}])('modifications: %j is refused with the name of its field', (name) => {
   expect(() => compileModification(name, '', 'mappings[0].modification')).toThrow(PlanError);
   expect(() => compileModification(name, '', 'mappings[0].modification')).toThrow(/^mappings\[0\]\.modification /);
 });

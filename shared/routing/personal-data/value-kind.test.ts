@@ -86,7 +86,7 @@ describe('property', () => {
     );
   });
 
-  test('IBAN: of all check numbers one is right', () => {
+  test('IBAN: exactly one of all check numbers is right', () => {
     fc.assert(
       fc.property(digits(18), (body) => {
         const checks = Array.from({ length: 97 }, (_, check) => `DE${String(check + 2).padStart(2, '0')}${body}`);

@@ -68,7 +68,7 @@ test.each<[OperatorName, unknown]>([
   ['DoesNotMatchRegex', '(?=a)'],
   ['Is', 'x'.repeat(10_001)],
   ['IsIn', Array.from({ length: 1_001 }, (_, index) => index)],
-])('operators: values that do not fit are refused by name: %s refuses %j', (name, value) => {
+])('operators: a value that does not fit is refused with its field: %s refuses %j', (name, value) => {
   const compile = (): unknown => operators[name].compile(value, 'logic.condition.value');
   expect(compile).toThrow(PlanError);
   expect(compile).toThrow(/^logic\.condition\.value /);

@@ -17,7 +17,7 @@ export type Operator = {
 };
 
 /**
- * Every operator. All of them have in common:
+ * Every operator. These rules hold for all of them:
  *
  * - A missing property passes only IsUndefined and IsFalsy. So IsNot, DoesNotContain and the like do not hold for it
  *   either; for "missing or different" a rule uses NOT, or OR with IsUndefined.

@@ -75,7 +75,7 @@ test('predicate: depth and size are bounded, however deep the logic', () => {
   expect(checkLogic(wide(logicNodesMax))[0]?.problem).toContain('at most');
 });
 
-test('predicate: regular expressions are bounded by themselves', () => {
+test('predicate: regular expressions have a limit of their own', () => {
   const expression = { condition: { property: 'event.event', operator: 'MatchesRegex', value: 'a+' } };
   const many = (count: number): unknown => ({ OR: Array.from({ length: count }, () => expression) });
   expect(checkLogic(many(logicExpressionsMax))).toEqual([]);
@@ -106,7 +106,7 @@ test('predicate: any JSON compiles to a predicate or is refused with a problem',
   );
 });
 
-test('predicate: joins are those of logic', () => {
+test('predicate: AND, OR and NOT follow Boolean logic', () => {
   const { tree } = fc.letrec<{ tree: readonly [Logic, boolean] }>((tie) => ({
     tree: fc.oneof(
       { maxDepth: 4 },

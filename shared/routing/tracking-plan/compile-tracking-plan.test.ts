@@ -112,7 +112,7 @@ describe('tracking plan: what becomes of an event', () => {
     expect(judge({ rules: rules.slice(0, 3) }, withX(1))?.changed?.body.eventProperties).toEqual({});
   });
 
-  test('tracking plan: a property goes under every name its sender has for it', () => {
+  test('tracking plan: a property is omitted under every name that its sender may give it', () => {
     const omit = (property: string) => rule({ id: property, property, action: 'Omit' });
     const rules = [
       'visitor.email',
@@ -165,7 +165,7 @@ describe('tracking plan: what becomes of an event', () => {
     ['visitor.email', { email: 'a@b.c', userProperties: { email: 'a@b.c', kept: 1 } }, { kept: 1 }],
     ['visitor.external_id', { externalId: 'x', userProperties: { external_id: 'x', kept: 1 } }, { kept: 1 }],
     ['visitor.city', { userProperties: { city: 'Oslo', email: 'a@b.c' } }, { city: 'REDACTED', email: 'a@b.c' }],
-  ])('tracking plan: %s that is redacted, of a track', (property, body, userProperties) => {
+  ])('tracking plan: what an event keeps after %s is redacted', (property, body, userProperties) => {
     const changed = judge({ rules: [rule({ property, action: 'Redact' })] }, envelopeOf(body))?.changed?.body;
     expect([changed?.email, changed?.externalId, changed?.userProperties]).toEqual([
       undefined,
@@ -190,7 +190,7 @@ describe('tracking plan: what becomes of an event', () => {
     expect(omitted('context.ip.more')).toBeUndefined();
   });
 
-  test('tracking plan: a path behind an identifier, or a text in the place of properties, changes nothing else', () => {
+  test('tracking plan: a path below an identifier changes nothing, and text in place of properties stays as it is', () => {
     const omitted = (property: string, body: JsonObject) =>
       judge({ rules: [rule({ property, action: 'Omit' })] }, envelopeOf(body))?.changed?.body;
     const identifiers = { email: 'a@b.c', externalId: 'e', 'email.domain': 'b.c' };
@@ -224,7 +224,7 @@ describe('tracking plan: what becomes of an event', () => {
 });
 
 describe('tracking plan: which events', () => {
-  test('tracking plan: names match without case, and rules of every event are those of the service as well, but for Required', () => {
+  test('tracking plan: names match without case, and rules for every event apply to Sluice’s own events too, except Required', () => {
     const rules = [
       rule({ id: 'own', eventName: 'BOUGHT' }),
       rule({ id: 'other', eventName: 'Sold' }),
@@ -266,7 +266,7 @@ describe('tracking plan: which events', () => {
     expect(judge({ events: [planned({ properties })] }, envelopeOf({}))?.hits).toEqual([]);
   });
 
-  test('tracking plan: none published asks nothing of any event', () => {
+  test('tracking plan: disabled rules and proposed events make no plan', () => {
     expect([
       planOf({}),
       planOf({ rules: [rule({ isEnabled: false })] }),
@@ -327,14 +327,14 @@ describe('tracking plan: which events', () => {
     expect(judge(own, withX({}))?.hits).toEqual([]);
   });
 
-  test('tracking plan: events of the service with an entry are asked for it, and what it does not list is not unknown', () => {
+  test('tracking plan: Sluice’s own events are checked against their entry, and their unlisted properties are never unknown', () => {
     const properties = [{ name: 'x', type: 'string', isRequired: false }];
     const own = { events: [planned({ name: '$page', properties }), planned({ id: 'q' })] };
     const page = envelopeOf({ event: '$page', eventProperties: { x: 1, other: 1 } });
     expect(judge(own, page)?.hits.map(({ rule: id }) => id)).toEqual(['p']);
   });
 
-  test('tracking plan: of rules that cannot be read, those that are disabled, defaulted, or no rules hold nothing', () => {
+  test('tracking plan: an unreadable entity holds no event if it is disabled, reads with a default, or is not a rule', () => {
     const entity = { id: 'u', action: 'Omit' };
     const of = (own: JsonObject, about: { collection?: string; isDefaulted?: boolean } = {}) =>
       planOf({
@@ -358,7 +358,7 @@ describe('tracking plan: which events', () => {
     ]);
   });
 
-  test('tracking plan: what cannot be read or compiled only counts where it would only report, and else holds its events', () => {
+  test('tracking plan: a rule that cannot be read or compiled is ignored if it would only report, and otherwise holds its events', () => {
     const broken = { property: 'event.id', eventName: 'Bought' };
     expect(judge({ rules: [rule(broken)] }, withX(1))).toBeUndefined();
     expect(judge({ rules: [rule({ ...broken, action: 'Omit' })] }, withX(1))?.outcome).toBe('quarantine');

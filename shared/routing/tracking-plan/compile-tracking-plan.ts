@@ -202,7 +202,7 @@ function change(event: JudgedEnvelope, broken: readonly Hit[]): boolean {
     }
   };
   each('Redact', (place) => {
-    // The same text as an identifier of many events would merge their visitors.
+    // An identifier that is redacted to the same text in many events would merge their visitors.
     if (event.isIdentifier(place)) omit(place);
     else place.holder[place.name] = redacted;
   });

@@ -29,7 +29,7 @@ test.each([
   expect(() => compilePlanPath(path, 'property')).toThrow('must name a property of the event');
 });
 
-test('plan path: a path is as long and as deep as it may be, and no more', () => {
+test('plan path: a path of the maximum length or depth is accepted, a longer or deeper one is not', () => {
   const root = 'event_properties.';
   const longest = root + 'x'.repeat(pathCharactersMax - root.length);
   expect(compilePlanPath(longest, 'p').names).toHaveLength(1);

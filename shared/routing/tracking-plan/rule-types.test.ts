@@ -41,13 +41,13 @@ function judge(type: string, expected: string, value: unknown): readonly [boolea
   return [compileRuleType({ type, expected })(found, work) !== undefined, work.spent];
 }
 
-test('rule types: a list of as many values as may be allowed, and a range of one number', () => {
+test('rule types: a list may have the maximum number of values, and a range one number', () => {
   expect(judge('OneOf', allowed(200), 199)).toEqual([false, 0]);
   expect(judge('OneOf', allowed(200), [1, 2, 200])).toEqual([true, 3]);
   expect(['1..1', ' 1 .. 1.0 '].map((range) => judge('Range', range, 1)[0])).toEqual([false, false]);
 });
 
-test('rule types: a pattern searches as much of a text as it costs, and a longer one does not match', () => {
+test('rule types: a pattern costs the characters that it searches, and a longer text does not match', () => {
   expect(judge('Pattern', 'a', 'a'.repeat(searchedCharactersMax))).toEqual([false, searchedCharactersMax]);
   expect(judge('Pattern', 'a', 'a'.repeat(searchedCharactersMax + 1))).toEqual([true, searchedCharactersMax]);
   expect(judge('Pattern', 'A', 'a')).toEqual([true, 1]);

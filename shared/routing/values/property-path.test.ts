@@ -24,7 +24,7 @@ const subject: Subject = {
   },
 };
 
-test('property path: of what the sender says of destinations, a name is a yes or no, and what follows it an option', () => {
+test('property path: a name in integrations is a yes or no, and a path below the name an option', () => {
   const event = sampleEvent({
     integrations: { All: false, GA4: true },
     context: { integrations: { GA4: { clientId: '5.7' } } },
@@ -83,7 +83,7 @@ test('property path: finds a name that holds dots, where no shorter name leads o
 });
 
 test.each(['', ' ', '$', '{{event.event}}', 'x'.repeat(501), Array.from({ length: 21 }, () => 'a').join('.')])(
-  'property path: %j: is refused by name',
+  'property path: %j: is refused with the name of its field',
   (path) => {
     expect(() => compilePropertyPath(path, 'logic.condition.property')).toThrow(PlanError);
     expect(() => compilePropertyPath(path, 'logic.condition.property')).toThrow(/^logic\.condition\.property /);

@@ -47,7 +47,7 @@ const contextAliases: ReadonlySet<string> = new Set(['default_properties', 'requ
 
 function withoutAlias(segments: readonly string[]): readonly string[] {
   const [first, ...rest] = segments;
-  // A name alone is whether the event may go there; a longer path is an option.
+  // A name alone is the yes or no for that destination; a longer path leads to an option.
   if (first === integrationsKey && rest.length > 1) return ['context', ...segments];
   return first !== undefined && contextAliases.has(first) ? ['context', ...rest] : segments;
 }

@@ -47,13 +47,13 @@ test.each([
   ['(?m)^b', 'ab', false],
   ['^b', 'a\nb', false],
 ])(
-  'search automaton: %s: a line that a match may not begin in is not the end of the search: %j is %s',
+  'search automaton: %s: the search continues past a line in which no match may begin: %j is %s',
   (pattern, text, found) => {
     expect(createSearchAutomaton(RE2JS.compile(pattern))?.(text, everything)).toBe(found);
   },
 );
 
-test('search automaton: looks at the first characters of a text, of a pair of surrogates cut in two at the first', () => {
+test('search automaton: searches only the first characters of a text, even if they end within a surrogate pair', () => {
   const automaton = createSearchAutomaton(RE2JS.compile('^.$'));
   expect(automaton?.('ab', 1)).toBe(true);
   expect(automaton?.('𝒳', 1)).toBe(true);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { OverBudgetError, Work } from './work.ts';
 
-test('work: what is written counts as about what it takes as JSON, however often the same value is written', () => {
+test('work: a value costs about its length as JSON, each time it is written', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 1, max: 5 }), (value, times) => {
       const work = new Work(Infinity);
