@@ -30,7 +30,7 @@ async function rig() {
   return { server, drain, ask, waiting, arrived };
 }
 
-test('drain server: what was asked before and what is asked in between are answered, each ending its connection', async () => {
+test('drain server: an open request is answered and ends its connection, and a new connection is refused', async () => {
   const { server, drain, ask, waiting, arrived } = await rig();
   const first = ask();
   await arrived(1);
@@ -43,7 +43,7 @@ test('drain server: what was asked before and what is asked in between are answe
   await drained;
 });
 
-test('drain server: connections are taken for the time that was asked for', async () => {
+test('drain server: new connections are accepted for acceptMs', async () => {
   const { drain, ask, waiting, arrived } = await rig();
   const drained = drain({ acceptMs: 300, idleMs: 60_000, deadlineMs: 60_000 });
   const late = ask();
@@ -54,7 +54,7 @@ test('drain server: connections are taken for the time that was asked for', asyn
   await expect(ask()).rejects.toThrow(/ECONNREFUSED/);
 });
 
-test('drain server: an idle connection is waited for as long as was said, an open request until the deadline', async () => {
+test('drain server: waits for an idle connection until idleMs, and for an open request until the deadline', async () => {
   const { drain, ask, waiting, arrived } = await rig();
   const idle = ask();
   await arrived(1);

@@ -101,7 +101,7 @@ export async function drainConnections(server: Drainable, options: DrainOptions)
   // phase.
   await connectionsTaken();
   server.refuseNew();
-  // If `acceptMs` is 0, not before listening has ended: a client whose connection closes at once opens another one.
+  // If `acceptMs` is 0, connections end only now, after listening: a client that loses one at once opens another.
   server.endConnections();
   const idleUntilMs = passedMs() + idleMs;
   while (server.connections > 0 && passedMs() < deadlineMs) {

@@ -76,7 +76,7 @@ test('env: every problem is reported at once, by variable', () => {
   expect(problemsOf(() => read({}))).toEqual(['KEY is required']);
 });
 
-test('env: a name that is one slip away from ours is not taken in silence', () => {
+test('env: a name with one typing error is reported, with the right name', () => {
   const long = Type.Object({
     GATEWAY_PORT: port('where it listens', 8080),
     DATABASE_URL: Type.Optional(Type.String()),

@@ -27,7 +27,7 @@ test.each([
   expect(on(cores, memoryGib)).toEqual(fitted);
 });
 
-test('fit to machine: whole numbers, within what their settings take', () => {
+test('fit to machine: the defaults are whole numbers, within the limits of their settings', () => {
   fc.assert(
     fc.property(machine, (one) => {
       const { partitions, threads, mainHeapMib, logCores, logMemoryMib } = fitToMachine(one);

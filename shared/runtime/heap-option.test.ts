@@ -23,7 +23,7 @@ test('heap option: may come from a file', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('heap option: NODE_OPTIONS goes before', () => {
+test('heap option: NODE_OPTIONS takes precedence', () => {
   expect(heapOptions({ NODE_OPTIONS: '--trace-gc --max-old-space-size=200', MAIN_HEAP_MIB: '300' })).toEqual([]);
   expect(givesHeap('--max_old_space_size=200')).toBe(true);
   expect(givesHeap('--max-semi-space-size=8')).toBe(false);

@@ -15,7 +15,7 @@ const { value: json } = fc.letrec((tie) => ({
   ),
 }));
 
-test('json depth: text and value are deeper than exactly the levels below their own', () => {
+test('json depth: a text and its value nest deeper than a limit exactly if their depth exceeds it', () => {
   fc.assert(
     fc.property(json, fc.nat(12), (value, depthMax) => {
       const isDeeper = depthOf(value) > depthMax;

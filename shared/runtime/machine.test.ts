@@ -10,7 +10,7 @@ test('machine: what this process may use is no more than there is', () => {
   expect(memoryBytes).toBeLessThanOrEqual(totalmem());
 });
 
-test('machine: the smallest quota of a group and those it is in counts', () => {
+test('machine: the smallest quota of a group and of the groups that contain it applies', () => {
   const files: Readonly<Record<string, string>> = {
     '/system.slice/sluice.service': 'max 100000\n',
     '/system.slice': '150000 100000\n',
@@ -20,7 +20,7 @@ test('machine: the smallest quota of a group and those it is in counts', () => {
   expect(cpuQuota('0::/\n', (folder) => files[folder] ?? '')).toBe(4);
 });
 
-test('machine: without a quota, and without control groups, none counts', () => {
+test('machine: without a quota or without control groups, the cores are not limited', () => {
   expect(cpuQuota('0::/a\n', () => 'max 100000\n')).toBe(Number.POSITIVE_INFINITY);
   expect(cpuQuota('', () => '')).toBe(Number.POSITIVE_INFINITY);
 });

@@ -23,7 +23,7 @@ test('murmur3: bytes in the middle of others have the hash of their text', () =>
   }
 });
 
-test('murmur3: both of a pair are those of the bytes of the text', () => {
+test('murmur3: a pair has the hashes of the text’s bytes by both seeds', () => {
   const text = fc.oneof(fc.string({ maxLength: 40 }), fc.string({ unit: 'grapheme', maxLength: 20 }));
   const seed = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   fc.assert(

@@ -4,7 +4,7 @@ import { readEnv } from './env.ts';
 import { findRemovedVariables, removedVariables } from './removed-variables.ts';
 import { count } from './variables.ts';
 
-test('removed variables: one that is still set is found with what holds instead, and an empty one is not', () => {
+test('removed variables: a removed variable that is set is found with what applies instead, an empty one is not', () => {
   const source = { RESULTS_LINGER_MS: '5', CLOCK_JUMP_MS_FILE: '/x', RESOLVER_WRITES_MAX: '', OTHER: '1' };
   expect(findRemovedVariables(source)).toEqual([
     { variable: 'CLOCK_JUMP_MS_FILE', instead: removedVariables['CLOCK_JUMP_MS'] },
@@ -12,7 +12,7 @@ test('removed variables: one that is still set is found with what holds instead,
   ]);
 });
 
-test('removed variables: one that is a letter from a variable is no mistake that keeps a service from its start', () => {
+test('removed variables: a removed variable with a name like a known one does not prevent a start', () => {
   // One letter from RESULTS_LINGER_MS, which was removed.
   const schema = Type.Object({ RESULTS_LINGERS_MS: count('Something else', 7) });
   expect(readEnv(schema, { RESULTS_LINGER_MS: '5' }, () => '')).toEqual({ RESULTS_LINGERS_MS: 7 });

@@ -4,7 +4,7 @@
  */
 export const removedVariables: Readonly<Record<string, string>> = {
   ACCOUNT_COSTLY_BURST_MS:
-    'costly work of an account waits after 5 seconds of it; ACCOUNT_COSTLY_PERCENT is its share of the time',
+    'an account may use 5 seconds for costly work at once; over time, ACCOUNT_COSTLY_PERCENT is its share',
   ACCOUNT_COSTLY_WAIT_MAX_MS: 'costly work that would wait for over 10 seconds is refused',
   ACCOUNT_EVENT_STREAMS_MAX: 'an account has a quarter of EVENT_STREAMS_MAX',
   ACCOUNT_REQUESTS_RUNNING_MAX: 'an account has half of CONTROL_PLANE_DATABASE_CONNECTIONS_MAX',

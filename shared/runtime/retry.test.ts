@@ -16,7 +16,7 @@ test('retry: tries again while the failure may pass, and says so each time', asy
   expect(retries).toEqual([1, 2]);
 });
 
-test('retry: throws what will not pass at once', async () => {
+test('retry: a permanent failure is thrown without another try', async () => {
   const options = { isPassing: () => false };
   await expect(retry(() => Promise.reject(new Error('bug')), options)).rejects.toThrow('bug');
 });

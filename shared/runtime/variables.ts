@@ -34,7 +34,7 @@ type TextRules = VariableRules & {
 export const count = (meaning: string, byDefault: number, limits: Limits = {}): TInteger =>
   Type.Integer({ minimum: 1, ...limits, default: byDefault, description: meaning });
 
-/** A whole number whose default is usually `usually`; `orElse` gives the other default and its condition in words. */
+/** A whole number with the default `usually`; `orElse` describes in words when another default applies, and which. */
 export const derivedCount = (
   meaning: string,
   { usually, orElse }: { readonly usually: number; readonly orElse: string },

@@ -43,7 +43,7 @@ test('source kinds: a secret that travels in a body is not kept', () => {
   expect(JSON.stringify(event)).not.toContain('secret');
 });
 
-test('source kinds: what a notice points to is asked for, of each notice of a request', () => {
+test('source kinds: each notice of a request leads to a fetch of its object', () => {
   const following = sourceKinds.filter(({ fetch }) => fetch !== undefined);
   for (const { type, fetch, readEvents } of following) {
     const { body = '{}' } = examples.find((example) => example.type === type) ?? {};
@@ -96,7 +96,7 @@ function* replaced(value: unknown, by: unknown): Generator {
   }
 }
 
-test('source kinds: whatever is an object that is no text, its event is taken', () => {
+test('source kinds: a body is read even if an object in it cannot be converted to text', () => {
   let count = 0;
   for (const { type, body, contentType = 'application/json' } of providerExamples(0)) {
     const kind = findSourceKind(type);
@@ -111,7 +111,7 @@ test('source kinds: whatever is an object that is no text, its event is taken', 
   expect(count).toBeGreaterThan(1_000);
 });
 
-test("segment: an alias is the event of Segment's own alias call, and the other calls are what they were", () => {
+test('segment: an alias becomes the event of Segment’s own alias call, and other calls do not change', () => {
   const read = findSourceKind('SegmentWebPlugin')?.readEvents;
   const alias = { type: 'alias', messageId: 'm', userId: 'new-7', previousId: 'old-7', anonymousId: 'a' };
   expect(read?.({ ...alias, context: { traits: { email: 'x@y.test' } }, traits: { email: 'x@y.test' } })).toMatchObject(

@@ -42,7 +42,7 @@ test.each(signing)('signatures: %s, right, missing, of another body, of another 
 });
 
 test.each(['CalendlyWebhook', 'CallTrackingMetrics', 'HubspotFormWebhook'])(
-  'signatures: %s, sent again later, is of another time',
+  'signatures: %s, sent again later, is stale',
   (type) => {
     const headers = signers[type]?.({ secret, body, url, nowMs }) ?? {};
     expect(judge(type, headers, { nowMs: nowMs + ageMsMax })).toBe('valid');
@@ -63,7 +63,7 @@ test('signatures: HubSpot signs the address, as it is written or with its escape
   expect(judge('HubspotAppActions', signHubspotV2({ secret, body, url, nowMs }), elsewhere)).toBe('wrong');
 });
 
-test('signatures: HubSpot, older ones count only where there is none of the newest', () => {
+test('signatures: HubSpot’s older versions count only in a request without the newest one', () => {
   const older = signHubspotV1({ secret, body, url, nowMs });
   expect(judge('HubspotFormWebhook', older)).toBe('valid');
   const newest = { 'x-hubspot-signature-v3': 'bm8=', 'x-hubspot-request-timestamp': String(nowMs) };

@@ -29,7 +29,7 @@ export class BucketCounts {
 /** Counts by bucket (one more than there are bounds), then the sum of all values. */
 export type BucketNumbers = ArrayLike<number>;
 
-/** Adds a histogram to `into`, which has the same bounds, and returns `into`; a copy of `more` if that is undefined. */
+/** Adds a histogram to `into`, which has the same bounds, and returns `into`; without `into`, a copy of `more`. */
 export function addNumbers(into: Float64Array | undefined, more: BucketNumbers): Float64Array {
   if (into === undefined) return Float64Array.from(more);
   for (let i = 0; i < into.length; i += 1) into[i] = (into[i] ?? 0) + (more[i] ?? 0);

@@ -19,7 +19,7 @@ export type HistogramDefinition<Label extends string = string> = Omit<MetricDefi
 
 export type AnyMetric = MetricDefinition | HistogramDefinition;
 
-/** A counter, which only grows. */
+/** Declares a counter: it counts since the start of the process, and its name ends in `_total`. */
 export function counter<const Labels extends readonly string[] = readonly []>(
   name: string,
   help: string,
@@ -28,7 +28,7 @@ export function counter<const Labels extends readonly string[] = readonly []>(
   return { kind: 'counter', name, help, labels: labels ?? [] };
 }
 
-/** A gauge, which goes up and down. */
+/** Declares a gauge: a value at the moment of the scrape. */
 export function gauge<const Labels extends readonly string[] = readonly []>(
   name: string,
   help: string,

@@ -9,7 +9,7 @@ export const calCom = defineSourceKind({
   type: 'CalComWebhooks',
   label: 'Cal.com',
   setUp: 'Settings, Developer, Webhooks, New: Subscriber URL and Secret',
-  notes: 'Cal.com’s default payload is read; in a custom payload template, only fields that keep their names are.',
+  notes: 'Cal.com’s default payload is read. In a custom payload template, the fields must keep their names.',
   follows: ['https://cal.com/docs/developing/guides/automation/webhooks'],
   signature: bodySignature({
     header: 'X-Cal-Signature-256',

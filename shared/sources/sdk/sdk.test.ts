@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each([undefined, null, '', 'yesterday', '22.11.2026', true, {}, [], Number.NaN, '2026-13-45T00:00:00Z'])(
-  'times: %j is none',
+  'times: %j is not a time',
   (value) => {
     expect(readTime(value)).toBeUndefined();
   },
