@@ -17,7 +17,7 @@ test('startTestNats: gives a server of its own each time and leaves no folder', 
   expect(existsSync(first.storeDir)).toBe(false);
 });
 
-test('startTestNats: a service that logged in as operator is an error at the stop', async () => {
+test('startTestNats: stop fails if a service logged in as operator', async () => {
   const server = await startTestNats();
   const connections = await Promise.all([
     connectLog({ url: server.url, name: 'pipeline-one' }),

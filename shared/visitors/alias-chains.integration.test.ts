@@ -59,7 +59,7 @@ const storedIds = async (account: string): Promise<string[]> => {
   return rows.map(({ text }) => text);
 };
 
-test('merge: however many ids lead to a visitor, it is one row that says it is another', async () => {
+test('merge: aliases and identities of a merged visitor are not written, however many there are', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'older', externalIds: ['real'] }, { city: 'Oslo' })]);
@@ -88,7 +88,7 @@ test('merge: however many ids lead to a visitor, it is one row that says it is a
   expect(found?.aliases).toHaveLength(1_000);
 });
 
-test('merge: visitors that were merged one after the other lead to the oldest, and so does what names them', async () => {
+test('merge: all ids and identities of visitors that were merged one after the other lead to the oldest', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const count = 12;
@@ -145,7 +145,7 @@ test('chain of aliases: a long one is shortened when it is read, in statements o
   expect(await store.find(account, { id: 'a2000' })).toMatchObject({ id: 'root', properties: { zip: '1' } });
 });
 
-test('chain of aliases: one that was not shortened is found to its end by who only reads', async () => {
+test('chain of aliases: a reader follows a chain to its end, even if it was not shortened', async () => {
   const account = randomUUID();
   await createVisitorStore(pool).resolve([touch(account, { userId: 'root' })]);
   await addAliases(account, 2_500, "case n when 1 then 'root' else 'a' || n - 1 end");
@@ -153,7 +153,7 @@ test('chain of aliases: one that was not shortened is found to its end by who on
   expect(await createVisitorStore(pool).find(account, { id: 'a2500' })).toMatchObject({ id: 'root' });
 });
 
-test('erase: nothing is left of any visitor that was merged into it, however many those are and however far', async () => {
+test('erase: visitors merged into the erased one are erased too, however many, and over chains of any length', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'root', emails: ['ann@example.com'] }, { city: 'Oslo' })]);
@@ -184,7 +184,7 @@ test('erase: nothing is left of any visitor that was merged into it, however man
   expect(await store.find(account, { externalId: 'y' })).toMatchObject({ id: 'other' });
 });
 
-test('clearing an identity: also takes what a visitor had before it was merged, which may be tied to another then', async () => {
+test('clearing an identity: also removes those from before a merge, so that another visitor may have them', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { userId: 'older', externalIds: ['x1'] }, { external_id: 'x1' })]);

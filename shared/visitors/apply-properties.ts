@@ -38,7 +38,7 @@ export function applyTimed(current: TimedProperties, given: JsonObject, options:
 
 const repeatedDenialMs = 3_600_000;
 
-/** Copies what it changes, once. */
+/** Applies writes. Copies the properties, and their times, before the first change of each. */
 class Applying {
   readonly #current: TimedProperties;
   readonly #options: ApplyOptions;

@@ -68,7 +68,7 @@ const ann = {
 } as const satisfies Partial<VisitorClaim>;
 const named = { first_name: 'Ann-canary', email: 'ann-canary@example.com' };
 
-test('erase visitor: nothing of it can be read, and what was received before is dropped by whatever names it', async () => {
+test('erase visitor: nothing of the visitor can be read, and earlier events with any of its identifiers are dropped', async () => {
   const account = randomUUID();
   const warm = createVisitorStore(pool);
   await warm.resolve([touch(account, { claim: { userId: 'alias-canary' } })]);
@@ -90,7 +90,7 @@ test('erase visitor: nothing of it can be read, and what was received before is 
   expect(await allRows(account)).not.toContain('canary');
 });
 
-test('erase visitor: who comes back is new, keeps nothing, and late events do not reach the new visitor', async () => {
+test('erase visitor: a person who comes back is a new visitor with no data, and late events do not reach it', async () => {
   const account = randomUUID();
   const warm = createVisitorStore(pool);
   await warm.resolve([touch(account, { claim: ann, given: [named, { city: 'Oslo' }] })]);
@@ -177,7 +177,7 @@ test('erase visitor: another account with the same ids loses nothing', async () 
 });
 
 test.each([false, true])(
-  'erase visitor: who shares a device with the erased one keeps all, suppressed: %s',
+  'erase visitor: a person who shares a device with the erased one keeps all data, suppressed: %s',
   async (isSuppressed) => {
     const account = randomUUID();
     const store = createVisitorStore(pool);
@@ -212,7 +212,7 @@ test('erase visitor: devices on which the erased one was signed in are their own
   expect(await allRows(account)).not.toContain('canary');
 });
 
-test('erase visitor: with its identifiers suppressed later events that name one are dropped too, also after another erasure', async () => {
+test('erase visitor: later events with a suppressed identifier are dropped too, also after another erasure', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   await store.resolve([touch(account, { claim: ann }), touch(account, { claim: { userId: 'friend' } })]);
@@ -289,7 +289,7 @@ test('erase visitor: an erasure between two queries of a writer is seen by the w
   }
 });
 
-test('erase visitor: before the commit an erasure is announced for a later time, and after it for its own', async () => {
+test('erase visitor: an erasure is announced with a later time before its commit, and with its final time after it', async () => {
   const account = randomUUID();
   await createVisitorStore(pool).resolve([touch(account, { claim: { userId: 'u' } })]);
   const announced: (AnnouncedErasure & { readonly aheadMs: number; readonly rows: number })[] = [];
@@ -363,7 +363,7 @@ test('erase visitor: what is kept is an HMAC with a key that is in no other tabl
   expect(found).toEqual([{ hash: createHmac('sha256', key).update(message).digest() }]);
 });
 
-test('upgrade: tombstones of earlier versions count as erased when they were made, and are gone, also those made meanwhile', async () => {
+test('upgrade: tombstones of earlier versions become erasures with their times, also those created during the upgrade', async () => {
   // A migration concerns all accounts.
   const own = await createTestDatabase({ hasTwins: false });
   const before = migrationList.filter(({ name }) => name < '0015');
@@ -411,7 +411,7 @@ test('upgrade: tombstones of earlier versions count as erased when they were mad
   }
 });
 
-test('upgrade: suppressions of earlier versions hold, are listed and taken back, also those made meanwhile', async () => {
+test('upgrade: suppressions of earlier versions apply, are listed and can be removed, also those created during the upgrade', async () => {
   const own = await createTestDatabase();
   await migrate(
     own.url,
