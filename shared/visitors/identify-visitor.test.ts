@@ -70,7 +70,7 @@ test('externalIds: a second one in an event merges no people, and one that is th
   expect(sumLeftOut(result.outcomes).keptApart).toBe(1);
 });
 
-test('externalIds: one makes a known person of its visitor, also where it was cleared at a later time', () => {
+test('externalIds: a tied externalId sets the property, even if the property was cleared at a later time', () => {
   const at = (receivedAtMs: number, event: VisitorTouch): VisitorTouch => ({ ...event, receivedAtMs });
   const result = plan([
     at(1_000, touch({ userId: 'u', externalIds: ['x'] })),
@@ -81,7 +81,7 @@ test('externalIds: one makes a known person of its visitor, also where it was cl
   expect(propertiesOf(result)).toEqual([{ external_id: 'x' }, {}, { external_id: 'y' }]);
 });
 
-test('externalIds: a device without room for one stays as it is, and the event is of a person of its own', () => {
+test('externalIds: a device without room for one stays as it is, and a new person gets the event', () => {
   const event = touch({ userId: 'd', externalIds: ['x'.repeat(30)] });
   const tooLarge = plan([event, event], known([stored('d', { properties: { a: 'y'.repeat(60) } })]), 100);
   expect(ids(tooLarge)).toEqual(['new-1', 'new-1']);
@@ -111,7 +111,7 @@ test('e-mail addresses: a public key adds none to a visitor whose address a serv
   expect(result.writes).toMatchObject([{ id: 'u', emails: 2 }]);
 });
 
-test('e-mail addresses: the first of an event that has an owner leads to the visitor, unless it names an externalId', () => {
+test('e-mail addresses: the first address with an owner leads to the visitor, unless the event names an externalId', () => {
   const from = known([stored('v')], [['email', 'a@b.c', 'v']]);
   const emails = ['unknown@b.c', 'a@b.c'];
   expect(ids(plan([touch({ emails })], from))).toEqual(['v']);
@@ -155,7 +155,7 @@ test('sign-in: visitors that would exceed the limit of ids stay two, an alias is
   expect(plan([limited(alias('d', 'x'), { userIdsMax: 2 })], from).merges).toHaveLength(1);
 });
 
-test('sign-in: the person of a device is not merged with itself, and a device that became one is an alias of no other', () => {
+test('sign-in: the person of a device is not merged with itself, and a device that becomes the person has no sign-in', () => {
   const again = plan([person('x', { userId: 'd' }), person('x', { userId: 'd' })]);
   expect([ids(again), again.merges, sumLeftOut(again.outcomes).keptApart]).toEqual([['d', 'd'], [], 0]);
   const from = known([stored('d', { createdAtUs: 1 }), knownPerson('v', 'x')], [['external_id', 'x', 'v']]);
@@ -164,7 +164,7 @@ test('sign-in: the person of a device is not merged with itself, and a device th
   expect(result.writes.map(({ signedInAs }) => signedInAs)).toEqual([undefined, undefined]);
 });
 
-test('sign-in: one that says what is stored writes nothing, and the device’s own person may sign in again', () => {
+test('sign-in: a repeated sign-in writes nothing, and the device’s own person may sign in again', () => {
   const from = known(
     [knownPerson('d', 'a', { signedInAs: 'w', setByServer: 8 }), knownPerson('w', 'b')],
     [
@@ -249,7 +249,7 @@ test('alias: the device, the previous id and the new id become one, whichever vi
   expect(ids(unknown)).toEqual(['a', 'a', 'a']);
 });
 
-test('alias: a device of another name is the person’s as well, and one that is full still leads there', () => {
+test('alias: a device with another id belongs to the person as well, even if there is no room to merge it', () => {
   const from = known(
     [knownPerson('v', 'old', { createdAtUs: 1 }), knownPerson('w', 'new')],
     [
@@ -408,7 +408,7 @@ test('properties: an e-mail address that is not there is not cleared', () => {
   expect(result.cleared).toEqual([]);
 });
 
-test('properties: a server that repeats a value makes it its own, and an event of which nothing is refused says so', () => {
+test('properties: a value that a server repeats counts as set by it, and an outcome without refusals has no leftOut', () => {
   const from = known([stored('u', { properties: { email: 'a@b.c' } })]);
   expect(plan([touch({ userId: 'u' }, { email: 'a@b.c' })], from).writes).toMatchObject([{ id: 'u', setByServer: 2 }]);
   const owned = known([stored('u', { properties: { email: 'a@b.c' }, setByServer: 2 })]);

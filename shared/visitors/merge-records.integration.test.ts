@@ -84,7 +84,7 @@ test('merge records: a sign-in and an alias are recorded with both visitors as t
   expect(rows[0]?.identities).toEqual([{ kind: 'email', value: 'd@example.com' }]);
 });
 
-test('merge records: what one batch does before a merge is part of what the visitors were, and a new device is no merge', async () => {
+test('merge records: changes that a batch makes before a merge belong to the recorded states, and a new device is no merge', async () => {
   const store = createVisitorStore(pool);
   const account = randomUUID();
   await store.resolve([touch(account, { userId: 'a', externalIds: ['x'] }, { city: 'Bern' })]);

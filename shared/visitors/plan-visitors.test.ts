@@ -70,7 +70,7 @@ test('planVisitors: userId with an externalId ties the externalId to the visitor
   expect(identitiesOf(result)).toEqual(['external_id x u', 'email a@b.c u']);
 });
 
-test('planVisitors: over one externalId two visitors become the older one, what was written later wins', () => {
+test('planVisitors: one externalId merges two visitors into the older one, and properties written later win', () => {
   const older = stored('v', { createdAtUs: 1, updatedAtUs: 9, properties: { city: 'Rome', zip: '1' } });
   const younger = stored('u', { createdAtUs: 2, updatedAtUs: 5, properties: { city: 'Oslo', state: 'N' } });
   const from = known([older, younger], [['external_id', 'x', 'v']]);
@@ -181,7 +181,7 @@ test('planVisitors: visitors that would be too large as one stay two, and keep w
   expect(result.writes).toMatchObject([{ id: 'u', signedInAs: 'w' }, { id: 'w' }]);
 });
 
-test('planVisitors: the limit is one of bytes, as the text travels', () => {
+test('planVisitors: the size limit counts bytes of UTF-8', () => {
   const result = plan([touch({ userId: 'u' }, { a: '😀'.repeat(25) })], known(), 100);
   expect(sumLeftOut(result.outcomes).oversized).toBe(1);
 });
@@ -193,7 +193,7 @@ test('planVisitors: an event whose visitor cannot be read is refused, and the ot
   expect(result.writes.map(({ id }) => id)).toEqual(['w']);
 });
 
-test('planVisitors: accounts do not meet', () => {
+test('planVisitors: visitors of different accounts stay separate', () => {
   const other = { ...touch({ userId: 'u' }, { city: 'Rome' }), accountId: 'other' };
   const result = plan([touch({ userId: 'u' }, { city: 'Oslo' }), other]);
   expect(result.writes.map(({ accountId, properties }) => [accountId, properties.value['city']])).toEqual([
@@ -206,7 +206,7 @@ const alice = { first_name: 'Alice', email: 'alice@example.com' };
 const bob = { first_name: 'Bob', email: 'bob@example.com' };
 
 test.each<KeyTrust>(['server', 'public'])(
-  'planVisitors: two people on one device stay two, and its own events are of who signed in last (%s key)',
+  'planVisitors: two people on one device stay separate, and its own events go to the last one signed in (%s key)',
   (trust) => {
     const result = plan(
       [
@@ -249,7 +249,7 @@ test('planVisitors: a device that was merged into one person is tied to the next
   expect(tied).toMatchObject({ mergedInto: 'v', signedInAs: 'w' });
 });
 
-test('planVisitors: who is signed in on a device is read from its row, through merges of who that is', () => {
+test('planVisitors: the row of a device names the person signed in there, who is followed through merges', () => {
   const from = known([
     stored('d', { signedInAs: 'w', properties: { external_id: 'alice' } }),
     stored('w', { mergedInto: 'z' }),
@@ -271,7 +271,7 @@ test('planVisitors: an e-mail address that two people use identifies who had it 
   expect(propertiesOf(result).map((properties) => properties['email'])).toEqual([email, email, email]);
 });
 
-test('planVisitors: an alias makes one of two known people, and both ids lead there', () => {
+test('planVisitors: an alias merges two known people, and both ids lead to one visitor', () => {
   const from = known(
     [
       stored('v', { createdAtUs: 1, properties: { external_id: 'old', ...alice } }),
@@ -309,7 +309,7 @@ test.each<KeyTrust>(['server', 'public'])(
   },
 );
 
-test('planVisitors: an alias with a public key makes no one of two known people', () => {
+test('planVisitors: an alias with a public key does not merge two known people', () => {
   const people = [person('old', {}, alice), person('new', {}, bob)];
   const result = plan([...people, sentWith('public', alias('old', 'new')), person('old'), person('new')]);
   expect(ids(result)).toEqual(['new-1', 'new-2', 'new-2', 'new-1', 'new-2']);
@@ -349,7 +349,7 @@ test('planVisitors: a public key does not overwrite or clear what a server has s
   expect(sumLeftOut(result.outcomes).notOverwritten).toBe(2);
 });
 
-test('planVisitors: what a public key has set it may change, until a server sets the same', () => {
+test('planVisitors: a public key may change a value of a public key, until a server sets the same value', () => {
   const from = known(
     [stored('v', { properties: { external_id: 'cust', email: 'a@b.c' } })],
     [['external_id', 'cust', 'v']],
@@ -380,7 +380,7 @@ test('planVisitors: a public key merges no visitors that a server gave different
   expect(propertiesOf(result)[3]).toEqual({ email: 'a@b.c' });
 });
 
-test('planVisitors: a server’s events of a userId it knows do not follow who signed in there with a public key', () => {
+test('planVisitors: a server’s events of a userId it knows do not go to a person signed in there with a public key', () => {
   const events = [
     person('cust-42', { userId: 'user-42' }, { email: 'a@b.c' }),
     sentWith('public', person('mallory', { userId: 'user-42' }, { email: 'm@x.y' })),
@@ -444,7 +444,7 @@ const anyEvent = fc
   })
   .filter(({ userId, externalId, email }) => (userId ?? externalId ?? email) !== undefined);
 
-test('planVisitors: no event but an alias makes one of two known people, and each externalId has its own', () => {
+test('planVisitors: only an alias merges two known people, and each externalId keeps its own person', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 12 }), (events) => {
       const touches = events.map(({ userId, externalId, email, trust }) => {
@@ -476,7 +476,7 @@ test('planVisitors: no event but an alias makes one of two known people, and eac
   );
 });
 
-test('planVisitors: events of a device alone are of who signed in there last', () => {
+test('planVisitors: events of a device alone go to the person who signed in there last', () => {
   fc.assert(
     fc.property(
       fc.array(anyEvent, { maxLength: 12 }),

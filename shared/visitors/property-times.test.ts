@@ -99,7 +99,7 @@ test('property times: a value that is given again is no write, and one without a
   expect(known.with({ city: 'Rome' }, 5).value['city']).toBe('Rome');
 });
 
-test('property times: a visitor from one event takes 15 bytes, and a hostile one no more than is bounded', () => {
+test('property times: the times of a visitor from one event take 15 bytes, and those of a hostile one are bounded', () => {
   const { timesText } = VisitorProperties.none.with(
     { email: 'a@b.c', city: 'Oslo', custom_properties: { plan: 'pro', seats: 4 }, consent: { ads: true } },
     1_764_230_400_123,

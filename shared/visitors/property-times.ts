@@ -42,7 +42,7 @@ const clearedCharactersMax = 256;
 /** Properties with a time of their own, at most. If there are more, the oldest ones share the newest of their times. */
 const ownTimesMax = 512;
 
-/** Bounds the number of times. */
+/** The times, reduced to the limits `ownTimesMax` and `clearedMax`. */
 export function boundedTimes(times: PropertyTimes, value: JsonObject): PropertyTimes {
   if (times.size <= clearedMax) return times;
   const present = new Set(presentKeys(value));

@@ -26,7 +26,7 @@ test('server-set: a row has a bit for each protected property, and one for who i
   expect([afterSignIn(signedInBit, true), afterSignIn(0, false)]).toEqual([signedInBit, 0]);
 });
 
-test('server-set: of two visitors that become one, who is signed in stays with each row, and the rest is the one’s', () => {
+test('server-set: a merge leaves the sign-in bit with each row, and gives the survivor all other bits', () => {
   expect(mergedBits(ofId, ofEmail | signedInBit)).toEqual({ survivor: ofId | ofEmail, loser: signedInBit });
   expect(mergedBits(ofId | signedInBit, ofEmail)).toEqual({ survivor: ofId | ofEmail | signedInBit, loser: 0 });
 });
@@ -46,7 +46,7 @@ test.each<[isServer: boolean, row: number, own: number, follows: boolean]>([
   },
 );
 
-test('server-set: a signed event ties as a server does where a single id is signed', () => {
+test('server-set: a signed event ties identifiers with a server’s rights only if it has a single id', () => {
   const claim: VisitorClaim = { userId: 'u', externalIds: [], emails: [], anonymousId: undefined };
   const both = { ...claim, externalIds: ['x'] };
   expect((['server', 'signed', 'public', 'test'] as const).map((trust) => tiesAsServer(trust, claim))).toEqual([

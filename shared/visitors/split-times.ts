@@ -49,7 +49,7 @@ function timesBefore({ current, merged, before }: Merged): ReadonlyMap<string, n
   const times = new Map<string, number>();
   for (const key of new Set([...current.times.keys(), ...before.times.keys()])) {
     const [now, then] = [valueAt(current.value, key), valueAt(merged.value, key)];
-    // Of an absent property only the time shows whether it was cleared again since.
+    // For an absent property, only the time shows whether it was cleared again since.
     const isAsMerged =
       isDeepStrictEqual(now, then) && (now !== undefined || current.times.get(key) === merged.times.get(key));
     const time = (isAsMerged ? before : current).times.get(key);

@@ -103,7 +103,7 @@ test('trusted memory: a process that was suspended does not trust it for events 
   ]);
 });
 
-test('trusted memory: a question that was asked before the memory is distrusted does not restore it', async () => {
+test('trusted memory: a query that was sent before the memory is distrusted does not restore trust', async () => {
   stopClock();
   const [store, own] = [openStore(), account()];
   await store.resolve([touch(own, 'u')]);

@@ -50,7 +50,7 @@ test('visitor cache: what was read is current until a newer version is reported'
   expect(isCurrent('a')).toBe(true);
 });
 
-test('visitor cache: the same ids of two accounts are two visitors, and a change of one is none of the other', () => {
+test('visitor cache: the same id in two accounts is two visitors, and a change of one leaves the other current', () => {
   const { cache, isCurrent, read } = rig();
   const other = '1d7c3c34-8a3f-4a58-9d55-6a8f6f0f6f10';
   read(row('a', 1, other));
@@ -63,7 +63,7 @@ test('visitor cache: the same ids of two accounts are two visitors, and a change
   expect(cache.identity(other, 'email', 'e')?.row.accountId).toBe(other);
 });
 
-test('visitor cache: a change that is reported while a row is read leaves it in doubt, unless the row has it', () => {
+test('visitor cache: a row is not current if a newer version is reported while it is read', () => {
   const { cache, isCurrent, read } = rig();
   read(row('a', 1), () => cache.noteChange(account, 'a', 2));
   read(row('b', 2), () => cache.noteChange(account, 'b', 2));
@@ -99,7 +99,7 @@ test('visitor cache: an older row does not take the place of a newer one that is
   expect(cache.visitor(account, 'a')?.row.version).toBe(2);
 });
 
-test('visitor cache: an identity leads to its visitor as long as that is as it was, or this process changed it', () => {
+test('visitor cache: an identity leads to its visitor while the visitor is unchanged, or changed by this process alone', () => {
   const { cache, read } = rig();
   const leads = (): string | undefined => cache.identity(account, 'email', 'a@b.c')?.row.id;
   const tie = (to: StoredVisitor): void => {
@@ -130,7 +130,7 @@ test('visitor cache: an identity leads to its visitor as long as that is as it w
   expect(leads()).toBe('a');
 });
 
-test('visitor cache: it holds no more than it may, and those that are asked for stay', () => {
+test('visitor cache: stays within its limit of bytes, and keeps entries that are requested', () => {
   const { cache, read } = rig(20_000);
   read(row('hot'));
   cache.takeIdentity('external_id', 'x', cache.visitor(account, 'hot')?.row ?? row('hot'));

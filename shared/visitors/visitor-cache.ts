@@ -4,7 +4,7 @@ import type { ClearedIdentity, IdentityRow, StoredVisitor } from './visitor-rows
 /** A visitor in the cache, with the identities that led to it when its row was read. */
 export class CachedVisitor {
   row: StoredVisitor;
-  /** The span of unbroken knowledge of changes in which the row is unchanged; `never` if it may have changed. */
+  /** Number of the span, begun by `beginFollowing`, in which the row is unchanged; `never` if it may have changed. */
   span: number;
   /** Whether it was requested since the last search for an entry to remove. */
   isUsed = false;
@@ -85,7 +85,7 @@ export class VisitorCache {
     return this.#isFollowed && span === this.#span;
   }
 
-  /** Counts a requested visitor. */
+  /** Counts a look-up by its result: a current entry, one to be confirmed, or none. */
   count(found: CachedVisitor | undefined): void {
     if (found === undefined) this.#misses += 1;
     else if (this.isCurrent(found)) this.#hits += 1;
@@ -167,7 +167,7 @@ export class VisitorCache {
     this.#isFollowed = true;
   }
 
-  /** Forgets every visitor. */
+  /** Removes all entries, after a change that names no visitors. */
   forgetAll(): void {
     for (const entry of this.#entries) this.#drop(entry);
   }

@@ -21,8 +21,9 @@ const notMigrated: ReadonlySet<string | undefined> = new Set(['42P01', '42501'])
 type Answer = { readonly marks: ErasureMarks; readonly askedMs: number; readonly askedAtMs: number };
 
 /**
- * Marks visitors in a cache that other processes changed: one short statement for a batch of any size replaces reading
- * every visitor's row. Its answer is trusted for `trustedMs`: until then batches of known visitors need no statement.
+ * Marks entries of a cache as old when other processes changed their visitors: one short statement for a batch of any
+ * size replaces reading every visitor's row. Its answer is trusted for `trustedMs`: until then batches of known
+ * visitors need no statement.
  */
 export class VisitorChanges {
   readonly #db: Queryable;

@@ -153,7 +153,7 @@ test('visitor store: a store whose cache is old sees and keeps what another one 
   });
 });
 
-test('visitor store: over one externalId two visitors become the older one, in every store', async () => {
+test('visitor store: one externalId merges two visitors into the older one, in every store', async () => {
   const account = randomUUID();
   const [one, two] = [createVisitorStore(pool), createVisitorStore(pool)];
   await one.resolve([touch(account, { externalIds: ['x'] }, { city: 'Oslo', zip: '1' })]);
@@ -325,7 +325,7 @@ test('visitor store: odd ids and values come back as they were given', async () 
   expect((await store.find(account, { email: `${'É'.repeat(900)}@B.c` }))?.id).toBe(userId);
 });
 
-test('visitor store: numbers that the database writes out weigh and come back as they were sent', async () => {
+test('visitor store: numbers that the database writes with more digits are returned as they were sent, and no larger', async () => {
   const account = randomUUID();
   const store = createVisitorStore(pool);
   const numbers = Object.fromEntries(Array.from({ length: 1_500 }, (_, n) => [`k${n}`, 1e300]));
@@ -346,7 +346,7 @@ test('visitor store: numbers that the database writes out weigh and come back as
   expect(JSON.stringify((await store.find(account, { id: 'numbers' }))?.properties).length).toBe(sent.length);
 });
 
-test('visitor store: properties are kept as they are, whatever stands in them, of many visitors at once', async () => {
+test('visitor store: properties of many visitors are stored together unchanged, whatever characters they contain', async () => {
   const store = createVisitorStore(pool);
   const account = randomUUID();
   const texts = ['a\nb', '"', '\\', '{a,b}', '\u2028', 'NULL', '\\n', ''];
@@ -489,7 +489,7 @@ type Written = {
   readonly sentWith: KeyTrust;
 };
 
-test('visitor store: whatever others do, a store that remembers sees what one that does not sees', async () => {
+test('visitor store: a store with a cache returns what a store without one returns, whatever other writers do', async () => {
   const account = randomUUID();
   const warm = [createVisitorStore(pool), createVisitorStore(pool)];
   const names = ['1', '2', '3', '4'];

@@ -77,7 +77,7 @@ test('merges: what a server has set for one of the two stays, also where the oth
   expect(mergeOf({ ...a, ...emailAt('a@b.c', 1) }, newer).properties.value).toEqual({ email: 'a@b.c' });
 });
 
-test('merges: the survivor leads on with all that led to either, and the loser has nothing left but its device', () => {
+test('merges: the survivor gets all identifiers of both, and the loser keeps only its device’s sign-in', () => {
   const survivor = working('a', { externalIds: 1, emails: 2, aliases: 3, setByServer: 1, apart: ['1', '2'] });
   const loser = working('b', { externalIds: 4, emails: 5, aliases: 6, setByServer: 2 | 8, apart: ['2', '0'] });
   becomeOne(survivor, loser);
@@ -119,7 +119,7 @@ test('merges: an alias is the cause of a merge where it names two ids', () => {
     expect(causeOf(claim(own), undefined)).toEqual({ kind: 'signIn', identifier: 'externalId' });
 });
 
-test('visitors: a visitor with an externalId as a property is known, and has one where its row has no count', () => {
+test('visitors: a visitor with an externalId as a property is known, and counts one if its row has no count', () => {
   const known = working('a', { properties: { external_id: 'x' } });
   expect([isKnown(known), known.externalIds]).toEqual([true, 1]);
   expect(working('a', { externalIds: 3, properties: { external_id: 'x' } }).externalIds).toBe(3);
@@ -140,7 +140,7 @@ test.each<[order: string, VisitorClaim, boolean]>([
   expect(ranksEmailFirst({ ...defaultIdentityLimits, priority }, own)).toBe(expected);
 });
 
-test('identity limits: two visitors may have as much together as one, and no more', () => {
+test('identity limits: two visitors may together have as many identifiers as one, and no more', () => {
   const limits = { ...defaultIdentityLimits, emailsMax: 3, userIdsMax: 4 };
   const counted = (emails: number, aliases: number) => ({ emails, aliases });
   expect(exceedTogether(limits, counted(1, 1), counted(2, 1))).toBe(false);
@@ -156,7 +156,7 @@ test('identifiers: an event of a person does not name the device, which others m
   expect(named(claim({ anonymousId: 'n' }))).toEqual(['visitor n']);
 });
 
-test('identifiers: the bound of an index is one of bytes', () => {
+test('identifiers: the length limit of an index counts bytes', () => {
   expect(storedIdentity('é'.repeat(512))).toBe('é'.repeat(512));
   expect(storedIdentity('é'.repeat(513))).toMatch(/^sha256:/);
   expect(storedIdentity('x'.repeat(1_025))).toMatch(/^sha256:/);
