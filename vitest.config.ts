@@ -48,7 +48,7 @@ export default defineConfig({
           name: 'unit',
           include: [tests],
           exclude: [integrationTests],
-          // They share a process, since most are done sooner than one starts: fake timers and variables are put back.
+          // Most files finish sooner than a process starts, so they share one. Fake timers and variables are put back.
           isolate: false,
         },
       },

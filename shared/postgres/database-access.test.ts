@@ -43,7 +43,7 @@ test.each([
   expect(found.databaseTls?.verify).toBe(verify);
 });
 
-test('database: DATABASE_CA, or DATABASE_CERT with its key, without sslmode verifies the server’s signature and name', () => {
+test('database: DATABASE_CA or a client certificate alone verifies the server’s certificate and name', () => {
   expect(read(ca).databaseTls).toEqual({ verify: 'name', ca: ca.DATABASE_CA });
   expect(read(own).databaseTls).toEqual({ verify: 'name', cert: own.DATABASE_CERT, key: own.DATABASE_KEY });
   expect(sslOptions({ verify: 'name' })).toEqual({ rejectUnauthorized: true });

@@ -180,7 +180,7 @@ test.each(values)('page script: %s as it is, in any call, stops nothing', async 
   expect(await names()).toContain('Last');
 });
 
-test('page script: what is left out is said on the console', async () => {
+test('page script: a property that is left out is reported on the console', async () => {
   const { call, names, warnings } = openPage();
   call('track', 'Odd', { circular });
   await names();
@@ -203,7 +203,7 @@ test.each([
   expect(cookies.get('sluice_visitor_id')).toBe(sent[0]?.userId);
 });
 
-test('page script: decisions and an id that are kept well are used', async () => {
+test('page script: valid stored decisions and a valid stored id are used', async () => {
   const cookie = 'sluice_consent=%7B%22ads%22%3Afalse%7D; sluice_visitor_id=kept%20id';
   const { call, names, sent } = openPage({ cookie });
   call('track', 'Held', {});
@@ -213,7 +213,7 @@ test('page script: decisions and an id that are kept well are used', async () =>
   expect(sent[0]).toMatchObject({ userId: 'kept id', userProperties: { consent: { ads: true } } });
 });
 
-test('page script: what a page sends at its end fits into beacons, whatever the script of its texts', async () => {
+test('page script: what a page sends at its end fits into beacons, whatever alphabet its texts use', async () => {
   const { call, beacons, leave } = openPage();
   await vi.advanceTimersByTimeAsync(10);
   call('track', 'Too large', { text: '文'.repeat(30_000) });
@@ -288,7 +288,7 @@ test.each([
   [42, '42'],
   [9_007_199_254_740_993n, '9007199254740993'],
   ['ada', 'ada'],
-])('page script: identify with %s is of that id', async (id, externalId) => {
+])('page script: identify with %s uses that id', async (id, externalId) => {
   const { call, names, sent, warnings } = openPage();
   call('identify', id, { plan: 'pro' });
   call('track', 'x');
@@ -311,7 +311,7 @@ test('page script: events of a person have the userHash that was given with its 
   expect(sent.map((row) => row.userHash)).toEqual([hash, hash, hash, undefined, hash, undefined]);
 });
 
-test('page script: an id that is none is said on the console, and its traits are kept', async () => {
+test('page script: an invalid id is reported on the console, and its traits are kept', async () => {
   const { call, names, sent, warnings } = openPage();
   for (const id of [{ id: 1 }, true, '']) call('identify', id, { plan: 'pro' });
   call('identify', undefined, { plan: 'pro' });
@@ -371,7 +371,7 @@ test('page script: a page that ends with a withdrawal sends it in a beacon, and 
   ]);
 });
 
-test('signals: events carry what the consent platforms that data-signals names say when they are sent, and nothing else', async () => {
+test('signals: an event has the answers, when it is sent, of the consent platforms in data-signals, and no others', async () => {
   let answer: (data: object, isDone: boolean) => void = () => undefined;
   const platform = {
     __tcfapi: (_command: string, _version: number, listen: typeof answer) => (answer = listen),
