@@ -44,7 +44,7 @@ function readVendors(core: Bits): Set<number> {
     const isRange = core.at(at);
     const first = core.number(at + 1, 16);
     const last = isRange ? core.number(at + 17, 16) : first;
-    if (first <= before || last > idMax) throw new RangeError('ranges of vendors overlap or exceed the highest vendor id');
+    if (first <= before || last > idMax) throw new RangeError('ranges of vendors overlap or exceed the highest id');
     before = last;
     for (let id = first; id <= last; id += 1) vendors.add(id);
     at += isRange ? 33 : 17;
