@@ -5,6 +5,7 @@ import { inject } from 'vitest';
 
 import { startNatsCluster } from '../embedded/nats/nats-cluster.ts';
 import { type NatsServer, type NatsServerOptions, startNatsServer } from '../embedded/nats/nats-server.ts';
+import { type PostgresServer, startPostgresServer } from '../embedded/postgres/postgres-server.ts';
 import { databaseAddress, dropDatabase, dropRoles, ensureDatabase } from '../embedded/postgres/postgres-database.ts';
 import { serviceRights } from '../postgres/roles/service-roles.ts';
 import type { DatabaseService } from '../postgres/roles/service-roles.ts';
@@ -12,7 +13,7 @@ import { databaseRole, migrateWithRoles } from './as-database-role.ts';
 import { asOperator, testUsersConfig } from './as-log-user.ts';
 import { findOperators } from './find-operators.ts';
 import { copyTemplate } from './migrated-template.ts';
-import { natsFolderPrefix } from './run-folder.ts';
+import { natsFolderPrefix, postgresFolder } from './run-folder.ts';
 import { askServerService } from './server-service.ts';
 import { installTwins } from './twin-rows.ts';
 
@@ -87,18 +88,36 @@ export async function startTestNatsCluster(nodeCount = 3): Promise<NatsServer[]>
 }
 
 /**
- * Creates a database in the PostgreSQL server that all test files of the run share. Its accounts have twins, see
- * `installTwins`, unless `hasTwins` is false, as for tests that measure how many rows statements read. With twins and
- * `isMigrated` the database has tables without rows; otherwise it is empty, and the test migrates it itself.
+ * Starts a PostgreSQL server for one test file; the end of the run removes its data. For tests whose result depends on all transactions of a server, such as
+ * what its oldest snapshot can see: the shared server also has those of other test files.
  */
-export async function createTestDatabase({ hasTwins = true, isMigrated = true } = {}): Promise<TestDatabase> {
-  const address = databaseAddress(await askServerService(inject('testServerService'), 'postgres-url'));
+export function startTestPostgres(): Promise<PostgresServer> {
+  const folder = `${postgresFolder}-${randomBytes(4).toString('hex')}`;
+  return startPostgresServer({ dataDir: join(inject('testRunFolder'), folder), durable: false });
+}
+
+export type TestDatabaseOptions = {
+  /** Whether its accounts have twins, see `installTwins`. Default true; false for tests that count the rows read. */
+  readonly hasTwins?: boolean;
+  /** Whether it has tables, without rows; otherwise it is empty. Default true; never without twins or on `serverUrl`. */
+  readonly isMigrated?: boolean;
+  /** The server, see `startTestPostgres`. Default: the one that all test files of the run share. */
+  readonly serverUrl?: string | undefined;
+};
+
+/** Creates a database for a test. */
+export async function createTestDatabase({
+  hasTwins = true,
+  isMigrated = true,
+  serverUrl,
+}: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const address = databaseAddress(serverUrl ?? (await askServerService(inject('testServerService'), 'postgres-url')));
   const name = `test_${randomBytes(8).toString('hex')}`;
-  const url =
-    hasTwins && isMigrated
-      ? await copyTemplate(address, await askServerService(inject('testServerService'), 'migrated-template'), name)
-      : await ensureDatabase(address, name);
-  if (hasTwins && !isMigrated) await installTwins(url);
+  const hasTemplate = hasTwins && isMigrated && serverUrl === undefined;
+  const url = hasTemplate
+    ? await copyTemplate(address, await askServerService(inject('testServerService'), 'migrated-template'), name)
+    : await ensureDatabase(address, name);
+  if (hasTwins && !hasTemplate) await installTwins(url);
   return {
     url,
     migrateWithRoles: () => migrateWithRoles(url),

@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import pg from 'pg';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { PostgresServer } from '../embedded/postgres/postgres-server.ts';
 import { migrate } from '../postgres/migrate.ts';
 import { rowsLookedAt } from '../testing/rows-looked-at.ts';
-import { createTestDatabase } from '../testing/servers.ts';
-import type { TestDatabase } from '../testing/servers.ts';
+import { createTestDatabase, startTestPostgres } from '../testing/servers.ts';
+import type { TestDatabase, TestDatabaseOptions } from '../testing/servers.ts';
 import { openTestPool } from '../testing/test-pool.ts';
 import { eraseFor, sumLeftOut } from '../testing/visitors.ts';
 import type { JsonObject } from '../runtime/json.ts';
@@ -18,17 +19,24 @@ import type { VisitorClaim } from './visitor-identity.ts';
 import { VisitorsRefusedError, VisitorsUnavailableError } from './visitor-store.ts';
 import type { KeyTrust, VisitorOutcome, VisitorTouch } from './visitor-store.ts';
 
+let server: PostgresServer;
 let database: TestDatabase;
 let pool: Pool;
 
+const createDatabase = (options: TestDatabaseOptions = {}): Promise<TestDatabase> =>
+  createTestDatabase({ ...options, serverUrl: server.url });
+
 beforeAll(async () => {
-  database = await createTestDatabase();
+  // Changes of visitors are followed by snapshots, which show the transactions of all databases of a server.
+  server = await startTestPostgres();
+  database = await createDatabase();
   await migrate(database.url);
   pool = openTestPool(database.url, 20);
 });
 afterAll(async () => {
   await pool?.end();
   await database?.drop();
+  await server?.stop();
 });
 
 function touch(accountId: string, claim: Partial<VisitorClaim>, ...given: VisitorTouch['given']): VisitorTouch {
@@ -558,7 +566,7 @@ test('visitor store: a store with a cache returns what a store without one retur
 });
 
 test('visitor store: where changes are not recorded, everything is confirmed; once they are, they are followed', async () => {
-  const bare = await createTestDatabase();
+  const bare = await createDatabase();
   await migrate(bare.url);
   const own = openTestPool(bare.url, 3);
   try {
@@ -642,7 +650,7 @@ const plansMade = [
 
 test.each(plansMade)('visitor store: plans made while $when look at no other rows once they are full', async (plan) => {
   const account = randomUUID();
-  const bare = await createTestDatabase({ hasTwins: false });
+  const bare = await createDatabase({ hasTwins: false });
   await migrate(bare.url);
   const fresh = openTestPool(bare.url, 1);
   const writer = openTestPool(bare.url, 5);
@@ -694,7 +702,7 @@ test.each(plansMade)('visitor store: plans made while $when look at no other row
 
 /** A transaction in another database of the server, as other test files have them; returns how to end it. */
 async function beginElsewhere(): Promise<() => Promise<void>> {
-  const other = await createTestDatabase();
+  const other = await createDatabase();
   const client = new pg.Client({ connectionString: other.url });
   await client.connect();
   await client.query('begin');
