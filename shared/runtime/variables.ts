@@ -38,7 +38,7 @@ export const count = (meaning: string, byDefault: number, limits: Limits = {}): 
 export const derivedCount = (
   meaning: string,
   { usually, orElse }: { readonly usually: number; readonly orElse: string },
-  limits: Limits = {},
+  limits: Limits & Pick<VariableRules, 'problems'> = {},
 ): TOptional<TInteger> => Type.Optional(Type.Integer({ minimum: 1, ...limits, usually, orElse, description: meaning }));
 
 /** A whole number whose default is computed for the machine; `rule` describes the computation. */

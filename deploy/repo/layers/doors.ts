@@ -42,6 +42,7 @@ export const doors: Readonly<Record<string, readonly string[]>> = {
     'outbound.ts',
     'outcome.ts',
     'protocols/destination-senders.ts',
+    'request-timeout.ts',
     'send-in-turn.ts',
     'sender.ts',
   ],

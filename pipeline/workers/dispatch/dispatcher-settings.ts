@@ -1,4 +1,5 @@
 import { activityHoursKept } from '../../../shared/contracts/activity-settings.ts';
+import { readRequestTimeoutMs, requestTimeoutEnv } from '../../../shared/egress/request-timeout.ts';
 import { quotaEnv, readQuotaSettings } from '../../../shared/limits/index.ts';
 import { defineSettings, fromEnv } from '../../../shared/runtime/settings.ts';
 import { count } from '../../../shared/runtime/variables.ts';
@@ -100,13 +101,7 @@ export const { variables: dispatcherEnv, read: readDispatcherSettings } = define
     connectTimeoutMs: 3_000,
     /** Time in which a destination must begin to answer. */
     headersTimeoutMs: 10_000,
-    totalTimeoutMs: fromEnv({
-      DISPATCH_TOTAL_TIMEOUT_MS: count(
-        'Timeout from the first byte of a request to a destination to the last byte of the answer, which must begin within 10 seconds',
-        15_000,
-        { unit: 'ms', minimum: 10 },
-      ),
-    }),
+    totalTimeoutMs: fromEnv(requestTimeoutEnv, readRequestTimeoutMs),
   },
 });
 
