@@ -16,9 +16,9 @@ import {
   sourceKeyContext,
 } from '../../../shared/contracts/config/secrets.ts';
 import { askDatabase } from './ask-database.ts';
+import { judgeSecretsFailure } from './judge-secrets-failure.ts';
 
 const undefinedTable = '42P01';
-const insufficientPrivilege = '42501';
 
 /** Connects to PostgreSQL like a service: version, clock, schema, and whether the keys decrypt the stored secrets. */
 export async function checkDatabase(
@@ -81,25 +81,7 @@ async function checkSecrets(client: pg.Client, secrets: Partial<SecretVariables>
       })),
     ];
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === insufficientPrivilege) {
-      return [
-        warn(
-          about,
-          'this role may not read sealed secrets',
-          'fine for a pipeline; else run the doctor with the role of control planes',
-        ),
-      ];
-    }
-    if (error instanceof pg.DatabaseError)
-      return [warn(about, 'not tested: the sealed secrets could not be read', 'migrate first')];
-    const detail = error instanceof Error ? error.message : String(error);
-    return [
-      fail(
-        about,
-        detail,
-        'use the key that sealed the secrets of this database: without it destinations cannot be read',
-      ),
-    ];
+    return [judgeSecretsFailure(about, error, 'destinations cannot be read')];
   }
 }
 
@@ -140,16 +122,7 @@ async function checkSourceSecrets(client: pg.Client, env: SourceSecretVariables)
       })),
     ];
   } catch (error) {
-    if (error instanceof pg.DatabaseError)
-      return [warn(about, 'not tested: the sealed secrets could not be read', 'migrate first')];
-    const detail = error instanceof Error ? error.message : String(error);
-    return [
-      fail(
-        about,
-        detail,
-        'use the key that sealed the secrets of this database: without it requests of providers get 503',
-      ),
-    ];
+    return [judgeSecretsFailure(about, error, 'requests of providers get 503')];
   }
 }
 
