@@ -39,13 +39,16 @@ const lookEveryMs = 200;
 /** A refusal is cached for this long; then one process requests a token again. */
 const refusalMs = 60_000;
 
+/** A running attempt to obtain a token other than `rejected`. */
+type Asking = { readonly rejected: string | undefined; readonly result: Promise<TokenResult> };
+
 /**
  * Tokens of all destinations of a thread. They are shared with other threads and processes through the store, because
  * platforms limit how often they issue tokens, and some accept a refresh token only once.
  */
 export function createTokenSource({ store, now = Date.now }: TokenSourceOptions): TokenSource {
   const known = new LRUCache<string, OAuthEntry>({ max: grantsMax });
-  const asking = new Map<string, Promise<TokenResult>>();
+  const asking = new Map<string, Asking>();
 
   const obtain = async (
     key: string,
@@ -84,14 +87,23 @@ export function createTokenSource({ store, now = Date.now }: TokenSourceOptions)
   };
 
   /** Obtains a token with one request at a time per grant. Never rejects. */
-  const obtainOnce = (key: string, grant: OAuthGrant, sender: Sender, rejected?: string): Promise<TokenResult> => {
-    const running = asking.get(key);
-    if (running !== undefined) return running;
-    const promise = obtain(key, grant, sender, rejected)
+  const obtainOnce = async (
+    key: string,
+    grant: OAuthGrant,
+    sender: Sender,
+    rejected?: string,
+  ): Promise<TokenResult> => {
+    for (let running = asking.get(key); running !== undefined; running = asking.get(key)) {
+      const found = await running.result;
+      // It may have begun before the token was rejected, and have found that token in the store.
+      const isRejected = found.kind === 'token' && found.accessToken === rejected;
+      if (!isRejected || running.rejected === rejected) return found;
+    }
+    const result = obtain(key, grant, sender, rejected)
       .catch((error: unknown) => unavailable(`the store of tokens: ${error instanceof Error ? error.name : 'failed'}`))
       .finally(() => asking.delete(key));
-    asking.set(key, promise);
-    return promise;
+    asking.set(key, { rejected, result });
+    return result;
   };
 
   return {

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { OAuthEntry } from '../../contracts/config/oauth-entry.ts';
+import type { OAuthGrant } from '../oauth-grant.ts';
+import type { Sender } from '../sender.ts';
+import { createTokenSource } from './token-source.ts';
+
+const grant: OAuthGrant = {
+  tokenUrl: 'https://platform.example/token',
+  by: { kind: 'refresh-token', refreshToken: 'refresh' },
+  client: { id: 'client', secret: 'secret', sentIn: 'body' },
+};
+const nowMs = 1_800_000_000_000;
+
+/** A source whose store has the token `stored`, and whose platform issues `issued`, counting the requests. */
+function sourceWith(issued: string) {
+  let entry: OAuthEntry = { v: 1, token: { accessToken: 'stored', expiresAtMs: nowMs + 3_600_000 } };
+  let revision = 1;
+  const source = createTokenSource({
+    store: {
+      read: () => Promise.resolve({ entry, revision }),
+      write(_key, next, before) {
+        if (before !== revision) return Promise.resolve(undefined);
+        entry = next;
+        revision += 1;
+        return Promise.resolve(revision);
+      },
+    },
+    now: () => nowMs,
+  });
+  const platform = { requests: 0 };
+  const sender: Sender = {
+    send() {
+      platform.requests += 1;
+      const body = JSON.stringify({ access_token: issued, token_type: 'Bearer', expires_in: 3_600 });
+      return Promise.resolve({ kind: 'answered', answer: { status: 200, headers: {}, body } });
+    },
+    close: () => Promise.resolve(),
+  };
+  return { platform, get: (rejected?: string) => source.get(grant, sender, rejected) };
+}
+
+test('token: a caller whose token was rejected does not get it from a request that began before', async () => {
+  const { platform, get } = sourceWith('next');
+  const [first, ...others] = await Promise.all([get(), get('stored'), get('stored'), get('an older one')]);
+  expect(first).toEqual({ kind: 'token', accessToken: 'stored' });
+  expect(others).toEqual(['next', 'next', 'stored'].map((accessToken) => ({ kind: 'token', accessToken })));
+  expect(platform.requests).toBe(1);
+});
+
+test('token: a platform that issues the rejected token again is asked once for all callers', async () => {
+  const { platform, get } = sourceWith('stored');
+  const results = await Promise.all([get(), get('stored'), get('stored')]);
+  expect(results).toEqual([1, 2, 3].map(() => ({ kind: 'token', accessToken: 'stored' })));
+  expect(platform.requests).toBe(1);
+});
