@@ -1,9 +1,25 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { httpDestination } from './http-destination/destination.ts';
 import { createSecretMasker, isSecretName, secretSettings, secretsInRequest } from './mask-secrets.ts';
 
 const secret = `s€cret/"+<k&y>'0123`;
 const mask = '********';
+
+const textOf = (minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength });
+const secretsIn = fc.array(textOf(3, 8), { minLength: 1, maxLength: 3 });
+
+/** The text with `*` for each character of a secret. */
+function covered(secrets: readonly string[], given: string): string {
+  const isSecret = (at: number): boolean =>
+    secrets.some((one) =>
+      Array.from(one, (_, before) => at - before).some((start) => start >= 0 && given.startsWith(one, start)),
+    );
+  return Array.from(given, (character, at) => (isSecret(at) ? '*' : character)).join('');
+}
+
+const short = (masked: string): string => masked.replaceAll(/\*+/g, '*');
 
 describe('mask', () => {
   const { text } = createSecretMasker([secret]);
@@ -33,6 +49,30 @@ describe('mask', () => {
 
   test('a secret within another: the whole of the longer one goes', () => {
     expect(createSecretMasker(['abcd', 'abcdefgh']).text('x abcdefgh y abcd')).toBe(`x ${mask} y ${mask}`);
+  });
+
+  test('a secret that overlaps another, or itself: nothing of either is left', () => {
+    expect(createSecretMasker(['abcd', 'cdefgh']).text('x abcdefgh y')).toBe(`x ${mask} y`);
+    expect(createSecretMasker(['abab']).text('x ababab y')).toBe(`x ${mask} y`);
+  });
+
+  test('secrets that contain or overlap one another: each of their characters is masked, and no other', () => {
+    fc.assert(
+      fc.property(secretsIn, textOf(0, 30), (secrets, given) => {
+        expect(short(createSecretMasker(secrets).text(given))).toBe(short(covered(secrets, given)));
+      }),
+    );
+  });
+
+  test('a text that was cut: nothing is left of a secret that continued after the cut', () => {
+    fc.assert(
+      fc.property(secretsIn, textOf(0, 30), fc.nat(30), (secrets, given, cutAt) => {
+        const masked = createSecretMasker(secrets).text(given.slice(0, cutAt), true);
+        expect(short(covered(secrets, given)).startsWith(short(masked))).toBe(true);
+      }),
+    );
+    const masker = createSecretMasker(['PPPabcQQQQQQ', 'abc']);
+    expect(masker.text(`${'.'.repeat(40)}PPPabcQQQQQ`, true)).toMatch(/^\.+$/);
   });
 
   test('a secret of two characters: masked where it is a value, not inside of others', () => {

@@ -7,12 +7,8 @@ import { secretMask } from '../contracts/config/secrets.ts';
 
 /** Replaces secrets in a request and its response with a mask. */
 export type SecretMasker = {
-  /**
-   * Length of the longest secret form that is replaced anywhere. A text that was cut before it was
-   * masked may end with part of a secret, so this many characters are dropped from its end.
-   */
-  readonly longest: number;
-  text(text: string): string;
+  /** `isCut`: the text may end with part of a secret, so its last characters are dropped. */
+  text(text: string, isCut?: boolean): string;
   url(url: string): string;
   headers(headers: Readonly<Record<string, string>>): Record<string, string>;
 };
@@ -34,21 +30,24 @@ export function createSecretMasker(
 ): SecretMasker {
   const whole = new Set(secrets);
   const anywhere = secrets.filter((secret) => secret.length >= foundAnywhereMin);
-  // Longest first, because one secret may contain another.
-  const forms = [...new Set(anywhere.flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
+  const forms = [...new Set(anywhere.flatMap(formsOf))];
   const quoted = [...whole]
     .filter((secret) => secret.length < foundAnywhereMin)
     .map((secret) => JSON.stringify(secret));
-  const text = (value: string): string => {
+  const longest = Math.max(1, ...[...forms, ...quoted].map((form) => form.length));
+  const text = (value: string, isCut = false): string => {
     if (whole.has(value)) return secretMask;
-    const masked = forms.reduce((rest, form) => rest.replaceAll(form, secretMask), value);
-    return quoted.reduce((rest, form) => rest.replaceAll(form, `"${secretMask}"`), masked);
+    const spans = [
+      ...forms.flatMap((form) => spansOf(value, form)),
+      ...quoted.flatMap((form) => spansOf(value, form)).map(([start, end]): Span => [start + 1, end - 1]),
+    ];
+    // A secret that continues after the cut begins here or later.
+    return masked(value, spans, isCut ? Math.max(0, value.length - longest + 1) : value.length);
   };
   const member = (name: string, value: string, isSecret = isSecretName(name)): string =>
     isSecret && value !== '' ? `${schemeOf(value)}${secretMask}` : text(value);
   const isSecretHeader = (name: string): boolean => isSecretName(name) || secretHeaders.has(name.toLowerCase());
   return {
-    longest: Math.max(0, ...forms.map((form) => form.length)),
     text,
     url: (url) => text(withoutUser(maskQuery(url, (name, value) => member(name, value)))),
     headers: (headers) =>
@@ -56,6 +55,58 @@ export function createSecretMasker(
         Object.entries(headers).map(([name, value]) => [text(name), member(name, value, isSecretHeader(name))]),
       ),
   };
+}
+
+/** Start and end of a secret in a text. */
+type Span = [start: number, end: number];
+
+/**
+ * The spans of a form in a text. Where the form overlaps itself there is one span for all. Takes linear time, by the
+ * algorithm of Knuth, Morris and Pratt.
+ */
+function spansOf(text: string, form: string): Span[] {
+  const spans: Span[] = [];
+  const first = text.indexOf(form);
+  if (first === -1) return spans;
+  const borders = bordersOf(form);
+  for (let at = first, matched = 0; at < text.length; at += 1) {
+    matched = extended(form, borders, matched, text[at]);
+    if (matched < form.length) continue;
+    matched = borders[matched - 1] ?? 0;
+    const [start, end] = [at + 1 - form.length, at + 1];
+    const last = spans.at(-1);
+    if (last !== undefined && start < last[1]) last[1] = end;
+    else spans.push([start, end]);
+  }
+  return spans;
+}
+
+/** For each prefix of a form the length of its longest proper prefix that is its end, too. */
+function bordersOf(form: string): Uint32Array {
+  const borders = new Uint32Array(form.length);
+  for (let at = 1; at < form.length; at += 1) {
+    borders[at] = extended(form, borders, borders[at - 1] ?? 0, form[at]);
+  }
+  return borders;
+}
+
+/** How many characters of a form match after the next character, if `matched` did before it. */
+function extended(form: string, borders: Uint32Array, matched: number, next: string | undefined): number {
+  let length = matched;
+  while (length > 0 && form[length] !== next) length = borders[length - 1] ?? 0;
+  return form[length] === next ? length + 1 : length;
+}
+
+/** The text up to `end`, with one mask for all secrets that overlap one another. */
+function masked(text: string, spans: readonly Span[], end: number): string {
+  let result = '';
+  let at = 0;
+  for (const [start, spanEnd] of spans.toSorted((a, b) => a[0] - b[0])) {
+    if (start >= Math.max(at, end)) break;
+    if (start >= at) result += `${text.slice(at, start)}${secretMask}`;
+    at = Math.max(at, spanEnd);
+  }
+  return at < end ? result + text.slice(at, end) : result;
 }
 
 /** Masks the values of a query and keeps its order and escapes. */

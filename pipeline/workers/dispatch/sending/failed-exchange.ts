@@ -95,12 +95,12 @@ function isOfOneVisitor(events: readonly OutboundEvent[]): boolean {
 
 function describe({ request, body, isBodyCut, answer, events, isOfOneVisitor, maskerOf }: Held): Exchange {
   const mask = maskerOf(request);
-  const clean = (text: string): string => {
-    const masked = withoutTokens(mask.text(text));
+  const clean = (text: string, isCut = false): string => {
+    const masked = withoutTokens(mask.text(text, isCut));
     return isOfOneVisitor ? masked : withoutContacts(masked);
   };
   const { method, url } = request;
-  const shownBody = body === undefined || !isOfOneVisitor ? undefined : excerpt(clean(body), isBodyCut, mask);
+  const shownBody = body === undefined || !isOfOneVisitor ? undefined : excerpt(clean(body, isBodyCut), isBodyCut);
   return {
     request: {
       method,
@@ -116,10 +116,10 @@ function describe({ request, body, isBodyCut, answer, events, isOfOneVisitor, ma
 function describeAnswer(
   { status, headers, body, isCut: isHeldCut }: NonNullable<Held['answer']>,
   mask: SecretMasker,
-  clean: (text: string) => string,
+  clean: (text: string, isCut: boolean) => string,
 ): NonNullable<Exchange['answer']> {
-  const masked = clean(body);
-  const { text, isCut } = excerpt(masked, isHeldCut, mask);
+  const masked = clean(body, isHeldCut);
+  const { text, isCut } = excerpt(masked, isHeldCut);
   const kept = Object.entries(headers).filter(([name]) => answerHeaders.test(name.toLowerCase()));
   return {
     ...readPlatformError({ status, body: masked }),
@@ -136,13 +136,8 @@ function boundedHeaders(headers: Readonly<Record<string, string>>): Record<strin
   );
 }
 
-/** The first bytes of a masked text, without an incomplete character or secret at its end. */
-function excerpt(
-  masked: string,
-  isCutBefore: boolean,
-  { longest }: SecretMasker,
-): { readonly text: string; readonly isCut: boolean } {
-  const text = isCutBefore ? masked.slice(0, Math.max(0, masked.length - longest)) : masked;
+/** The first bytes of a masked text, without an incomplete character at its end. */
+function excerpt(text: string, isCutBefore: boolean): { readonly text: string; readonly isCut: boolean } {
   const bytes = Buffer.from(text);
   if (bytes.length <= exchangeBodyBytesMax) return { text, isCut: isCutBefore };
   const cut = bytes.subarray(0, exchangeBodyBytesMax).toString();
