@@ -17,6 +17,7 @@ const titles: Readonly<Record<Series['chart'], string>> = {
   throughput: 'Throughput',
   latency: 'Latency',
   memory: 'Memory (resident)',
+  'proportional-memory': 'Memory (PSS: shared pages in proportion)',
   backlog: 'Backlog',
 };
 

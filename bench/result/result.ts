@@ -16,7 +16,7 @@ export type Point = readonly [atS: number, value: number];
 /** A line of a chart. */
 export type Series = {
   /** The chart that the line belongs to. */
-  readonly chart: 'throughput' | 'latency' | 'memory' | 'backlog';
+  readonly chart: 'throughput' | 'latency' | 'memory' | 'proportional-memory' | 'backlog';
   readonly name: string;
   readonly unit: Unit;
   readonly points: readonly Point[];

@@ -45,9 +45,9 @@ export function startSampler(probes: readonly Probe[], everyMs = everyMsByDefaul
   };
 }
 
-/** Memory of a process and its children in bytes, with shared pages in proportion. */
+/** Memory of a process and its children in bytes, with shared pages in proportion (PSS). */
 export function familyMemoryProbe(name: string, pid: number): Probe {
-  return { chart: 'memory', name, unit: 'bytes', read: () => familyMemoryBytes(pid) };
+  return { chart: 'proportional-memory', name, unit: 'bytes', read: () => familyMemoryBytes(pid) };
 }
 
 /** Resident memory of a process in bytes. */
