@@ -1,5 +1,6 @@
 import { GCProfiler, getHeapStatistics } from 'node:v8';
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads';
+import { followThreads } from './answering-threads.ts';
 import type { GcAnswer, GcOrder, GcUse } from './gc-messages.ts';
 import { addGcUse, noGcUse } from './gc-messages.ts';
 
@@ -52,7 +53,7 @@ function end(): GcUse {
 }
 
 if (isMainThread) {
-  const threads = new Set<number>();
+  const threads = followThreads();
   const uses = new Map<number, GcUse>();
   hear((message) => {
     if (message.kind === 'here') threads.add(message.thread);
@@ -63,7 +64,7 @@ if (isMainThread) {
     tell({ kind: 'end' });
     const own = end();
     const untilMs = performance.now() + answersDeadlineMs;
-    while (uses.size < threads.size && performance.now() < untilMs) {
+    while (!threads.areAllOf(uses) && performance.now() < untilMs) {
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
     return [...uses.values()].reduce(addGcUse, addGcUse(noGcUse, own));
