@@ -6,17 +6,16 @@ import { streams } from '../../shared/nats/streams/topology.ts';
 import { trackBody } from '../load/bodies.ts';
 import { runLoad } from '../load/load-process.ts';
 import type { LoadResult } from '../load/load-result.ts';
-import { createLatencies, percentilesOf, recordMs } from '../load/load-recorder.ts';
 import { familyWaitMs, forgetPeakMemory, peakMemoryBytes, processFamilyCpuMs } from '../machine/process-use.ts';
 import { sleep } from '../machine/wait-until.ts';
 import type { Point } from '../result/result.ts';
 import { waitArrived } from '../sink/sink.ts';
-import type { ControlAccess } from '../system/control-client.ts';
 import type { Stage } from '../system/stage.ts';
 import { startAttacker } from './attacker.ts';
 import type { Attack, Tally } from './attacks/attack.ts';
 import { quietGroup } from './neighbourhood.ts';
 import type { Neighbourhood } from './neighbourhood.ts';
+import { readBeside } from './read-beside.ts';
 
 /** Measurements of the quiet account during a slice, and of the services meanwhile. */
 export type QuietRun = {
@@ -56,7 +55,6 @@ export const quietPerS = 200;
 const connections = 32;
 /** Few enough to be known by the end of the warm-up: the first event of a visitor writes to the database. */
 const visitors = 1_000;
-const readEveryMs = 50;
 const windowMs = 500;
 const mebibyte = 1024 ** 2;
 /** Longer than the measurement of any attack. */
@@ -101,9 +99,24 @@ function endedEarly(): never {
 }
 
 async function measureSlice(place: Neighbourhood, ms: number, loadStartedMs: number): Promise<QuietRun> {
-  const { gateway, pipeline, sink, control, pids } = place;
+  const { gateway, pipeline, control } = place;
   await Promise.all([gateway, pipeline].map(({ pid }) => forgetPeakMemory(pid)));
-  const reading = startReading(control);
+  const { result, p90Ms } = await readBeside(control, () => measureDeliveries(place, ms, loadStartedMs));
+  return {
+    ...result,
+    readP90Ms: p90Ms,
+    pipelineBytes: await peakMemoryBytes(pipeline.pid),
+    gatewayBytes: await peakMemoryBytes(gateway.pid),
+  };
+}
+
+type Deliveries = Omit<QuietRun, 'readP90Ms' | 'pipelineBytes' | 'gatewayBytes'>;
+
+async function measureDeliveries(
+  { sink, pids }: Neighbourhood,
+  ms: number,
+  loadStartedMs: number,
+): Promise<Deliveries> {
   sink.forget();
   const first = await sink.tally();
   const used = await readUse(pids);
@@ -123,9 +136,6 @@ async function measureSlice(place: Neighbourhood, ms: number, loadStartedMs: num
   return {
     deliveredPerS: ((eventsOf(last) - eventsOf(first)) * 1000) / (last.atMs - first.atMs),
     latencies,
-    readP90Ms: await reading.stop(),
-    pipelineBytes: await peakMemoryBytes(pipeline.pid),
-    gatewayBytes: await peakMemoryBytes(gateway.pid),
     cores: (usedThen.cpuMs - used.cpuMs) / tookMs,
     waiting: (usedThen.waitMs - used.waitMs) / tookMs,
     throughput,
@@ -172,35 +182,6 @@ export async function measureAttacked(
   const sent = arrived * Buffer.byteLength(trackBody(place.control.sourceToken)) + tally.acceptedBytes;
   return { ...run, tally, logRatio: Math.max(0, out) / sent, retryShare, ...after };
 }
-
-/**
- * Lists the account's sources repeatedly; `stop` returns the 90th percentile in ms, for which a failure counts as
- * `failedReadMs`.
- */
-function startReading(control: ControlAccess): { stop(): Promise<number> } {
-  const latencies = createLatencies();
-  const stopping = new AbortController();
-  const running = (async () => {
-    while (!stopping.signal.aborted) {
-      const startedMs = performance.now();
-      const isRead = await control.call('GET', 'sources').then(
-        () => true,
-        () => false,
-      );
-      recordMs(latencies, isRead ? performance.now() - startedMs : failedReadMs);
-      await sleep(readEveryMs);
-    }
-  })();
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-      return percentilesOf(latencies).p90;
-    },
-  };
-}
-
-const failedReadMs = 60_000;
 
 /** Size of EVENTS. It only grows during a scenario, because the log is far from full and keeps history for days. */
 const eventsBytes = (natsUrl: string): Promise<number> => inStream(natsUrl, streams.events, ({ bytes }) => bytes);
