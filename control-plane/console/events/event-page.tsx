@@ -12,9 +12,9 @@ import { At } from '../design/time.tsx';
 import { EventOutcome } from './event-outcome.tsx';
 import { visitorName } from './event-table.tsx';
 import { ConsentAnswers } from './consent-answers.tsx';
-import { RuleName } from '../tracking-plan/plan-words.tsx';
-import { useRuleNames } from '../tracking-plan/use-rule-names.ts';
 import { PlanState } from './outcomes.tsx';
+import { RuleName } from './rule-name.tsx';
+import { useRuleNames } from './use-rule-names.ts';
 import { useSourceNames } from './use-source-names.ts';
 import { WayState } from './way-state.tsx';
 

@@ -8,7 +8,8 @@ import { ErrorNote } from '../design/feedback.tsx';
 import { countOf } from '../design/numbers.ts';
 import { Card } from '../design/page.tsx';
 import { Table } from '../design/table.tsx';
-import { RuleName, Severity } from './plan-words.tsx';
+import { RuleName } from '../events/rule-name.tsx';
+import { Severity } from './plan-words.tsx';
 
 /** Runs the draft's plan over recent events and shows the effect. */
 export function PlanTrial(): ReactElement | null {

@@ -14,8 +14,8 @@ import { Card, Empty } from '../design/page.tsx';
 import { More, Table } from '../design/table.tsx';
 import { Ago, showTime } from '../design/time.tsx';
 import { useSourceNames } from '../events/use-source-names.ts';
-import { ruleLabel } from './plan-words.tsx';
-import { useRuleNames } from './use-rule-names.ts';
+import { ruleLabel } from '../events/rule-name.tsx';
+import { useRuleNames } from '../events/use-rule-names.ts';
 
 type Chosen = { readonly rule?: string; readonly to?: string };
 

@@ -10,7 +10,8 @@ import { Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { useSourceNames } from '../events/use-source-names.ts';
 import { NamedChoice } from '../forms/named-choice.tsx';
-import { RuleName, Severity } from './plan-words.tsx';
+import { RuleName } from '../events/rule-name.tsx';
+import { Severity } from './plan-words.tsx';
 
 const filterNames = ['event', 'rule', 'sourceId', 'severity'] as const;
 

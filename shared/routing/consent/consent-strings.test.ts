@@ -238,7 +238,7 @@ test.each<[string, Vendors, readonly number[] | string]>([
   ['one that is listed twice', { idMax: 9, bits: entries(single(2), single(2)) }, 'overlap'],
   ['ranges that overlap', { idMax: 9, bits: entries(range(1, 4), range(4, 6)) }, 'overlap'],
   ['vendor 0', { idMax: 9, bits: entries(single(0)) }, 'overlap'],
-  ['one beyond the last', { idMax: 9, bits: entries(range(8, 10)) }, 'too far'],
+  ['one beyond the last', { idMax: 9, bits: entries(range(8, 10)) }, 'exceed the highest id'],
   ['a list that ends early', { idMax: 9, bits: '1' + numberBits(3, 12) + single(1) }, 'too early'],
 ])('consent strings: vendors of a TC string: %s', (_what, given, expected) => {
   const read = () => readTcString(tcOfVendors(given));
