@@ -58,43 +58,13 @@ export function createSecretMasker(
 }
 
 /** Start and end of a secret in a text. */
-type Span = [start: number, end: number];
+type Span = readonly [start: number, end: number];
 
-/**
- * The spans of a form in a text. Where the form overlaps itself there is one span for all. Takes linear time, by the
- * algorithm of Knuth, Morris and Pratt.
- */
+/** The spans of a form in a text, also those that overlap one another. */
 function spansOf(text: string, form: string): Span[] {
   const spans: Span[] = [];
-  const first = text.indexOf(form);
-  if (first === -1) return spans;
-  const borders = bordersOf(form);
-  for (let at = first, matched = 0; at < text.length; at += 1) {
-    matched = extended(form, borders, matched, text[at]);
-    if (matched < form.length) continue;
-    matched = borders[matched - 1] ?? 0;
-    const [start, end] = [at + 1 - form.length, at + 1];
-    const last = spans.at(-1);
-    if (last !== undefined && start < last[1]) last[1] = end;
-    else spans.push([start, end]);
-  }
+  for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) spans.push([at, at + form.length]);
   return spans;
-}
-
-/** For each prefix of a form the length of its longest proper prefix that is its end, too. */
-function bordersOf(form: string): Uint32Array {
-  const borders = new Uint32Array(form.length);
-  for (let at = 1; at < form.length; at += 1) {
-    borders[at] = extended(form, borders, borders[at - 1] ?? 0, form[at]);
-  }
-  return borders;
-}
-
-/** How many characters of a form match after the next character, if `matched` did before it. */
-function extended(form: string, borders: Uint32Array, matched: number, next: string | undefined): number {
-  let length = matched;
-  while (length > 0 && form[length] !== next) length = borders[length - 1] ?? 0;
-  return form[length] === next ? length + 1 : length;
 }
 
 /** The text up to `end`, with one mask for all secrets that overlap one another. */
