@@ -22,11 +22,11 @@ const capacity = 8 * 1024 ** 2;
 const log = { LOG_PARTITIONS: '1', LOG_INGEST_BYTES_MAX: String(capacity) };
 const stuck = { accountId: randomUUID(), token: 'src_live_stuck_account_0123456789' };
 const busy = { accountId: randomUUID(), token: 'src_live_busy_account_01234567890' };
-/** Key of the PostgreSQL lock for which writes to the stuck account's visitors wait. */
+/** Key of the PostgreSQL advisory lock that writes to the stuck account's visitors wait for. */
 const advisoryLock = 4_711;
 const batchEvents = 10;
 const batchBytes = 100_000;
-/** So few batches are sent at a time that all accounts together stay below the part that they may fill. */
+/** Few batches are sent at a time, so that all accounts together stay below the share of INGEST that they may fill. */
 const batchesAtATime = 2;
 const settle = { timeout: 60_000, interval: 50 };
 
@@ -112,7 +112,7 @@ async function resolvedEvents({ metricsPort }: { readonly metricsPort: number })
   return Number(/^sluice_resolver_resolved_total\{partition="0"\} (\d+)/m.exec(page)?.[1] ?? 0);
 }
 
-test('ingest quota: an account that is stuck in a queue is 429, and a busy one beside it that is resolved never is', async () => {
+test('ingest quota: an account whose events are stuck in a queue gets 429, and a busy account whose events are resolved never does', async () => {
   const rig = await openRig();
   const gateway = await openGateway();
   const pipeline = await rig.start();

@@ -46,7 +46,7 @@ test('keep running: what dies is started again, with a line that says so', async
   expect(started).toHaveLength(2);
 });
 
-test('keep running: nothing is left of the restarts that are over', async () => {
+test('keep running: a service that restarts many times leaves no listeners behind', async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error): void => void warnings.push(name);
   process.on('warning', note);
@@ -61,7 +61,7 @@ test('keep running: nothing is left of the restarts that are over', async () => 
   expect(warnings).toEqual([]);
 });
 
-test('keep running: what says that it cannot start is not started again', async () => {
+test('keep running: a service whose exit code says that it cannot start is not started again', async () => {
   const { started, start } = fakes();
   const lines: string[] = [];
   const kept = await keepRunning({ name: 'gateway', start, say: (line) => lines.push(line), restartDelayMs: () => 1 });

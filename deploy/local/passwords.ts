@@ -6,7 +6,7 @@ import type { LogUserName } from '../../shared/nats/users/log-users.ts';
 import { serviceRights } from '../../shared/postgres/roles/service-roles.ts';
 import type { DatabaseService } from '../../shared/postgres/roles/service-roles.ts';
 
-/** The passwords for the servers that the stack starts, by user of the log and service. */
+/** The passwords for the servers that the stack starts: one per user of the log, and one per service for PostgreSQL. */
 export type StackPasswords = {
   readonly log: Readonly<Record<LogUserName, string>>;
   readonly database: Readonly<Record<DatabaseService, string>>;

@@ -68,7 +68,7 @@ async function postSegment(call: string, message: Readonly<Record<string, unknow
   return answer.status;
 }
 
-test('consent: a destination that serves a purpose gets what visitors allow, by whatever says so, and another gets all', async () => {
+test('consent: a destination with a purpose gets only what visitors allow, by any consent signal, and one without a purpose gets all', async () => {
   const destination = await client.api('POST', 'destinations', {
     name: 'ads',
     type: 'HTTPDestination',
@@ -193,7 +193,7 @@ const textsAt = async (path: string): Promise<string[]> =>
 const countAt = async (path: string, text: string): Promise<number> =>
   (await textsAt(path)).filter((body) => body.includes(text)).length;
 
-test('erasure: from a second after the answer nothing of the visitor leaves, and what holds its data still is retention alone', async () => {
+test('erasure: from a second after the answer no data of the visitor is sent, and the certificate lists what still holds any, and until when', async () => {
   const refusing = await client.api('POST', 'destinations', {
     name: 'refusing',
     type: 'HTTPDestination',

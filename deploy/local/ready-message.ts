@@ -25,7 +25,7 @@ export function readyMessage(folder: string, credentials: Credentials, signInCod
     '',
     ...(signInCode === undefined
       ? []
-      : ['The address of the console signs in, once, within the hour. A new one: npm run sign-in-link', '']),
+      : ['Open the address of the console to sign in, once, within the hour. A new one: npm run sign-in-link', '']),
     'Send an event:',
     '',
     `  curl ${gateway}/api/v1/track -H 'content-type: application/json' -d '${event}'`,

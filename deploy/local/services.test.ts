@@ -55,7 +55,7 @@ test("services: what the stack sets is not set a second time by the caller's fil
   expect(services.gateway.env).toMatchObject({ NATS_MONITOR_URL: at.log.monitorUrl, NATS_CA_FILE: '/kept' });
 });
 
-test('services: each logs in as its own user and role, and in no other way the caller has set', () => {
+test('services: each logs in as its own user and role, whatever login the caller has set', () => {
   const login = (user: string): LogLogin => ({ user, password: `of ${user}` });
   const logins = {
     gateway: login('one'),
@@ -78,7 +78,7 @@ test('services: each logs in as its own user and role, and in no other way the c
   });
 });
 
-test('services: the gateway asks a control plane that has a certificate over TLS', () => {
+test('services: the gateway calls the control plane over TLS if the control plane has a certificate', () => {
   const asked = (inherited: Readonly<Record<string, string>>): unknown =>
     stackServices(env, at, inherited).gateway.env['CONTROL_PLANE_URL'];
   expect(asked({})).toBe('http://127.0.0.1:3');

@@ -70,7 +70,7 @@ test('stack: its destinations reach its sink, and nothing else on this machine',
 
 test('stack: a first start asks the log for nothing that is missing or not permitted', async () => {
   const lines = (await readFile(join(folder, 'nats', 'nats-server.log'), 'utf8')).split('\n');
-  // A gateway first tries to follow CONFIG, which the log's users of an older version permit.
+  // A gateway first tries to follow CONFIG, because the log may still have the users of an older version.
   const known = 'Publish Violation - Subject "$JS.API.CONSUMER.CREATE.KV_CONFIG.';
   const troubles = lines.filter((line) => /Violation|Healthcheck|recovered/.test(line));
   expect(troubles.filter((line) => !line.includes(known))).toEqual([]);
@@ -90,7 +90,7 @@ test('stack: only its owner may read its logs', async () => {
   for (const file of files) expect([file, (await stat(file)).mode & 0o077]).toEqual([file, 0]);
 });
 
-test('stack: commands beside it find its servers, accept names, and report a wrong one in a line', async () => {
+test('stack: commands run beside it find its servers, accept names of destinations, and report a wrong name in one line', async () => {
   const run = async (entry: string, ...arguments_: readonly string[]) => {
     const child = spawn(process.execPath, [compiledPath(new URL(entry, topFolder)), ...arguments_], {
       env: { PATH: process.env['PATH'], SLUICE_DIR: folder },
@@ -154,7 +154,7 @@ test('stack: a track reaches the sink with its visitor, its id as idempotency ke
     .toMatchObject({ status: 'HEALTHY', successCount: 1, failureCount: 0 });
 });
 
-test('stack: the key of the source rests nowhere in what is delivered', async () => {
+test('stack: nothing that is delivered contains the key of the source', async () => {
   await client.track({ event: 'Quiet', distinctId: 'quiet-1', userId: 'u-1' });
   await expect.poll(() => keysAt('/demo'), settle).toContain('quiet-1');
   expect(JSON.stringify(await client.sinkRequests('/demo'))).not.toContain(stack.credentials.sourceToken);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 240_000);
 
 afterAll(async () => {
-  // Undefined for what did not start.
+  // Each is undefined if it did not start.
   await browser?.close();
   await stack?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -67,7 +67,7 @@ const all = ['$identify', 'Order Completed', 'Page Viewed'];
 
 test.each(['sluice', 'segment', 'rudderstack'])('browser: the calls of %s arrive as one visitor', async (library) => {
   const visitor = `calls-${library}`;
-  // With each library another customer signs in: the same customer in two libraries would be one visitor.
+  // A different customer signs in with each library: the same customer in two libraries would be one visitor.
   const customer = `ada-${library}`;
   const { page, problems } = await visit(library, visitor, `&utm_source=news&customer=${customer}`);
   for (const call of ['track', 'identify', 'group', 'track']) await press(page, call);
@@ -114,7 +114,7 @@ test.each(['sluice', 'segment'])('browser: %s sends from a page whose tracer add
   await page.context().close();
 });
 
-test('browser: the calls of posthog arrive as one visitor, and a question for a flag is answered', async () => {
+test('browser: the calls of posthog arrive as one visitor, and its request for flags is answered', async () => {
   const { page, problems } = await visit('posthog', 'calls-posthog', '&customer=ada-posthog');
   const flags = 'new Promise((resolve) => posthog.onFeatureFlags((names) => resolve(names)))';
   expect(await page.evaluate(flags)).toEqual([]);
@@ -139,12 +139,12 @@ test.each([
   ['segment', '&batch'],
   ['rudderstack', '&beacon'],
   ['posthog', ''],
-])('browser: what %s was given just before its page went arrives', async (library, more) => {
+])('browser: a call made with %s just before the page navigates away arrives', async (library, more) => {
   const visitor = `leaving-${library}`;
   const { page } = await visit(library, visitor, more);
   // Our own script sends nothing until it has loaded the site's consent purposes.
   if (library === 'sluice') await awaitEvents(client, ['Page Viewed'], of(visitor));
-  // Not awaited, because the page that would answer is left.
+  // Not awaited, because the call navigates away from the page that would answer.
   await page.evaluate('void Promise.resolve(calls.track()).then(() => { location.href = "about:blank" })');
   expect(namesOf(await awaitEvents(client, ['Order Completed'], of(visitor)))).toContain('Order Completed');
   await page.context().close();
@@ -154,7 +154,7 @@ test.each([
   ['sluice', '**/api/v1/batch'],
   ['segment', '**/v1/t'],
   ['rudderstack', '**/v1/track'],
-])('browser: %s tries again what met a 429, a 503 or no answer', async (library, address) => {
+])('browser: %s retries a request that got a 429, a 503 or no answer', async (library, address) => {
   const visitor = `retried-${library}`;
   const { page } = await visit(library, visitor);
   await awaitEvents(client, ['Page Viewed'], of(visitor));
@@ -190,7 +190,7 @@ test.each(['segment', 'rudderstack'])('browser: %s sends batches', async (librar
   await page.context().close();
 });
 
-test('browser: a page may make the calls of the library of the service specified, and reads how long to wait', async () => {
+test('browser: a page may call the API as the library of the specified service does, and may read how long to wait', async () => {
   const { page, problems } = await visit('sluice', 'specified');
   const call = {
     baseUrl: `${stack.credentials.gateway}/api/v1`,

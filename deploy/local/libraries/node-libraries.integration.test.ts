@@ -192,7 +192,7 @@ test("libraries: PostHog's Node library gets an experiment as a flag, and its ex
   await expect.poll(exposed, settle).toBe(visitors.length + 1);
 });
 
-test('libraries: what the library of the service specified sends arrives once, and servers are no bots', async () => {
+test('libraries: what the library of the specified service sends arrives once, and servers do not count as bots', async () => {
   const source = await client.api('POST', 'sources', { type: 'NodejsApi', name: 'Guarded', botControlMode: 'Block' });
   const { token } = await client.api('GET', `sources/${String(source['id'])}/tokens`);
   await client.publish('adds a source that lets no bots in');
@@ -224,7 +224,7 @@ test('libraries: what the library of the service specified sends arrives once, a
   expect(named(events, '$identify').visitor).toMatchObject({ first_name: 'Ada' });
 });
 
-test('libraries: integrations keep an event from destinations by their kind and name', async () => {
+test('libraries: the integrations of an event exclude destinations by kind and name', async () => {
   const { id } = await client.api('POST', 'destinations', {
     name: 'Warehouse',
     type: 'HTTPDestination',

@@ -36,7 +36,7 @@ test('sink: keeps the newest requests, newest first, with bodies parsed', async 
   expect(await events('?limit=1')).toHaveLength(1);
 });
 
-test('sink: a list holds the newest requests whose bodies fit, and one that fits nowhere by itself', () => {
+test('sink: a list holds the newest requests whose bodies fit, and the newest one even if it does not fit', () => {
   const recorder = createRecorder(100, 10_000);
   const request = { time: '', method: 'POST', path: '/', headers: {}, body: null, status: 200 };
   for (const [index, bytes] of [900, 40, 30, 20].entries()) recorder.add({ ...request, path: `/${index}` }, bytes);
@@ -91,7 +91,7 @@ test.each([
   [{ status: 99 }, 'status'],
   [{ delayMs: 'soon' }, 'delayMs'],
   [{ path: 'demo' }, 'path'],
-])('sink: refuses the behaviour %j by the name of its field', async (behaviour, field) => {
+])('sink: refuses the behaviour %j and names the field', async (behaviour, field) => {
   const answer = await put(behaviour);
   expect(answer.status).toBe(400);
   expect(JSON.stringify(await answer.json())).toContain(field);

@@ -9,7 +9,7 @@ import { credentialsFile } from '../credentials.ts';
 import type { Credentials } from '../credentials.ts';
 import { stackTestEnv } from './env.ts';
 
-/** A local stack that is started as by a user, on free ports. */
+/** A local stack, started on free ports as a user would start it. */
 export type RunningStack = {
   readonly credentials: Credentials;
   readonly metrics: { readonly gateway: string; readonly controlPlane: string; readonly pipeline: string };
