@@ -67,7 +67,7 @@ socket.pipe(process.stdout);`;
 
 const isAlive = (): boolean => server.exitCode === null && server.signalCode === null;
 
-test('nats healthcheck: a server that is well passes, one that catches up does not and is left alone', async () => {
+test('nats healthcheck: a healthy server passes; one that is catching up fails and is left alone', async () => {
   expect(await check(1_000_000)).toBe(0);
   answer = { status: 503, body: '{"status":"unavailable","error":"JetStream is not current with the meta leader"}' };
   expect(await check(1_000_000)).toBe(1);
@@ -86,7 +86,7 @@ test.each([
   expect(await ended).toEqual([null, 'SIGKILL']);
 });
 
-test('nats unit: starts again whatever ended it, with a memory limit, and is waited for while it hands over', async () => {
+test('nats unit: restarts the server after any exit, limits its memory, and gives it time to hand over', async () => {
   const [unit, conf] = await Promise.all([read('nats-server.service'), read('nats-server.conf')]);
   expect(unit).toMatch(/^Restart=always$/m);
   expect(unit).toMatch(/^Environment=GOMEMLIMIT=\d+[MG]iB$/m);
@@ -104,7 +104,7 @@ test('nats configuration: syncs every write and says how much may be stored', as
   expect(watch).toContain(`NATS_PID_FILE=${/pid_file: (\S+)/.exec(conf)?.[1]}`);
 });
 
-test('nats configuration: pages name the room that streams and buckets reserve beside the limits an operator sets', async () => {
+test('nats configuration: pages state the space that streams and buckets reserve in addition to the limits an operator sets', async () => {
   const mebibyte = 1024 ** 2;
   const settings = testTopology({ streamBytesMax: mebibyte });
   const limits = [

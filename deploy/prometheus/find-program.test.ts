@@ -25,7 +25,7 @@ const find = (signal?: AbortSignal): Promise<string> =>
     ...(signal === undefined ? {} : { signal }),
   });
 
-test('promtool: the one on PATH is taken where it runs', async () => {
+test('promtool: the one on PATH is used if it runs', async () => {
   await put('promtool', '#!/bin/sh\necho promtool, version 3\n');
   expect(await find()).toBe(join(folder, 'promtool'));
 });

@@ -55,7 +55,7 @@ async function exampleFile(): Promise<Record<string, string>> {
 /** All units but the migration, which ends by itself. */
 const services = (): Unit[] => [...units].filter(([name]) => name !== 'sluice-migrate.service').map(([, unit]) => unit);
 
-test('units: each service logs in as itself, and what the owner of the tables has is in none of them', () => {
+test('units: each service logs in as itself, and none has the password of the owner of the tables', () => {
   for (const unit of services()) {
     const service = serviceOf(unit);
     expect(environmentOf(unit)).toMatchObject({
@@ -90,7 +90,7 @@ test('units: the schema is migrated before a control plane starts, and again whe
   for (const each of units.values()) expect(each('Requires')).toEqual([]);
 });
 
-test('units: every variable of a service is known to it, and enough together with the example file', async () => {
+test('units: each service knows every variable that its unit sets, and needs only those of the example file in addition', async () => {
   const example = await exampleFile();
   const allServices: ServiceName[] = ['gateway', 'pipeline', 'control-plane'];
   for (const [name, unit] of units) {
@@ -132,7 +132,7 @@ test('units: gateways of one machine share a port and have metrics of their own'
   expect(gateway?.('Environment').join(' ')).toMatch(/GATEWAY_REUSE_PORT=true GATEWAY_METRICS_PORT=\d+%i\b/);
 });
 
-test('units: a gateway that ends cuts no connection that it would not have cut for being idle', () => {
+test('units: a gateway that stops closes only connections that it would have closed as idle', () => {
   const unit = units.get('sluice-gateway@.service');
   if (unit === undefined) throw new Error('there is no unit of the gateway');
   const { SHUTDOWN_IDLE_MS: idleMs, SHUTDOWN_DEADLINE_MS: deadlineMs } = environmentOf(unit);
