@@ -62,7 +62,7 @@ function addressOf(href: string): string {
   return `/docs/${page}.html${hash === undefined ? '' : `#${hash}`}`;
 }
 
-/** Paths on the site of pages that have another path there than in the repository. */
+/** Paths on the site, by path in the repository, of the pages for which the two differ. */
 const sitePages: Readonly<Record<string, string>> = {
   'README.md': 'operate',
   'known-limits.md': 'known-limits',

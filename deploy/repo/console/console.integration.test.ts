@@ -51,7 +51,7 @@ beforeAll(async () => {
   await first.close();
 }, 240_000);
 afterAll(async () => {
-  // Undefined for what did not start.
+  // Each is undefined if it did not start.
   await browser?.close();
   await stack?.stop();
   await provider?.stop();
@@ -279,7 +279,7 @@ test('users: a person is invited with a role, signs in with the link, sees the w
   await vera.close();
 });
 
-test('operator: a failing destination is one press from what the platform answers, the runbook two from the commands', async () => {
+test('operator: the answer of a failing destination is one press away; from the System page, the commands of the runbook are two', async () => {
   const steps = await countSteps(page);
   await open('/', 'Failing: ');
   await page.getByRole('region', { name: 'Problems' }).getByRole('link', { name: 'Loyalty programme' }).first().click();
@@ -555,7 +555,7 @@ test('destinations: dead letters are replayed once the platform accepts them', a
   expect(await showsText(page, 'Done')).toBe(true);
 });
 
-test('events: come by themselves, are filtered, and one shows its way and what would be sent', async () => {
+test('events: new ones appear without a reload, the list is filtered, and an event shows its path and what would be sent', async () => {
   await open('/events', 'Live');
   await account.client.track({ event: 'Seen Live', externalId: 'customer-live' });
   await waitForText(page, 'Seen Live');
@@ -568,7 +568,7 @@ test('events: come by themselves, are filtered, and one shows its way and what w
   await waitForText(page, 'idempotency-key');
 });
 
-test('draft: shows what changes field by field, takes one back, publishes, and goes back to what was', async () => {
+test('draft: shows changes field by field, reverts one, publishes, and rolls back to an earlier version', async () => {
   await open('/draft', 'Warehouse loader, EU');
   await waitForText(page, 'Last changed by');
   await press('Try on recent events');
@@ -649,7 +649,7 @@ test('draft: where the account requires it, a version is published once another 
   await client.api('DELETE', `destinations/${String(id)}`);
 });
 
-test('draft: events that wait for a removed destination are shown, and left unsent only with consent', async () => {
+test('draft: events that wait for a disabled destination are shown, and are left unsent only after a confirmation', async () => {
   await open(`/destinations/${account.failingId}`, 'Delivery');
   await waitForText(page, 'Concurrency');
   await page.getByText('Live', { exact: true }).waitFor();
@@ -791,7 +791,7 @@ test('visitors: a merge is shown with its cause, and split after a confirmation;
   expect(await idOf('customer-grace')).not.toBe(await idOf('customer-ada'));
 });
 
-test('sources: a web source is given a secret for signed identifiers, and shows what was left out of visitors', async () => {
+test('sources: a web source is given a secret for signed identifiers, and shows which identity data was not stored', async () => {
   const { client } = account;
   const { id } = await client.api('POST', 'sources', { type: 'WebSource', name: 'Signed shop' });
   await open(`/sources/${String(id)}`, 'Signed identifiers');
@@ -802,7 +802,7 @@ test('sources: a web source is given a secret for signed identifiers, and shows 
   expect((await client.api('GET', `sources/${String(id)}/tokens`))['secret']).toMatch(/^src_secret_/);
 });
 
-test('privacy: a person is found by e-mail, erased once that was typed, and the certificate downloaded', async () => {
+test('privacy: a person is found by e-mail and erased after a typed confirmation, and the certificate is downloaded', async () => {
   const steps = await countSteps(page);
   await open('/visitors', 'Find');
   await page.getByLabel('Identifier').selectOption('email');
@@ -994,7 +994,7 @@ test('tracking plan: a planned event is written with its properties, tried, and 
   expect(await showsText(page, 'event_properties.currency: AAA')).toBe(true);
 });
 
-test('rules: a purpose keeps the signals that speak for it, and an allowed event says whom it keeps an event from', async () => {
+test('rules: a purpose keeps its consent signals, and a new allowed event shows which destinations would not get it', async () => {
   await open('/rules/new-purpose', 'Partner postback');
   await page.getByLabel('Name', { exact: true }).fill('personalisation');
   await page.getByLabel('Partner postback').check();
@@ -1049,7 +1049,7 @@ test('experiments: results show significant differences, and warn where visitors
   expect(await showsText(page, 'less than 0.0001')).toBe(true);
 });
 
-test('hostile texts: markup, 10,000 characters and turned directions are shown as text', async () => {
+test('hostile texts: markup, 10,000 characters and right-to-left overrides are shown as text', async () => {
   const paths = ['/', '/destinations', '/events', '/events/hostile-event', '/rules', '/experiments'];
   const more = [
     `/rules/mappings/${account.hostileMappingId}?event=hostile-event`,
@@ -1146,7 +1146,7 @@ test('a hundred thousand recent events: more are read as the page is scrolled, a
   await expect.poll(lastRows).toBe(1);
 });
 
-test('single sign-on: the button leads over the provider into the console, with the role that its address gets', async () => {
+test('single sign-on: the button leads through the provider into the console, with the role for the e-mail address', async () => {
   await visit.close();
   visit = await openVisit(browser, { baseUrl: stack.credentials.controlPlane, alsoVisits: provider.issuer });
   page = visit.page;

@@ -26,7 +26,7 @@ test.each([
   ['vi.useFakeTimers();\nexpect(Date.now() - startedMs).toBe(100);'],
   ['const atMs = Date.now();\nexpect(read()).toEqual({ atMs });'],
   ['const at = Date.now() - 60_000;\nexpect(read({ at })).toEqual([]);'],
-])('clocks in tests: what no slow machine fails is left alone: %s', (source) => {
+])('clocks in tests: a test that cannot fail for being slow is left alone: %s', (source) => {
   expect(findClockVerdicts(`test('t', () => {\n${source}\n});`)).toEqual([]);
 });
 

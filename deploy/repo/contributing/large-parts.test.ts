@@ -29,7 +29,7 @@ test('large parts: what is within them, static, inside another function or marku
   expect(find(`function F() {\n${lines(90)}}\n`, 'a.tsx')).toEqual([]);
 });
 
-test('large parts: a reason beside a part is one, and a reason elsewhere is none', () => {
+test('large parts: a reason counts beside its part, and not elsewhere', () => {
   expect(find(`// Large: one table\n${lines(501)}`)).toEqual([]);
   expect(find(`/**\n * A.\n * Large: one object a request\n */\nclass A {\n${fields(13)}}\n`)).toEqual([]);
   expect(find(`// Large: a list\nfunction f() {\n${lines(60)}}\n`)).toEqual([]);

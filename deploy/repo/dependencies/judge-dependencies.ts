@@ -73,7 +73,7 @@ export function scriptProblems(
       .map((name) => `${name} has an install script that is not explained`),
     ...[...new Set([...Object.keys(allowed), ...Object.keys(installScripts)])]
       .filter((name) => !withScript.has(name))
-      .map((name) => `${name} has no install script`),
+      .map((name) => `${name} is named in allowScripts or explained, but has no install script`),
   ];
 }
 

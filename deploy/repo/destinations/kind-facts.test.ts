@@ -149,7 +149,7 @@ const takesAnything: ReadonlySet<string> = new Set([
   'sluice-synthetic-data',
 ]);
 
-test('facts: every fact says something of what is sent', () => {
+test('facts: every fact states at least one expectation', () => {
   for (const { folder, facts } of files) {
     for (const { name, sent, absent, skipped, refused, urlPath } of facts) {
       const isEmpty = [sent, absent, skipped, refused, urlPath].every((one) => one === undefined);

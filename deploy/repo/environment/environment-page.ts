@@ -169,7 +169,7 @@ function textOf(variable: TSchema, key: string): string {
 /** A program with all variables that it reads. */
 type Program = { readonly name: string; readonly variables: TProperties };
 
-/** The services, which share most of how they are run. */
+/** The services. They share most variables about how a process runs. */
 export const services: readonly Program[] = [
   { name: 'gateway', variables: gatewayEnv },
   { name: 'pipeline', variables: pipelineEnv },

@@ -1,7 +1,8 @@
 /**
  * The door of each room of `shared` that has internal files: the files that code outside of the room may import, types
- * included. Tests may import any file. A file is added here in the commit that needs it outside, and removed once that
- * no longer does. From rooms that are not listed (contracts, runtime, json, collections …) every file may be imported.
+ * included. Tests may import any file. A file is added here in the commit that needs it outside, and removed once code
+ * outside no longer imports it. Every file of a room that is not listed (contracts, runtime, json, collections …) may
+ * be imported.
  */
 export const doors: Readonly<Record<string, readonly string[]>> = {
   destinations: [

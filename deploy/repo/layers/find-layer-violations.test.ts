@@ -98,7 +98,7 @@ test.each([
   ['an app, the bench', at('gateway/main.ts', '../bench/run.ts'), 'gateway may not import bench'],
   ['a test of it too', at('gateway/a.test.ts', '../bench/run.ts'), 'gateway may not import bench'],
   ['the helpers of its tests too', at('gateway/testing/a.ts', '../../bench/run.ts'), 'gateway may not import bench'],
-])('walls: what imports is named: %s', (_, file, reason) => {
+])('walls: an import that is not allowed is reported: %s', (_, file, reason) => {
   expect(findLayerViolations([file], {}, walls)).toEqual([expect.stringMatching(new RegExp(`${reason}$`))]);
 });
 
@@ -114,7 +114,7 @@ test('circles: files that import each other are named with the way between them,
   ]);
 });
 
-test('circles: a file that imports itself is one, two ways to the same file are none', () => {
+test('circles: a file that imports itself is a circle; two paths to the same file are not', () => {
   expect(findLayerViolations([at('app/a.ts', './a.ts')], {})).toEqual(['app/a.ts imports app/a.ts: a circle']);
   const diamond = [
     at('app/a.ts', './b.ts', './c.ts'),
@@ -130,7 +130,7 @@ test.each([
   ['Buffer.from(`"event":${JSON.stringify(name)}`)', 1],
   ['Buffer.from(JSON.stringify({ test: true }))', 0],
   ["Buffer.from('token')", 0],
-])('bytes: %s is named outside of the contracts', (text, times) => {
+])('bytes: findings outside of the contracts for %s: %i', (text, times) => {
   expect(findSpelledBytes([{ path: 'pipeline/a.ts', text }])).toHaveLength(times);
   expect(findSpelledBytes([{ path: 'shared/contracts/events/a.ts', text }])).toEqual([]);
   expect(findSpelledBytes([{ path: 'pipeline/a.test.ts', text }])).toEqual([]);
@@ -171,7 +171,7 @@ test('rooms: what an app loads from a room that is not listed is named with the 
   expect(findUnlistedRooms(files, { gateway: ['low', 'listed', 'hi'] })).toHaveLength(1);
 });
 
-test('doors: the outside imports the listed files of a room alone, types included, and a door lists no other', () => {
+test('doors: code outside of a room may import only the files that its door lists, types included, and a door lists no unused file', () => {
   const doors = { room: ['face.ts', 'deep/part.ts'] };
   const allowed = [
     at('app/a.ts', '../shared/room/face.ts', '../shared/open/b.ts'),

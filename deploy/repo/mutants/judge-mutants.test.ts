@@ -46,7 +46,7 @@ test('mutants: a room passes with a high score and every survivor explained', ()
   ]);
 });
 
-test('mutants: an explanation of what is noticed by now is outdated, one of a file that was not looked at is not', () => {
+test('mutants: an explanation is outdated once tests notice its mutant, unless its file was not examined', () => {
   const explained = [
     { ...survivor, why: 'one' },
     { ...survivor, change: 'a → b', why: 'two' },

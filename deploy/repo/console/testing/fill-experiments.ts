@@ -78,7 +78,7 @@ async function untilThere<Value>(find: () => Promise<Value | undefined>, what: s
   throw new Error(`${what} does not run`);
 }
 
-/** Sends conversions: for one in eight visitors of the control, and for every second of the other variants. */
+/** Sends conversions for every eighth visitor of the control and every second visitor of the other variants. */
 async function convert(client: StackClient, assigned: readonly Assigned[]): Promise<void> {
   const buys = (group: readonly Assigned[], every: number): readonly Assigned[] =>
     group.filter((_, index) => index % every === 0);
