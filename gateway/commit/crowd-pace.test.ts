@@ -22,7 +22,7 @@ function open(settings = { usualMs: 5, crowdedMs: 25 }) {
   return { use, now, goOn };
 }
 
-test('crowd pace: what is begun is further apart where the thread waits for a processor, and as before where it does not any more', async () => {
+test('crowd pace: the interval grows while the thread waits for a processor, and returns to the usual one afterwards', async () => {
   const { now, goOn } = open();
   expect(now()).toBe(5);
   expect(await goOn(10, 200, 100)).toBe(5);
@@ -53,7 +53,7 @@ test('crowd pace: a pace that was not read for long starts afresh', async () => 
   expect(await goOn(10, 200, 100)).toBe(5);
 });
 
-test('crowd pace: a crowd makes the distance no shorter than it is to be', async () => {
+test('crowd pace: a crowd never shortens the interval below the usual one', async () => {
   const { goOn } = open({ usualMs: 40, crowdedMs: 25 });
   expect(await goOn(20, 200, 600)).toBe(40);
 });

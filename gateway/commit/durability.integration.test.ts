@@ -106,7 +106,7 @@ test('durability: no 200 without an acknowledgement; a log that stops answering 
   expect((await log.envelopes()).map((envelope) => envelope.id)).toContain('again');
 });
 
-test('durability: a batch of which the log takes nothing is 503 with its rows', async () => {
+test('durability: a batch of which the log stores nothing gets a 503 that lists its rows', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url, usualDeadline);
   cleanUps.push(() => gateway.stop());
@@ -201,7 +201,7 @@ test('durability: a log that is full is 503, readiness says so, and room brings 
   expect((await gateway.readiness()).status).toBe(200);
 });
 
-test('configuration: a log that comes back empty is set up again, and what is published then holds', async () => {
+test('configuration: a log that comes back empty is set up again, and the next publish takes effect', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url);
   cleanUps.push(() => gateway.stop());
@@ -241,7 +241,7 @@ test('limits: a source beyond its rate is 429 with the time to wait', async () =
   expect(await refused.json()).toMatchObject({ success: false, error: expect.any(String) as string });
 });
 
-test('limits: a source that sends too many bytes is 429, and what is packed counts as it is unpacked', async () => {
+test('limits: a source that sends too many bytes gets 429, and a compressed body counts by its unpacked size', async () => {
   const { nats } = await startLog();
   const gateway = await startGatewayHere(nats.url, { RATE_LIMIT_BYTES_PER_S: '5000' });
   cleanUps.push(() => gateway.stop());

@@ -43,14 +43,14 @@ test('store frame: while the log has not decided on a try, it is asked again und
   expect(new Set(rig.tries.map(({ msgId }) => msgId)).size).toBe(1);
 });
 
-test('store frame: what the log never decides on is not stored, before the deadline', async () => {
+test('store frame: a frame on which the log never decides fails before the deadline', async () => {
   const rig = createRig(() => 'busy');
   const { outcome, tookMs } = await rig.run();
   expect(outcome).toBe('busy');
   expect(tookMs).toBeLessThan(2_000);
 });
 
-test('store frame: an answer that is lost, and then none that names a sequence, is not stored', async () => {
+test('store frame: a lost answer, followed by answers that name no sequence, counts as not stored', async () => {
   const rig = createRig((nth) => (nth === 1 ? 'timeout' : 'busy'));
   const { outcome, tookMs } = await rig.run();
   expect(outcome).toBe('busy');
