@@ -103,7 +103,7 @@ test('framing: chunks without end are refused and memory is released', async () 
   await expect.poll(() => metric('sluice_gateway_body_bytes')).toBe(0);
 });
 
-test('framing: a client that waits for leave to send too much is refused before it does', async () => {
+test('framing: a client that waits for 100 Continue with a body that is too large is refused before it sends the body', async () => {
   const headers = [json, 'Content-Length: 2097152', 'Expect: 100-continue'];
   const answer = await sendRaw(gateway.port, [rawPost(track, headers, '')], 'closed');
   expect(answer.statuses).toContain(413);
@@ -165,7 +165,7 @@ test("clients: bodies that never end may fill their address's share of memory an
   await until('the bodies are forgotten', async () => (await metric('sluice_gateway_body_bytes')) === 0);
 });
 
-test('clients: an address may have so many requests under way, and others have theirs', async () => {
+test('clients: requests in flight from one address are limited, and other addresses have their own limit', async () => {
   const from = (address: string): string => `X-Forwarded-For: ${address}`;
   const head = rawPost(track, [json, 'Content-Length: 1000', from('198.51.100.3')], '{"token":"');
   const sockets = Array.from({ length: 60 }, () => {

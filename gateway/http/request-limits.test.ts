@@ -5,7 +5,7 @@ import { RequestLimits } from './request-limits.ts';
 const exchangeFrom = (forwardedFor: string): Exchange => ({ head: { forwardedFor } }) as Exchange;
 const addressOf = ({ head }: Exchange): string => head.forwardedFor;
 
-test('request limits: an address has so many under way, and one that was refused gives nothing back', () => {
+test('request limits: requests in flight from an address are limited, and a refused one frees no slot when it ends', () => {
   const limits = new RequestLimits({ ofAddressMax: 2, addressOf });
   const [first, second, third] = ['a', 'a', 'a'].map(exchangeFrom);
   if (first === undefined || second === undefined || third === undefined) throw new Error('no requests');

@@ -16,8 +16,8 @@ export class NothingForGatewaysError extends Error {
 /**
  * Resolves once gateways have the configuration of every account that has published. During a rolling upgrade the
  * control plane that publishes this configuration might not have started yet, and a gateway without it would refuse
- * every key with 401. After `withinMs` single missing accounts are tolerated, but NothingForGatewaysError is thrown if
- * all are missing.
+ * every key with 401. After `withinMs` it no longer waits if only some accounts are missing, and throws
+ * NothingForGatewaysError if all are.
  */
 export async function awaitAccounts(
   feed: Pick<SourceFeed, 'missing' | 'trusted'>,

@@ -88,7 +88,7 @@ test('backpressure: a redirect still answers with its link, and its event is cou
   expect(await gateway.metrics()).toMatch(/events_total\{source_type="RedirectSource",result="backpressure"\} 1\n/);
 });
 
-test('backpressure: where the resolver is late, who sent most is 429, and who sent little is not', async () => {
+test('backpressure: when the resolver is late, the account that sent most gets 429, and one that sent little does not', async () => {
   const events = Array.from({ length: 500 }, (_, id) => ({ event: 'a', distinctId: `many-${id}` }));
   expect((await post('batch', { token: testSources.server.token, events })).status).toBe(200);
   expect((await track(otherToken)).status).toBe(200);

@@ -8,7 +8,7 @@ const report = (accounts: [string, number][], resolve?: { ageMs: number; ageMaxM
   ...(resolve === undefined ? {} : { resolve }),
 });
 
-test('held back: no account is, without a report of long waits, however much it has waiting', () => {
+test('held back: without a report of long waits, no account is held back, however much it has waiting', () => {
   expect(heldBack([], new Map([['a', 1e6]])).size).toBe(0);
 });
 
@@ -20,7 +20,7 @@ test('held back: the accounts that pipelines report, each with its longest wait'
   ]);
 });
 
-test('held back: where the resolver is late, an account with much in INGEST is, and one with little is not', () => {
+test('held back: when the resolver is late, an account with much in INGEST is held back, and one with little is not', () => {
   const waiting = new Map([
     ['quiet', 10],
     ['loud', 10_000],
@@ -29,7 +29,7 @@ test('held back: where the resolver is late, an account with much in INGEST is, 
   expect([...heldBack([report([], { ageMs: 4_000, ageMaxMs: 100 })], waiting).keys()]).toEqual(['loud']);
 });
 
-test('held back: the later the resolver the less is let in, and never an account that has more than one that is not', () => {
+test('held back: the later the resolver, the fewer bytes are let in, and no account let in has more bytes than one held back', () => {
   const held = fc.uniqueArray(fc.tuple(fc.uuid(), fc.nat(10_000)), { selector: ([accountId]) => accountId });
   fc.assert(
     fc.property(held, fc.integer({ min: 1, max: 100 }), (sizes, times) => {

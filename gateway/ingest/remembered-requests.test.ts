@@ -28,7 +28,7 @@ test('remembered requests: a retry whose first try never came is an event of its
   expect(send('a', '1', 0, 'other')?.id).toBe('id-3');
 });
 
-test('remembered requests: of two equal ones the retry is of the one that is not stored', () => {
+test('remembered requests: a retry is matched to the one of two equal requests that is not stored', () => {
   const { send } = rig();
   const [first, second] = [send('a', '0'), send('a', '0')];
   if (second !== undefined) second.stored = true;
@@ -58,7 +58,7 @@ test.each(['', 'x', '-1', '1.5', '1000'])('remembered requests: a count of %j sa
   expect(rig().send('a', retryCount)).toBeUndefined();
 });
 
-test('remembered requests: none are where none may be', () => {
+test('remembered requests: none are remembered if the maximum is 0', () => {
   const { requests, send } = rig({ requestsMax: 0 });
   expect(send('a', '0')).toBeUndefined();
   expect(requests.size).toBe(0);

@@ -84,7 +84,7 @@ test('waiting bytes: a look that fails leaves what was stored to the next one', 
   expect(all(waiting)).toEqual({});
 });
 
-test('waiting bytes: of a log that was made again nothing waits', async () => {
+test('waiting bytes: nothing that was stored before the log was recreated waits', async () => {
   const waiting = new WaitingBytes();
   waiting.add(0, 'a', 10);
   await waiting.look(state(100, 500));
@@ -109,7 +109,7 @@ test('waiting bytes: together they are no more than the log has, as while frames
   expect(all(waiting, 200, new Map([['a', 100]]))).toEqual({ a: 150, b: 50 });
 });
 
-test('waiting bytes: for however long the log stands, what is kept is bounded and nothing is forgotten', async () => {
+test('waiting bytes: however long the log removes nothing, all stored bytes count', async () => {
   const waiting = new WaitingBytes();
   for (let seq = 1; seq <= 3_000; seq += 1) {
     waiting.add(0, 'a', 1);

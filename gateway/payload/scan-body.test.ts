@@ -203,7 +203,7 @@ test.each([
   ['whose token is written with an escape', '{"token":"src_\\u0061"}'],
   ['whose token is no text', '{"token":7}'],
   ['without a token of its own', '{"events":[{"token":"unknown"}]}'],
-])('scanBody: a body %s is not judged by it', (_, text) => {
+])('scanBody: a body %s is not refused for an unknown token', (_, text) => {
   const isKnown = (): boolean => false;
   expect(scanBody(scan, Buffer.from(text), rowsMax, isKnown)).not.toBe('unknown_token');
 });
