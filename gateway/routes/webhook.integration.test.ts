@@ -195,7 +195,7 @@ test('webhook: the address wins over the body, field by field', async () => {
   });
 });
 
-test('webhook: a time outside the window is marked, and the event is of its arrival', async () => {
+test('webhook: a time outside the window is kept as original_time, and the event gets its time of arrival', async () => {
   const send = (id: string, createdAt: unknown) =>
     post(addressOf(tokenOf(plain, 'Heyflow')), JSON.stringify({ id, createdAt, fields: {} }));
   expect((await send('of-long-ago', '2020-09-09T15:29:41.706Z')).status).toBe(200);
@@ -249,7 +249,7 @@ test.each([
   expect(found.length).toBe(3);
 });
 
-test('webhook: bodies may be compressed, and not without end', async () => {
+test('webhook: bodies may be compressed, up to a limit', async () => {
   const address = addressOf(tokenOf(plain, 'Heyflow'));
   const headers = { 'content-encoding': 'gzip' };
   expect((await post(address, gzipSync('{"id":"zipped","fields":{"email":"zip@example.com"}}'), headers)).status).toBe(
@@ -266,7 +266,7 @@ const hubspotEvents = (count: number): string =>
     Array.from({ length: count }, (_, index) => ({ eventId: `many-${index}`, subscriptionType: 'contact.creation' })),
   );
 
-test('webhook: an array is as many events, each with an id, up to a limit', async () => {
+test('webhook: each member of an array is an event with its own id, up to a limit', async () => {
   const address = addressOf(tokenOf(plain, 'HubspotFormWebhook'), '?distinctId=of-address');
   expect((await post(address, hubspotEvents(50))).status).toBe(200);
   const ids = (await storedBy('HubspotFormWebhook')).map(({ id }) => id).filter((id) => id.startsWith('of-address'));
@@ -346,7 +346,7 @@ test('webhook: a generic source stores the body as properties, each member of an
   });
 });
 
-test('webhook: Facebook’s challenge is answered to who shows the source key', async () => {
+test('webhook: Facebook’s challenge is answered if the request has the source key', async () => {
   const token = tokenOf(plain, 'FacebookLeadAds');
   const ask = async (of: string, query: string): Promise<[number, string]> => {
     const answer = await fetch(`${addressOf(of)}?hub.mode=subscribe&${query}`);

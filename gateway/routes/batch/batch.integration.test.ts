@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('batch: every row taken is 200 with results in order', async () => {
+test('batch: if every row is stored, the answer is 200 with results in order', async () => {
   const events = Array.from({ length: 20 }, (_, i) => ({ event: 'Row', distinctId: `row-${i}`, userId: `user-${i}` }));
   const answer = await rig.post('batch', { token, events });
   expect(answer.status).toBe(200);
@@ -89,7 +89,7 @@ test('batch: when no row is valid it is 400 and not worth a retry', async () => 
   expect(answer.body['results']).toHaveLength(2);
 });
 
-test('batch: nothing to take is a success of nothing', async () => {
+test('batch: an empty batch is a success with no results', async () => {
   expect((await rig.post('batch', { token, events: [] })).body).toEqual({
     success: true,
     accepted: 0,

@@ -36,7 +36,7 @@ test('plain rows: the head of a plain row is the one its texts would make', () =
   );
 });
 
-test('plain rows: the text that decides the partition of a plain row is the one that decides it for every other', () => {
+test('plain rows: the same text decides the partition of a row, whether the row is read as plain or parsed', () => {
   const identity = fc.record({ userId: id, externalId: id, distinctId: id }, { requiredKeys: ['distinctId'] });
   fc.assert(
     fc.property(identity, (texts) => {

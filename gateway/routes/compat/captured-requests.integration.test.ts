@@ -114,7 +114,7 @@ function expectContext(defaults: Message, identity: Message | undefined, context
 const withoutNulls = (value: Message): Message =>
   JSON.parse(JSON.stringify(value).replaceAll(String.raw`\u0000`, '')) as Message;
 
-test('captures: what comes to a path of its own is refused in a way no library takes for a reason to try again', async () => {
+test('captures: a request to a path that the gateway does not serve gets a 404, which no library retries', async () => {
   const elsewhere = requests.filter(({ path }) => !knownPath.test(path));
   expect(elsewhere.length).toBeGreaterThan(2);
   for (const { path, headers, payload } of elsewhere) {

@@ -224,7 +224,7 @@ const twice = (json: string): string => json.replace('"event":"E"', '"event":"E"
 test.each<readonly [string, Dialect, fc.Arbitrary<JsonObject>, fc.Arbitrary<object>]>([
   ['spec', specBatch, specMessage, some({ sentAt: time, context: mostly(null), integrations: mostly(null) })],
   ['posthog', posthogCapture, capture, some({ sent_at: time })],
-])('plain messages: whatever is written of %s is what would be translated', (_, dialect, message, beside) => {
+])('plain messages: an event written from %s bytes equals the translated event', (_, dialect, message, beside) => {
   let plain = 0;
   fc.assert(
     fc.property(fc.array(message, { minLength: 2, maxLength: 2 }), beside, fc.nat(9), ([one, two], more, chance) => {
@@ -277,7 +277,7 @@ test.each([
       { a: 1, $lib: 'm' },
     ],
   ],
-])('plain messages: messages behind each other that %s become what they say', (_, values) => {
+])('plain messages: consecutive messages that %s are each translated by their own members', (_, values) => {
   const spec = { type: 'track', event: 'E', messageId: 'm', timestamp: '2026-11-22T11:59:00.000Z' };
   const tracks = values.flatMap((value) => [
     { ...spec, properties: value, context: { library: value, page: { title: value } } },
@@ -292,7 +292,7 @@ test.each([
   );
 });
 
-test('plain messages: a body is taken apart only where it can be read, into what reading it as a whole would give', () => {
+test('plain messages: a body is split only if it is readable, into the same messages as reading it whole', () => {
   const piece = fc.constantFrom('', ' ', '\n', '"', ',', ']', '[', '}', '{', '1', '\\u0000', 'NaN', '"__proto__":1,');
   const body = fc.record({ batch: fc.array(fc.oneof(specMessage, leaf), { maxLength: 3 }), more: fc.jsonValue() });
   fc.assert(
@@ -342,7 +342,7 @@ test.each([
   expect(reader.read(Buffer.from(JSON.stringify(body)), false)).toBeUndefined();
 });
 
-test('plain batch: messages that are repaired, too deep or not UTF-8 leave each other as they are', () => {
+test('plain batch: messages that are repaired, too deep or not UTF-8 do not affect each other', () => {
   const nested = `${'['.repeat(100)}${']'.repeat(100)}`;
   const bytes = Buffer.from(
     `{"sentAt":NaN,"batch":[{"a":"x\\u0000","n":9007199254740993},{"a":NaN},{"a":${nested}},{"a":"?"},{"n":1.50},{"__proto__":1}]}`,

@@ -177,7 +177,7 @@ test.each([
   expect(await rig.log.envelopes()).toHaveLength(before);
 });
 
-test('posthog: a form may hold plain JSON, or gzip in base64; of a list what is no event is left out', async () => {
+test('posthog: a form may hold plain JSON, base64, or gzip in base64; members of a list that are no events are left out', async () => {
   const event = (uuid: string) => ({ event: 'Packed', uuid, properties: { token: key, distinct_id: 'packed' } });
   const list = (uuid: string) => JSON.stringify([event(uuid), { event: '', properties: { token: key } }]);
   const forms = [

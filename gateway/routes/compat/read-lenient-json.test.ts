@@ -7,7 +7,7 @@ import { requestKey } from './source-key.ts';
 const limits = { depthMax: 8, keysMax: 20 };
 const read = (text: string | Uint8Array) => readLenientJson(Buffer.from(text), limits);
 
-test('lenient JSON: numbers that are none are null, wherever they stand outside of a text', () => {
+test('lenient JSON: NaN and Infinity become null anywhere outside of strings', () => {
   const body = '{"a":NaN,"b":[-Infinity,Infinity],"NaN":"NaN","c":"say \\"NaN\\"","d":-1,"I":"I"}';
   expect(read(body)).toEqual({
     value: { a: null, b: [null, null], NaN: 'NaN', c: 'say "NaN"', d: -1, I: 'I' },

@@ -154,7 +154,7 @@ test.each([
   expect(userProperties).toMatchObject(expected);
 });
 
-test('spec: the context is ours, and what has no name here keeps its own', () => {
+test('spec: members of the context get the names used here, and members without one keep their own', () => {
   const context = {
     ip: '203.0.113.7',
     userAgent: 'Mozilla/5.0',
@@ -201,7 +201,7 @@ test('spec: the context is ours, and what has no name here keeps its own', () =>
   });
 });
 
-test("spec: what a batch says stands in where a message does not, and a message's own wins", () => {
+test('spec: members of a batch apply to messages that lack them, and the members of a message win', () => {
   const batch = {
     context: { library: { name: 'java' }, locale: 'de' },
     integrations: { All: false },

@@ -70,7 +70,7 @@ async function post(path: string, headers: Record<string, string> = {}, at = gat
   return { status: got.status, headers: got.headers, body: await got.json() };
 }
 
-test('experiments: the body reaches the control plane as it came, with who asks from where', async () => {
+test('experiments: the body reaches the control plane unchanged, with the address, user agent and origin of the caller', async () => {
   const got = await post(`experiments/assignments/${encodeURIComponent('a key/ü')}`, {
     'x-forwarded-for': '198.51.100.7',
     'user-agent': 'Browser/1',

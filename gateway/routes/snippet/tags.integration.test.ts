@@ -219,7 +219,7 @@ test.each([
   },
 );
 
-test('tags: Global Privacy Control denies a purpose that asks for it, until the visitor decides or for good', async () => {
+test('tags: Global Privacy Control denies a purpose that follows it, until the visitor decides or, if configured, even then', async () => {
   const on = 'Object.defineProperty(navigator, "globalPrivacyControl", { value: true })';
   const { page, asked } = await visit(nothing, '/', on);
   await expect.poll(() => asked.some((url) => url.startsWith('https://pixel.test/view')), settle).toBe(true);
