@@ -150,7 +150,7 @@ test('pipeline: SIGTERM: ends with 0 and hands over at once', async () => {
   expect(sink.taken()).toHaveLength(500);
 });
 
-test('pipeline: log restart: a server that is killed and comes back changes nothing, configurations are followed on', async () => {
+test('pipeline: log restart: a server that is killed and comes back changes nothing, and later configurations still apply', async () => {
   const storeDir = await createNatsFolder();
   const own = await startTestNats({ storeDir });
   let again: NatsServer | undefined;

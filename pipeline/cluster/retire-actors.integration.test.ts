@@ -48,7 +48,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-test('retired consumers: a consumer with a reader is not unread, one without a reader is, a removed one is not', async () => {
+test('retired consumers: a consumer is unread once it has had no reader for the given time; a missing one is not', async () => {
   const consumer = {
     stream: streams.events,
     name: 'recent-events',

@@ -28,7 +28,7 @@ export type RetirementOptions = {
   readonly connection: LogConnection;
   readonly trust: ConfigTrust;
   readonly buckets: { readonly config: Bucket } & PlaceBuckets;
-  /** Ids of the actors that live versions have as this process knows them, by account; accounts it does not know are missing. */
+  /** Ids of the actors of live versions, by account, as far as this process knows; unknown accounts are missing. */
   wanted(): ReadonlyMap<string, ReadonlySet<string>>;
   /** Whether this instance is the one that runs an actor. */
   owns(actorId: string): boolean;

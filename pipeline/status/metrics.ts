@@ -150,9 +150,11 @@ export const pipelineMetrics = {
   ),
   threadSilence: gauge('sluice_thread_silence_seconds', 'Time since a thread last reported', ['thread']),
   threadHeap: gauge('sluice_thread_heap_bytes', 'JavaScript heap used by a thread', ['thread']),
-  threadBusy: gauge('sluice_thread_busy_ratio', 'Share of its last second the event loop of a thread was busy', [
-    'thread',
-  ]),
+  threadBusy: gauge(
+    'sluice_thread_busy_ratio',
+    'Fraction of the last second in which the event loop of a thread was busy',
+    ['thread'],
+  ),
   threadDelayP99: gauge(
     'sluice_thread_event_loop_delay_p99_seconds',
     'How late the event loop of a thread was in its last second, 99th percentile',

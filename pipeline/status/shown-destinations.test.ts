@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DestinationLabels } from './shown-destinations.ts';
 
-test('destination labels: as many as there may be have their own, the rest one in common', () => {
+test('destination labels: the first ones, up to the limit, have their own; the rest share one', () => {
   const labels = new DestinationLabels(2);
   expect(['a', 'b', 'c', 'd', 'a', 'c'].map((id) => labels.labelOf(id))).toEqual([
     'a',

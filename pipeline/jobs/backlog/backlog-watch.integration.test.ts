@@ -94,7 +94,7 @@ test('backlog: frames, events and the oldest of each reader, whether it runs or 
   expect(watch?.streams.get(streams.ingest)).toMatchObject({ messages: 4, bytesMax });
 });
 
-test('backlog: what was given and not acknowledged is part of it, and the oldest moves on with what is', async () => {
+test('backlog: delivered frames count until they are acknowledged, and then the oldest is the next one', async () => {
   const name = dispatcherConsumer('slow');
   const pullConsumer = await openPullConsumer(connection, {
     consumer: consumer(streams.events, name, eventsOfAccount('c')),
@@ -121,7 +121,7 @@ test('backlog: retries and dead letters are counted by destination, over all tie
   expect(watch?.deadLetters.get('late')).toBe(1);
 });
 
-test('backlog: an instance another one looks for shows nothing', async () => {
+test('backlog: an instance shows nothing while another instance reads the backlogs', async () => {
   let isOurs = true;
   start({ owns: () => isOurs });
   await expect.poll(() => watch?.streams.size, within).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ function judgeOf(
   };
 }
 
-test('backpressure: an account is late by its latest destination, and no other is', () => {
+test('backpressure: an account is as late as its slowest destination, and accounts within the limit are not reported', () => {
   const judge = judgeOf();
   expect(judge({ a1: 0, a2: 0, b1: 0, gone: 0 })).toBeUndefined();
   expect(judge({ a1: 150, a2: 170, b1: 100, gone: 500 })).toEqual({ v: 1, accounts: [['account-of-a', 170]] });
@@ -39,7 +39,7 @@ test('backpressure: a destination that cannot be sent to holds no account back, 
   expect(judge({ a1: 4_200 })?.accounts).toEqual([['account-of-a', 4_200]]);
 });
 
-test('backpressure: so many accounts are reported, those that wait longest', () => {
+test('backpressure: a report has at most the maximum number of accounts, those that wait longest', () => {
   const judge = judgeOf(2);
   judge({ a: 0, b: 0, c: 0 });
   expect(judge({ a: 200, b: 300, c: 250 })?.accounts).toEqual([
@@ -55,7 +55,7 @@ test('backpressure: the wait to be resolved is reported with its limit, by the i
   expect(judge({}, undefined)).toBeUndefined();
 });
 
-test('backpressure: queues of accounts are reported, the largest, whether or not waits are', () => {
+test('backpressure: the largest queues of accounts are reported, even if waits are not', () => {
   const queued = { a: 10.4, b: 500, c: 0, d: 20 };
   const expected = [['b', 500], ['d', 20]]; // prettier-ignore
   const off = judgeOf(2, { ageMaxMs: 0, queued });

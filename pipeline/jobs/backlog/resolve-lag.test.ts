@@ -17,7 +17,7 @@ test('resolve lag: a step has the longest wait seen in it, and what adds nothing
   });
 });
 
-test('resolve lag: a quarter of an hour of minutes is kept, and so many hours', () => {
+test('resolve lag: minutes are kept for a quarter of an hour, and as many hours as configured', () => {
   let record = withLag(empty, 1, { nowMs: 0, hoursKept });
   for (let minute = 1; minute < 200; minute += 1)
     record = withLag(record, minute, { nowMs: minute * 60_000, hoursKept });

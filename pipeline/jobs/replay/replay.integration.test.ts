@@ -104,7 +104,7 @@ async function fillRoom(frames = framesWaitingMax): Promise<void> {
   }
 }
 
-test('replay: dead letters: all are sent again with the ids they had, and are none any more', async () => {
+test('replay: dead letters: all are sent again with the ids they had, and are no longer dead letters', async () => {
   const dispatcher = await refuseAll(20);
   await run();
   const { id } = await replay({ what: 'dead-letters' });
@@ -289,7 +289,7 @@ test('replay: dead letters of erased visitors are deleted, and nothing of them i
   expect(await replayStore.find(rig.destinationId, id)).toMatchObject({ scanned: 6, queued: 4 });
 });
 
-test('replay: log: nothing of erased visitors is sent again, also of those erased while it waits before the destination', async () => {
+test('replay: log: events of erased visitors are not sent again, even if the erasure comes while they wait for the destination', async () => {
   const fromMs = Date.now();
   const first = await rig.start();
   await rig.send(numbered(6));

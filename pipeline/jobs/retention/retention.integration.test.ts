@@ -184,7 +184,7 @@ test('retention: events: what a destination may not have finished stays while it
   await store(eventsSubject('c', 0), 10);
   unknown.add('b');
   start({ historyMs: 0 });
-  // No reader delays c: once its events are gone, retention is removing, and the rounds after that are whole.
+  // No reader delays c: once its events are gone, a round of retention is under way; later rounds are complete.
   await until('c is cleaned', async () => (await left(streams.events, eventsOfAccount('c'))) === 0);
   await wholeRounds();
   expect([await left(streams.events, a), await left(streams.events, b)]).toEqual([10, 10]);
@@ -195,7 +195,7 @@ test('retention: events: what a destination may not have finished stays while it
   await until('both are known', async () => (await left(streams.events, a)) === 6);
 });
 
-test('order of effects: what a retry refers to is asked for after what is acknowledged, so that it stays', async () => {
+test('order of effects: references of retries are read after acknowledgements, so that a referenced event stays', async () => {
   const gate = await openLogGate(nats.url);
   const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retention-gated' });
   await store(eventsSubject('a', 0), 10);
