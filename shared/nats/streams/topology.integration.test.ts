@@ -45,7 +45,7 @@ describe('one server', () => {
     await ensureTopology(connection, settings);
     const other = ensureTopology(connection, { ...settings, ingestBytesMax: 2 * bytesMax }, 'deployment-b');
     await expect(other).rejects.toBeInstanceOf(ForeignLogError);
-    await expect(other).rejects.toThrow(/deployment-a.*deployment-b.*NATS_URL or DATABASE_URL.*update deployment set/);
+    await expect(other).rejects.toThrow(/deployment-a.*deployment-b.*NATS_URL and DATABASE_URL.*update deployment set/);
     expect((await configOf(streams.ingest)).max_bytes).toBe(bytesMax);
   });
 
