@@ -112,7 +112,7 @@ try {
       await page.goto(path);
       try {
         await waitForText(page, until);
-        await page.waitForFunction("!document.body.innerText.includes('Loading …')");
+        await page.getByText('Loading …').first().waitFor({ state: 'hidden' });
       } catch (error) {
         console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
         process.exitCode = 1;
