@@ -84,7 +84,7 @@ export const documents: readonly Described[] = [
     title: 'Sluice for the platform library of the specified service',
     description:
       'Operations that the library requests at another address, or in another shape, than the configuration interface has. ' +
-      'Where both documents have an address, requests with the header `x-stainless-lang`, which the library always sends, ' +
+      'If both documents describe an address, requests with the header `x-stainless-lang`, which the library always sends, ' +
       'are answered as described here. All other operations are in the document of the configuration interface.',
     endpoints: platformEndpoints,
     publicOperations: [],

@@ -50,7 +50,7 @@ const tests = (allowed: readonly string[]) =>
     tokens: { get: () => Promise.reject(new Error('no token is needed')) },
   });
 
-test('destination tests: a kind of another protocol than HTTP is tried by that protocol, and its session ends', async () => {
+test('destination tests: a kind that does not use HTTP is tested over its own protocol, and the session is closed', async () => {
   const server = await startMailServer();
   const mail = { host: '127.0.0.1', port: String(server.port), security: 'none', username: 'user' };
   const settings = { ...mail, from: 'shop@example.com', to: 'team@example.com', password: 'right' };

@@ -10,13 +10,13 @@ import { tooMany } from '../api/api-error.ts';
 import { runDestinationTest } from './run-test.ts';
 import type { DestinationTest, DestinationTestResult } from './run-test.ts';
 
-/** Runs tests of destinations. */
+/** Sends test events to destinations, a limited number at a time, and counts the outcomes. */
 export type DestinationTests = {
   /** Runs a test now. Throws a 429 at the limit of concurrent tests. */
   run(accountId: string, test: DestinationTest): Promise<DestinationTestResult>;
   readonly running: number;
   readonly counts: Readonly<Record<DestinationTestResult['outcome'] | 'refused', number>>;
-  /** Ends running tests. */
+  /** Closes the connections of the tests that are still running. */
   stop(): Promise<void>;
 };
 

@@ -11,7 +11,7 @@ import { sandboxReply } from './sandbox.ts';
 import type { SettingSealer } from './settings.ts';
 import { nullable } from '../../shared/contracts/config/define-collection.ts';
 
-/** A destination as it is answered. */
+/** A destination as the interface returns it. */
 export const destinationReply = replySchema(destinations);
 
 /** A destination as a client may read it: secrets are masked. */

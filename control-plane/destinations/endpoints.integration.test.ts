@@ -85,7 +85,7 @@ test.each([
   expect(answer.body.error).toMatch(message);
 });
 
-test('drafts: a destination without required settings is Disabled, and neither enabled nor published before they are there', async () => {
+test('drafts: a destination without required settings is Disabled, and can be neither enabled nor published until they are set', async () => {
   const account = await plane.newAccount();
   const created = await account.post('/destinations', { type: 'HTTPDestination', name: 'Draft' });
   expect(created).toMatchObject({ status: 200, body: { status: 'Disabled', settings: { method: 'POST' } } });
@@ -223,7 +223,7 @@ test('delete destination: answers true once, then 404', async () => {
   expect((await client.get(`${path}/health`)).status).toBe(404);
 });
 
-test('a source that a destination is limited to may go: the destination can still be written back', async () => {
+test('a destination that is limited to a deleted source can still be written back unchanged', async () => {
   const { body: source } = await client.post('/sources', { type: 'WebSource' });
   const { body: created } = await client.post('/destinations', {
     type: 'HTTPDestination',
@@ -271,7 +271,7 @@ test('list destinations: filters by status and type', async () => {
   expect((await own.get('/destinations?type=Nope')).status).toBe(400);
 });
 
-test('standard events: what each becomes without a mapping, by the settings of the draft, without any secret', async () => {
+test('standard events: each is shown as it is sent without a mapping, with the settings of the draft and without any secret', async () => {
   const { body: made } = await client.post('/destinations', {
     type: 'SnapchatAdsCapi',
     settings: {

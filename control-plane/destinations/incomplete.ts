@@ -27,7 +27,7 @@ export function refuseIncomplete(content: Snapshot, live: Snapshot, accountId: s
   }
 }
 
-/** The error for enabling it. */
+/** The error for a request that enables a destination which lacks these settings. */
 export function lacksSettings(missing: readonly string[]): ApiError {
   return badRequest(
     `${named(missing)} required`,

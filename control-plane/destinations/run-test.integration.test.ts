@@ -60,7 +60,7 @@ test('destination test: sends one event and shows what went out and what came ba
   expect(audit.body.entities).toMatchObject([{ entityId: id, details: { settings: 'draft' } }]);
 });
 
-test('destination test: an event of ones own', async () => {
+test('destination test: the caller can choose the event and its properties', async () => {
   const id = await createDestination();
   const { body } = await client.post(`/destinations/${id}/test`, { event: 'Signed Up', properties: { plan: 'pro' } });
   expect(body.outcome).toBe('delivered');
@@ -68,7 +68,7 @@ test('destination test: an event of ones own', async () => {
   expect(event).toMatchObject({ event: 'Signed Up', event_properties: { plan: 'pro' } });
 });
 
-test('destination test: the published settings, where there are some', async () => {
+test('destination test: uses the published settings on request, once the destination is live', async () => {
   const id = await createDestination();
   const path = `/destinations/${id}/test`;
   const early = await client.post(path, { settings: 'published' });
@@ -133,7 +133,7 @@ test('destination test: an address that is not allowed is not asked', async () =
   });
 });
 
-test('destination test: a platform that does not answer, in bounded time', async () => {
+test('destination test: a platform that does not answer ends the test at its time limit', async () => {
   const another = await plane.startAnother({ DESTINATION_TEST_TIMEOUT_MS: 500 });
   const id = await createDestination();
   platform.answer(() => 'hang');
@@ -197,7 +197,7 @@ test('sandbox: a platform that documents itself answers, without an account or a
   expect(audit.body.entities).toMatchObject([{ entityId: created.id, details: { settings: 'draft', sandbox: true } }]);
 });
 
-test('sandbox: the scenario decides, and the kind reads the answer as it would', async () => {
+test('sandbox: the scenario decides the answer, and the kind reads it like an answer of the platform', async () => {
   const { body: created } = await client.post('/destinations', {
     type: 'TikTok',
     settings: { pixelCode: 'C1A2B3C4D5E6F7', accessToken: 'secret-canary' },
@@ -214,7 +214,7 @@ test('sandbox: the scenario decides, and the kind reads the answer as it would',
   expect(JSON.stringify([throttled, refused])).not.toContain('canary');
 });
 
-test('sandbox: what cannot be is a 400 that says why', async () => {
+test('sandbox: a scenario that is unknown, or given without sandbox, is a 400', async () => {
   const id = await createDestination();
   const path = `/destinations/${id}/test`;
   expect(await client.post(path, { scenario: 'throttled' })).toMatchObject({
@@ -224,7 +224,7 @@ test('sandbox: what cannot be is a 400 that says why', async () => {
   expect((await client.post(path, { sandbox: true, scenario: 'nonsense' })).status).toBe(400);
 });
 
-test('destination test: a stored secret goes to no address it was not given for, by no way through the draft', async () => {
+test('destination test: no edit of the draft can send a stored secret to another address than it was set for', async () => {
   const elsewhere = await startScriptedDestination();
   try {
     const secrets = { headers: '{"X-Canary":"stored-canary"}', signingSecret: 'stored-canary' };

@@ -43,7 +43,7 @@ describe.each(destinationKinds.map((kind) => [kind.descriptor.id, kind] as const
     const decoded = (shown.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []).map((text) => Buffer.from(text, 'base64').toString());
     for (const secret of secretSettings(kind, settings)) {
       expect(shown).not.toContain(JSON.stringify(secret).slice(1, -1));
-      // Anything decodes to a few given letters by chance.
+      // Decoded text can contain a shorter secret by chance.
       if (secret.length >= 6) for (const text of decoded) expect(text).not.toContain(secret);
     }
   });
@@ -80,12 +80,12 @@ describe('destination test: what a template makes of a secret header', () => {
     const masked = { 'x-partner': expect.stringMatching(/^(Bearer )?\*{8}$/), 'x-short': '********' };
     expect(result.request?.headers).toMatchObject(masked);
     expect(result.answer?.headers).toMatchObject(masked);
-    // What the event says is no secret where it stands by itself.
+    // Values of the event are not masked where they occur outside of the secret header.
     expect(JSON.parse(result.request?.body ?? '')).toEqual({ name: 'Signed Up', a: 'alpha' });
     expect(result.request?.url).toBe('https://example.com/in?at=alpha');
   });
 
-  test('the whole value is masked, also where nothing of it is a literal', async () => {
+  test('the whole value is masked, even if no part of it is a literal', async () => {
     const { request } = await headersShown({ 'X-Event': '{{event.event}}', 'Content-Type': 'application/json' });
     expect(request?.headers).toMatchObject({ 'x-event': '********', 'content-type': 'application/json' });
     expect(request?.body).toContain('Signed Up');
@@ -124,7 +124,7 @@ test('destination test: what the platform says of the event counts, not the stat
 test.each([
   [false, 'retry'],
   [true, 'reject'],
-])('destination test: no answer, for good %s: %s', async (permanent, outcome) => {
+])('destination test: without an answer, permanent %s: the outcome is %s', async (permanent, outcome) => {
   const failed = sending({ kind: 'failed', failure: 'connection', reason: 'network ECONNREFUSED', permanent });
   expect(await runDestinationTest(testOf({}), failed)).toMatchObject({
     outcome,

@@ -119,7 +119,7 @@ function build(prepared: PreparedDestination, event: OutboundEvent, nowMs: numbe
     return parseUrl(request.url) === undefined ? 'the request has no usable URL' : request;
   } catch (error) {
     if (error instanceof UnfitEventError) return error.message;
-    // As in the pipeline, an event of which a kind cannot make a request is at fault.
+    // As in the pipeline, an error of the kind while it builds the request rejects the event.
     return `building the request: ${error instanceof Error ? error.name : 'failed'}`;
   }
 }
@@ -132,8 +132,8 @@ function read(prepared: PreparedDestination, event: OutboundEvent, answer: Outbo
 export type TestEventFields = { readonly event?: string; readonly properties?: JsonObject };
 
 /**
- * An example event with the current time and an id of its own, marked as a test. Beside the requested properties it has
- * those that the kind's platform requires.
+ * An example event with the current time and an id of its own, marked as a test. Besides the requested properties, it
+ * has those that the kind's platform requires.
  */
 export function createTestEvent(
   accountId: string,

@@ -13,7 +13,7 @@ import { listFailures } from './list-failures.ts';
 const instant = Type.String({ format: 'date-time' });
 const count = Type.Integer({ minimum: 0 });
 
-/** How sending to a destination goes. */
+/** The health of a destination, its waiting events, the state of its requests, and why events failed. */
 export const sendingEndpoints = [
   defineEndpoint({
     method: 'GET',

@@ -88,7 +88,7 @@ function refusal(work: () => unknown): readonly unknown[] | undefined {
   }
 }
 
-test('settings: another address takes none of the stored secrets along', () => {
+test('settings: a change of the address requires every stored secret again', () => {
   const stored = merge(null, { url: 'https://a.test/in', token: 'one', account: 'mine' });
   const moves = [{ url: 'https://b.test/in' }, { url: 'http://a.test/in' }, { url: null }, { region: 'us' }];
   for (const move of moves) {
@@ -102,12 +102,12 @@ test('settings: another address takes none of the stored secrets along', () => {
     const masked = { ...move, token: secretMask, account: secretMask };
     expect(refusal(() => merge(stored, masked))?.slice(0, 2)).toEqual([400, both]);
     expect(() => merge(stored, { ...move, token: 'two' })).toThrow(/^settings\.account must be sent again/);
-    // Who knows a secret may send it anywhere.
+    // A client that sends the secret itself may choose any address.
     expect(merge(stored, { ...move, token: 'one', account: null })).toMatchObject({ token: 'enc:v1:token:one' });
   }
   expect(merge(stored, { url: 'https://a.test/out' })).toMatchObject({ token: 'enc:v1:token:one' });
   expect(merge(stored, null)).toEqual({ region: 'eu', isTest: false });
-  // A secret that came first goes nowhere yet, and to no address that comes later.
+  // A secret that was set before any address must be sent again with the first address.
   const early = merge(null, { token: 'one' });
   expect(() => merge(early, { url: 'https://b.test' })).toThrow(/^settings\.token must be sent again/);
 });

@@ -15,7 +15,7 @@ const writers = Array.from({ length: 50 }, (_, index) => index);
 const newDestination = async (client: Client): Promise<string> =>
   (await client.post('/destinations', { type: 'HTTPDestination', settings })).body.id as string;
 
-test('50 writers on one entity: every field that was written by one only has its value', async () => {
+test('50 writers on one entity: no write of a field undoes the write of another field', async () => {
   const client = await plane.newAccount();
   const id = await newDestination(client);
   const { body: source } = await client.post('/sources', { type: 'NodejsApi' });

@@ -88,7 +88,7 @@ export function entityPosition(row: ConfigEntityRow): Position {
   return [row.createdAt.getTime(), row.id];
 }
 
-/** Adds an entity. */
+/** Adds an entity that has never been updated; the next flush stores it. */
 export function insertEntity(
   em: EntityManager,
   entity: Pick<ConfigEntityRow, 'accountId' | 'collection' | 'id' | 'body' | 'createdAt'>,

@@ -10,7 +10,6 @@ export function buildSnapshot(entitiesOf: (collection: CollectionName) => readon
 
 export const emptySnapshot: Snapshot = buildSnapshot(() => []);
 
-/** Entities by id. */
 export function indexById(entities: readonly SnapshotEntity[]): ReadonlyMap<string, SnapshotEntity> {
   return new Map(entities.map((entity) => [entity.id, entity]));
 }

@@ -5,7 +5,7 @@ const builtIn: Readonly<Record<string, string>> = {
   'unknown-event': 'Event is not in the plan',
   'unknown-property': 'Property is not in the plan',
   'deprecated-event': 'Event is deprecated',
-  'too-costly': 'Rules cost too much',
+  'too-costly': 'Rules take too much work to check',
 };
 
 /** A rule's label: its name or, for a built-in rule, a phrase; else its id. */

@@ -12,7 +12,7 @@ test.each([
   ['PythonApi', 'server', ['python', 'curl', 'node', 'segment', 'rudderstack', 'posthog']],
   ['TypeformWebhooks', 'webhook', ['curl']],
 ])(
-  'snippets: of a %s, in the order of use, with the real address and the key or id of the source',
+  'snippets: a %s gets its snippets in the order of use, with the real address and its own key or id',
   (type, group, ids) => {
     const snippets = snippetsFor({ ...source, type, group });
     expect(snippets.map(({ id }) => id)).toEqual(ids);

@@ -13,7 +13,7 @@ import { More, Table } from '../design/table.tsx';
 import { Ago } from '../design/time.tsx';
 import { EditForm } from '../forms/edit-form.tsx';
 
-/** The sources of events. */
+/** The sources with their state and last request, and a form that adds one. */
 export function SourcesPage(): ReactElement {
   const query = useList<Source>('/sources?limit=100', { everyMs: 10_000 });
   const types = useRead<{ readonly entities: readonly SourceType[] }>('/sources/types').data?.entities ?? [];

@@ -179,7 +179,10 @@ function FindingState({ finding }: { readonly finding: Finding }): ReactElement 
 
 type ProposalAt = { readonly action: 'Hash' | 'Encrypt'; readonly destinationId: string };
 
-/** Adds a mapping to the draft that hashes or encrypts the property at one destination. Reads its list once opened. */
+/**
+ * Adds a mapping to the draft that hashes or encrypts the property at one destination. The list of destinations is read
+ * once the choice is opened.
+ */
 function ProposeAt(props: { readonly isPending: boolean; onPropose(proposal: ProposalAt): void }): ReactElement {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -12,7 +12,7 @@ type PlannedPropertiesProps = {
 const types = ['string', 'number', 'boolean', 'object', 'array', 'any'] as const;
 const emptyProperty: PlannedProperty = { name: '', type: 'string', isRequired: false, description: null };
 
-/** The properties of a planned event. */
+/** Fields for the properties of a planned event, which can be added and removed. */
 export function PlannedProperties({ properties, onChange }: PlannedPropertiesProps): ReactElement {
   const changeAt = (index: number, changed: PlannedProperty): void => onChange(properties.with(index, changed));
   return (

@@ -21,7 +21,7 @@ type Chosen = { readonly rule?: string; readonly to?: string };
 
 type Done = { readonly pagination: { readonly nextCursor: string | null } };
 
-/** The quarantined events. */
+/** The quarantined events, chosen by rule and age, with buttons that release or delete them. */
 export function QuarantineTab(): ReactElement {
   const [search, setSearch] = useSearchParams();
   const rule = search.get('rule') ?? '';
