@@ -68,7 +68,7 @@ const target = Type.Object({
       'retries. failed: there are no more attempts.',
   }),
   reason: nullable(Type.String()),
-  reference: nullable(Type.String({ description: "The platform's name of the deletion." })),
+  reference: nullable(Type.String({ description: "The platform's own id of the deletion." })),
   attempts: Type.Integer({ minimum: 0 }),
   nextAttemptAt: nullable(instant),
   requestedAt: nullable(instant),

@@ -17,7 +17,7 @@ import type { ErasureSettings } from './erasure-settings.ts';
 import { sealSubject } from './erasure-subject.ts';
 import { insertTargets, selectTargets } from './erasure-targets.ts';
 
-/** Effects of an erasure beside deleting rows. */
+/** Effects of an erasure besides deleting rows. */
 export type ErasureService = {
   /** Announces one erasure to all senders of events, through the log. Throws a 503 if the log does not store it. */
   announcer(accountId: string): (erasure: AnnouncedErasure) => Promise<void>;

@@ -19,7 +19,7 @@ export type ErasureTarget = {
   readonly name: string;
   readonly state: TargetState;
   readonly reason: string | undefined;
-  /** The platform's own name of the deletion. */
+  /** The platform's own id of the deletion. */
   readonly reference: string | undefined;
   readonly attempts: number;
   readonly nextAttemptAt: Date | undefined;
@@ -117,7 +117,7 @@ export type Claim = {
   /** From this time on another process may claim the target. */
   readonly leaseEndsAt: Date;
   readonly max: number;
-  /** Limit of one account, so that no account blocks the others. */
+  /** The most targets of one account in this claim, so that no account blocks the others. */
   readonly ofAccountMax: number;
 };
 
@@ -234,7 +234,7 @@ export async function confirmTarget(
   return rowCount === 1;
 }
 
-/** A destination as the live version has it, its secrets sealed; undefined if it is not in it. */
+/** A destination's settings in the live version, secrets sealed; undefined if that version does not have it. */
 export async function selectLiveDestination(
   db: Queryable,
   accountId: string,

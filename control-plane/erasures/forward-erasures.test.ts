@@ -19,12 +19,12 @@ test('forwarding: retries back off up to an hour, as long as the platform asks, 
   });
 });
 
-test('forwarding: a deletion that a platform shows the state of is asked about until the deadline', () => {
+test('forwarding: a deletion whose state the platform reports is polled until the deadline', () => {
   const requested = { kind: 'requested', reference: 'job 1' } as const;
   const settled = settledBy(requested, target, 0);
   expect(settled).toMatchObject({ state: 'requested', reference: 'job 1', nextAttemptAt: new Date(6 * 3_600_000) });
   const again = { ...target, reference: 'job 1', state: 'requested' } as const;
-  // What goes wrong with asking makes no new request.
+  // A failed poll does not request the deletion again.
   expect(settledBy({ kind: 'retry', reason: 'status 503' }, again, 0)).toMatchObject({
     state: 'requested',
     reference: 'job 1',

@@ -347,7 +347,7 @@ test('erasure: a process that is killed within an attempt loses nothing, and no 
   expect((await other.get('/visitors/d-kim')).status).toBe(200);
 });
 
-test('erasure: what is open and what is due are figures, and past its deadline an attempt that fails is the last', async () => {
+test('erasure: metrics count open and due destinations, and an attempt that fails after the deadline is the last', async () => {
   const client = await plane.newAccount();
   await addDestination(client, 'HTTPDestination', own('/d/erase'));
   await client.publish();

@@ -251,7 +251,7 @@ test('list events: filters by a part of the name, time, property, and destinatio
   expect((await masked.get('/events/summary?property=total')).status).toBe(403);
 });
 
-test('list events: as CSV, a row an outcome, page by page, without a formula, and masked where the account says so', async () => {
+test('list events: CSV has a row for each outcome, page by page, without a formula, and masked where the account says so', async () => {
   await addEvent('e1', { name: '=1+1', timeMs: nowMs - 1 });
   await addEvent('e2');
   await pool.query(
@@ -297,7 +297,7 @@ test('saved views: are listed by name, replaced, deleted, of the account alone, 
   expect((await client.post('/event-views', { name: 'Meta', query: 'name=x' })).status).toBe(200);
 });
 
-test('count events: by name and day in UTC, each for as many as it stands for, of the days asked for', async () => {
+test('count events: by name and UTC day of the requested days; a sampled event counts the events that it represents', async () => {
   const day = (text: string): number => Date.parse(text);
   await addEvent('a', { timeMs: day('2023-11-13T23:59:59.999Z') });
   await addEvent('b', { timeMs: day('2023-11-14T00:00:00Z') });

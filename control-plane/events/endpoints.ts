@@ -27,7 +27,7 @@ const text = (description: string) => Type.Optional(Type.String({ minLength: 1, 
 
 const day = (description: string) => Type.Optional(Type.String({ format: 'date', description }));
 
-/** Names and days in one answer. */
+/** The most counts in one answer; each is for one name on one day. */
 const countsMax = 10_000;
 
 const countsReply = Type.Object({

@@ -12,7 +12,7 @@ export const eventFilterFields = {
   sourceId: text('Events of this source only.'),
   event: text('Events of exactly this name only.'),
   name: text('Events whose name contains this text, in upper or lower case.'),
-  visitorId: text("Events of this visitor only, under any of its ids; the visitor's own id or an alias."),
+  visitorId: text("Events of this visitor only, under any of its ids. Takes the visitor's own id or an alias."),
   from: time('Events that happened at this time or later.'),
   to: time('Events that happened before this time.'),
   property: text(

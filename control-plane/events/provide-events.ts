@@ -18,7 +18,7 @@ export function provideEvents(
     load: (accountId) => readNewestEvents(pool, accountId, now().getTime()),
     onFailure,
   });
-  // Open streams would keep answers from ending.
+  // The HTTP server waits for open answers, so streams of events end first.
   services.provide(
     eventFeeds,
     scope.use('event feeds', feeds, (one) => one.stop(), { endsBefore: 'http' }),

@@ -16,7 +16,7 @@ type Row = { readonly name: string; readonly query: string; readonly savedAt: Da
 const view = ({ savedAt, ...row }: Row) => ({ ...row, savedAt: savedAt.toISOString() });
 const columns = 'name, query, saved_at as "savedAt"';
 
-/** Filters of the event list under a name, for everyone of the account. */
+/** Named filters of the event list, which all keys and users of the account share. */
 export const savedViewEndpoints = [
   defineEndpoint({
     method: 'GET',

@@ -44,7 +44,7 @@ test('variants: one control, and weights of at most 100 percent', async () => {
   expect((await client.patch(path, { weight: 10 })).body.weight).toBe(10);
 });
 
-test('variants: of an experiment that has started stay, and the control stays the control', async () => {
+test('variants: a started experiment keeps its variants and its control', async () => {
   const id = await newExperiment('started');
   const control = (await addVariant(id, { isControl: true })).body.id as string;
   const other = (await addVariant(id, { weight: 50 })).body.id as string;
@@ -99,7 +99,7 @@ const addVisitors = (sql: string, values: readonly unknown[]): Promise<unknown> 
     [...values],
   );
 
-test('results: visitors and conversions of each variant, and a warning where they are spread as they should not be', async () => {
+test('results: visitors and conversions of each variant, and a warning if the visitors are not spread by the weights', async () => {
   const id = await newExperiment('measured', { primaryMetric: { event: 'Purchase' } });
   const path = `/experiments/${id}/results`;
   const control = (await addVariant(id, { name: 'Old', isControl: true })).body.id as string;
@@ -139,7 +139,7 @@ test('results: visitors and conversions of each variant, and a warning where the
   expect((await client.get(`${path}?confidencePercent=100`)).status).toBe(400);
 });
 
-test('results: are the account’s own, need the scope, and lose who is erased', async () => {
+test('results: belong to the account, need the scope, and leave erased visitors out', async () => {
   const id = await newExperiment('private');
   const variant = (await addVariant(id, { isControl: true })).body.id as string;
   await addVisitors(`values (?, ?, 'gone', ?, now(), null, null)`, [client.accountId, id, variant]);

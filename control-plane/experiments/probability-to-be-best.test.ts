@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { probabilityToBeBest } from './probability-to-be-best.ts';
 
-test('probability to be best: the same without visitors, and where all did the same', () => {
+test('probability to be best: equal without visitors, and if all variants have the same results', () => {
   expect(probabilityToBeBest([])).toEqual([]);
   expect(probabilityToBeBest([{ visitors: 0, conversions: 0 }])).toEqual([1]);
   for (const share of probabilityToBeBest(Array.from({ length: 3 }, () => ({ visitors: 900, conversions: 90 })))) {
@@ -11,7 +11,7 @@ test('probability to be best: the same without visitors, and where all did the s
 });
 
 test('probability to be best: agrees with a value known in closed form', () => {
-  // Of two rates, both unknown beforehand, one that converted its only visitor: 2/3 is the area above the diagonal.
+  // Two uniform priors; one variant converted its only visitor. Its probability is the integral of 2x · x: 2/3.
   const [seen, unseen] = probabilityToBeBest([
     { visitors: 1, conversions: 1 },
     { visitors: 0, conversions: 0 },
@@ -20,7 +20,7 @@ test('probability to be best: agrees with a value known in closed form', () => {
   expect(unseen).toBeCloseTo(1 / 3, 4);
 });
 
-test('probability to be best: far apart it is certain, also between a crowd and a few', () => {
+test('probability to be best: near 1 for rates that are far apart, and computed for very unequal numbers of visitors', () => {
   const crowd = { visitors: 1_000_000, conversions: 100_000 };
   expect(probabilityToBeBest([crowd, { visitors: 1_000_000, conversions: 110_000 }])[1]).toBeGreaterThan(0.999_999);
   const [ofCrowd = 0, ofFew = 0] = probabilityToBeBest([crowd, { visitors: 10, conversions: 1 }]);
@@ -28,7 +28,7 @@ test('probability to be best: far apart it is certain, also between a crowd and 
   expect(ofFew).toBeGreaterThan(0.5);
 });
 
-test('probability to be best: shares of 1, and a variant with more conversions of as many visitors is never behind', () => {
+test('probability to be best: sums to 1, and never falls with more conversions of the same number of visitors', () => {
   const visitors = 500;
   const many = fc.array(fc.integer({ min: 0, max: visitors }), { minLength: 2, maxLength: 4 });
   fc.assert(

@@ -22,7 +22,7 @@ export function probabilityToBeBest(variants: readonly Trials[]): readonly numbe
 /** The range of a rate, cut into equally wide intervals. */
 type Distribution = {
   readonly points: readonly { readonly rate: number; readonly mass: number }[];
-  /** How likely it is to lie below. */
+  /** The probability that the rate of the variant is lower than `rate`. */
   below(rate: number): number;
 };
 

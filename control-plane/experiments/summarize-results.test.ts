@@ -47,7 +47,7 @@ test.each([
   expect(result?.degreesOfFreedom).toBe(visitors.length - 1);
 });
 
-test('sample ratio: says nothing of few visitors, of one group, and of groups that are to have none', () => {
+test('sample ratio: undefined for too few visitors, and for fewer than two groups with a weight', () => {
   expect(
     testSampleRatio([
       { visitors: 3, share: 50 },

@@ -52,7 +52,7 @@ function timesOf({ startedAt, stoppedAt }: ExperimentBody, next: ExperimentStatu
   };
 }
 
-/** Actions of an operator on an experiment, beside changing its fields. */
+/** Actions of an operator on an experiment, besides changing its fields. */
 export type LifecycleAction =
   | { readonly kind: 'start' | 'pause' | 'resume' | 'stop' }
   /** Ends it and gives every visitor one variant. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAssignmentQuota } from './assignment-quota.ts';
 
-test('assignment quota: an account with as many as it may have stores none, and is counted again later', async () => {
+test('assignment quota: an account at its limit stores no assignment, and is counted again later', async () => {
   const stored = new Map([['full', 10]]);
   let [counts, nowMs] = [0, 0];
   const quota = createAssignmentQuota({

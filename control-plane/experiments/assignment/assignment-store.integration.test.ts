@@ -52,7 +52,7 @@ const waitingForLocks = (): Promise<number> => countWaitingForLocks(one);
 
 const names = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
 
-test('assignment store: two control planes that assign the same new visitors at once tell one variant of each', async () => {
+test('assignment store: two control planes that assign the same new visitors at once return the same variant for each', async () => {
   const account = randomUUID();
   const visitors = names(200, 'v');
   // Batches in different orders, some with repeated ids, and halves that overlap.
@@ -74,7 +74,7 @@ test('assignment store: two control planes that assign the same new visitors at 
   });
 });
 
-test('assignment store: accounts and experiments do not meet, though visitors and experiments are called the same', async () => {
+test('assignment store: accounts and experiments stay separate, even if visitors and experiments have the same ids', async () => {
   const accounts = [randomUUID(), randomUUID()] as const;
   const asked = [
     { accountId: accounts[0], visitorId: 'v', experimentId: 'a', variantId: 'blue' },
@@ -125,7 +125,7 @@ test('assignment store: a visitor’s variant from before a merge stays, whichev
   );
 });
 
-test('assignment store: of two that were merged the earlier assignment counts', async () => {
+test('assignment store: after a merge of two visitors the earlier assignment counts', async () => {
   const account = randomUUID();
   await storeAssignments(one, wanted(account, ['a'], 'blue'));
   await storeAssignments(one, wanted(account, ['b'], 'green'));
@@ -138,7 +138,7 @@ test('assignment store: of two that were merged the earlier assignment counts', 
   expect(found.map(({ assignments }) => assignments.get(experimentId))).toEqual(['blue', 'blue']);
 });
 
-test('assignment store: nothing is stored of an erased visitor, also where its erasure is still under way', async () => {
+test('assignment store: nothing is stored about an erased visitor, even while its erasure is still under way', async () => {
   const account = randomUUID();
   await addVisitors(account, ['going', 'staying']);
   await addVisitors(account, ['alias'], 'going');
@@ -155,7 +155,7 @@ test('assignment store: nothing is stored of an erased visitor, also where its e
   expect(later).toMatchObject({ erased: false, assignments: new Map() });
 });
 
-test('assignment store: plans made while the tables are empty look at no other rows once they are full', async () => {
+test('assignment store: query plans made on empty tables read only a few rows once the tables are full', async () => {
   const fresh = openTestPool(database.url, 1);
   try {
     const account = randomUUID();

@@ -19,7 +19,7 @@ export type StoredAssignments = {
 export type VisitorAsked = { readonly accountId: string; readonly visitorId: string };
 
 /**
- * Reads the assignments of the visitors of some ids, one result for each id. Of merged visitors the earliest assignment
+ * Reads the assignments of the visitors of some ids, one result for each id. The earliest assignment of merged visitors
  * counts, so all of their ids get the same variant.
  */
 export async function readAssignments(
@@ -68,7 +68,7 @@ export type WrittenAssignment = Pick<StoredAssignments, 'erased' | 'assignments'
 
 /**
  * Stores first assignments, except of visitors that already have one or were erased; returns one result for each
- * assignment. Of concurrent writers one wins; the others read the stored row, so all return its variant.
+ * assignment. One of several concurrent writers wins; the others read the stored row, so all return its variant.
  */
 export function storeAssignments(
   pool: Pool,

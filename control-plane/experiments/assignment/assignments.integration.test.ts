@@ -256,7 +256,7 @@ test.each(['a\0b', '\0', '\ud800'])('visitors: an id that cannot be stored is ma
   }
 });
 
-test('source keys: the lists of their source are kept to, and a source that is disabled opens nothing', async () => {
+test('source keys: the whitelists of their source apply, and the key of a disabled source is refused', async () => {
   const set = async (fields: object): Promise<void> => {
     expect((await client.patch(`/sources/${sourceId}`, fields)).status).toBe(200);
     await client.publish();
@@ -299,7 +299,7 @@ test('merged visitors: every id of one visitor has its earliest assignment', asy
   expect(await storedOf(survivor)).toEqual([]);
 });
 
-test('erased visitors: their assignments go, and who comes back is new', async () => {
+test('erased visitors: their assignments are deleted, and a visitor who comes back is new', async () => {
   await addVisitor('gone', null);
   await ask('gone');
   expect(await storedOf('gone')).toHaveLength(1);
@@ -317,7 +317,7 @@ test('erased visitors: one whose identifiers are suppressed takes part in nothin
   expect([await storedOf('suppressed'), await impressionsOf('suppressed')]).toEqual([[], []]);
 });
 
-test('erased visitors: an assignment goes too where there was no event yet', async () => {
+test('erased visitors: an assignment is deleted even if the visitor had no event yet', async () => {
   await ask('eventless', { track_impression: false });
   expect((await client.delete('/visitors/eventless')).body).toMatchObject({ deleted: true, ids: ['eventless'] });
   expect(await storedOf('eventless')).toEqual([]);
@@ -368,7 +368,7 @@ test('lifecycle: paused keeps old assignments, completed has no visitors except 
   expect(await storedOf('late')).toEqual([]);
 });
 
-test('settings: domains are kept to, and experiments can be taken off', async () => {
+test('settings: pages of other domains are refused, and experiments can be disabled', async () => {
   const { body } = await client.get('/collections/experimentSettings');
   const path = `/collections/experimentSettings/${body.entities[0].id}`;
   await client.patch(path, { whitelistDomains: ['example.com'] });

@@ -27,7 +27,7 @@ export type ExperimentService = {
   flags(call: ExperimentCall): Promise<ExperimentAnswer>;
 };
 
-/** JSON, as text: beside a header, text is sent in one piece and bytes are not. */
+/** JSON as text: Node.js sends text in one piece with the headers, and bytes in a piece of their own. */
 export type ExperimentAnswer = { readonly text: string; readonly bytes: number };
 
 const isAssignment = Compile(assignmentBody);
