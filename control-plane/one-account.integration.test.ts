@@ -73,7 +73,7 @@ test('request limits: keys are looked up while every connection of the configura
   expect((await Promise.all(edits)).map(({ status }) => status)).toEqual(Array(6).fill(200));
 });
 
-test('request limits: of live views an account has its own', async () => {
+test('request limits: each account has its own limit of live views', async () => {
   if (busy === undefined || quiet === undefined) throw new Error('no accounts');
   const open = (client: Client) =>
     request(`${plane.baseUrl}/rest/v1/activity/stream`, { headers: { authorization: `Bearer ${client.key}` } });
@@ -89,7 +89,7 @@ test('request limits: of live views an account has its own', async () => {
 
 const namesLimit = (name: string) => ({ status: 409, body: { error: expect.stringContaining(name) } });
 
-test('limits: an account may have so many entities, of so many bytes, and the error names the limit', async () => {
+test('limits: the number and the size of the entities of an account are limited, and the error names the limit', async () => {
   const client = await plane.newAccount();
   const ids: string[] = [];
   for (let n = 0; n < 20; n += 1) ids.push((await client.post('/sources', { type: 'NodejsApi' })).body.id);
@@ -107,7 +107,7 @@ test('limits: an account may have so many entities, of so many bytes, and the er
   expect((await client.patch(`/sources/${ids[1]}`, { whitelistDomains: [] })).status).toBe(200);
 });
 
-test('limits: an account may have so many versions and keys, and makes room by itself', async () => {
+test('limits: the versions and keys of an account are limited, and the account can make room by deleting some', async () => {
   const client = await plane.newAccount();
   const { body: first } = await client.post('/versions');
   await client.post('/sources', { type: 'NodejsApi' });
@@ -128,7 +128,7 @@ test('limits: an account may have so many versions and keys, and makes room by i
   expect((await client.post('/keys', key)).status).toBe(200);
 });
 
-test('publishing: what an account publishes in a storm is written together later, and no other account waits for it', async () => {
+test('publishing: versions that an account publishes too fast are written together later, and no other account waits for them', async () => {
   const buckets = await openBuckets(plane.log, 1);
   const [storming, calm] = [await plane.newAccount(), await plane.newAccount()];
   const publishAnother = async (client: Client): Promise<void> => {

@@ -31,7 +31,7 @@ export type ServiceParts = {
   readonly logger: Logger;
 };
 
-/** Background work beside the endpoints. */
+/** The services with metrics of their own. */
 export type ProvidedServices = {
   readonly destinationTests: DestinationTests;
   readonly erasureForwarding: ErasureForwarding;

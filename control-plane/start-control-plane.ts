@@ -49,7 +49,7 @@ export async function startControlPlane(env: ControlPlaneEnv, logger: Logger, sc
   const { publisher, leading } = startPublishing(env, publishingParts, services, scope);
   const core: CoreServices = { storage, pool, secretBox, limits, paginator: createPaginator(...secretKeys), now };
   const eventStreams = createEventStreams(readEventStreamSettings(env));
-  // Open streams would keep answers from ending.
+  // The HTTP server waits for open answers, so event streams end first.
   scope.use('event streams', eventStreams, (one) => one.stop(), { endsBefore: 'http' });
   const serviceParts = { core, logBuckets, followers, eventStreams, logger };
   const provided = provideServices(env, serviceParts, services, scope);

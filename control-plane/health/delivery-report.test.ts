@@ -25,7 +25,7 @@ function table(fine: Counts, hours: Counts = [], hour = 0): NonNullable<Delivery
   };
 }
 
-test('delivery report: what is left of a stage is what came in less what left, over pipelines', () => {
+test('delivery report: a stage holds the events that entered it minus the events that left it, over all pipelines', () => {
   const first = table([
     ['Order', 'log>delivered', 5],
     ['Order', 'log>retrying', 3],
@@ -76,7 +76,7 @@ test('delivery report: two entries of one pipeline are not added up', () => {
   expect(total.delivered).toBe(7);
 });
 
-test('delivery report: a range has whole hours where some of it is counted by the hour only', () => {
+test('delivery report: steps are whole hours if part of the range is counted only by the hour', () => {
   const names = table([['a', 'log>delivered', 1]], [['a', 'log>delivered', 10]], nowMs / hourMs - 30.5);
   const fromMs = nowMs - 30.25 * hourMs;
   const report = reportDelivery([[{ names }]], { fromMs, toMs: nowMs + 1 });

@@ -1,6 +1,6 @@
 import type { HealthMinute, HealthRecord } from '../../shared/contracts/health-record.ts';
 
-/** Outcomes of dispatches in one step of time. `at` is its begin, in ms since the epoch. */
+/** Outcomes of dispatches in one step of time. `at` is when it began, in ms since the epoch. */
 export type HealthStep = {
   readonly at: number;
   readonly succeeded: number;

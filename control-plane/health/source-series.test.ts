@@ -14,7 +14,7 @@ const record: SourceRecord = {
 };
 const nowMs = 61 * 60_000;
 
-test('source series: short steps are of minutes, long ones of hours, of all gateways', () => {
+test('source series: sums all gateways, by minutes for short steps and by hours for long ones', () => {
   const short = sumSourceSteps([record, record], { nowMs, stepMinutes: 1, steps: 2 });
   expect(short.map(({ stored, test: tried }) => [stored, tried])).toEqual([
     [2, 4],

@@ -28,7 +28,7 @@ function rig() {
   return { show, asked, noted };
 }
 
-test('log in: after too many refused keys one is not looked up, and that is recorded', async () => {
+test('log in: after too many refused keys the next key is not looked up, and its refusal is recorded', async () => {
   const { show, asked, noted } = rig();
   await show('Bearer a');
   await show('Bearer b');

@@ -8,7 +8,7 @@ import { principalOfKey } from './api-key.ts';
 export const refusalReasons = ['malformed', 'unknown', 'not-looked-up', 'wrong-secret', 'revoked', 'expired'] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** The key whose public part a refused one had. */
+/** The stored key with the same public part as the refused key. */
 export type RefusedKey = { readonly accountId: string; readonly id: string; readonly name: string };
 
 /** Counts requests whose key was refused, and audits them, without the key, if the account is known. */

@@ -61,7 +61,7 @@ export const isRole = (name: string): name is RoleName => Object.hasOwn(roles, n
 /** The scopes of a stored role; empty for a role that this release does not know. */
 export const scopesOfRole = (name: string): readonly string[] => (isRole(name) ? roles[name].scopes : []);
 
-/** The rights of a role beside reading. */
+/** The rights of a role besides reading. */
 type Work = {
   readonly edits?: boolean;
   readonly publishes?: boolean;

@@ -15,7 +15,7 @@ const frameOf = (properties: readonly Readonly<Record<string, unknown>>[]): Uint
 };
 const idsOf = (...given: Parameters<typeof matchFrame>) => matchFrame(...given).map(({ event }) => event.event.id);
 
-test('log search: a frame is searched by event, visitor, and a property of text, number or yes and no', () => {
+test('log search: a frame is searched by event, by visitor, and by a property that is text, a number or a boolean', () => {
   const frame = compressFrame(frameOf([{ order: 'A-1' }, { order: 1 }, { cart: { order: 'A-1' } }, { order: true }]));
   expect(idsOf(frame, { by: 'event', id: 'e2' })).toEqual(['e2']);
   expect(idsOf(frame, { by: 'visitor', ids: ['nobody', 'sample-visitor'] })).toHaveLength(4);

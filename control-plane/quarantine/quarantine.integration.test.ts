@@ -55,7 +55,7 @@ const eventsOf = async (of: Client, query = ''): Promise<unknown[]> => {
   return (body.entities as { eventId: string }[]).map(({ eventId }) => eventId);
 };
 
-test('quarantine: is listed in order without what events say, and by rule, time and account', async () => {
+test('quarantine: is listed in order, without the content of events, and by rule, time and account', async () => {
   await hold(client, 'a', { eventProperties: { ssn: 'canary' } });
   await hold(client, 'b', {}, 'rule-2');
   await hold(client, 'c');

@@ -13,7 +13,7 @@ import type { ListedDeadLetter } from '../../shared/nats/messages/list-dead-lett
 const instant = Type.String({ format: 'date-time' });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-/** A replay as it is answered. */
+/** A replay as the interface returns it. */
 export const replayReply = Type.Object({
   id: Type.String(),
   destinationId: Type.String(),
@@ -142,7 +142,7 @@ export function readReplayRequest({
   return { what: 'log', fromMs, toMs };
 }
 
-/** A dead letter in an answer: its event's identity, with the order, and the reason, without the event's content. */
+/** A dead letter in a list: the ids of its event and order, and the reason, without the event's content. */
 export const deadLetterReply = Type.Object({
   seq: Type.Integer({ description: 'Position of the dead letter in the log.' }),
   event: Type.Object({

@@ -269,7 +269,7 @@ test('replay: one that is not there, or of another account, is 404', async () =>
   expect((await stranger.post(`${path}/replay`, { what: 'dead-letters' })).status).toBe(404);
 });
 
-test('dead letters and replays: of a source that fetches, too, once it has a token to fetch with', async () => {
+test('dead letters and replays: a source that fetches has dead letters, and replays once it has a token to fetch with', async () => {
   const { body: source } = await client.post('/sources', { type: 'FacebookLeadAds' });
   const { body: other } = await client.post('/sources', { type: 'TypeformWebhooks' });
   const ofSource = `/destinations/${source.id}`;

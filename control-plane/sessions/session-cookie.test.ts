@@ -18,7 +18,7 @@ test('session cookie: is read until its end, and not from then on, whatever the 
   expect(readSession(headers, box, untilMs + 1)).toBeUndefined();
 });
 
-test('session cookie: one that was sealed with another key, or holds something else, is none', () => {
+test('session cookie: one that was sealed with another key, or has other contents, is not accepted', () => {
   const foreign = createSecretBox(randomBytes(32).toString('base64'));
   expect(readSession(headersOf(writeSession(session, foreign, 0, true)), box, 0)).toBeUndefined();
   const sealed = box.seal(JSON.stringify({ ...session, keys: 'none' }), 'console session');

@@ -34,7 +34,7 @@ const signIn = (key: string, headers = {}): Promise<Response> =>
 
 const cookieOf = (answer: Response): string => (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
 
-test('session: a cookie no script reads and no other site sends stands for the key, which is not in it', async () => {
+test('session: replaces the key by a cookie that does not contain it, and that no script can read and no other site can send', async () => {
   const answer = await signIn(client.key);
   expect(answer.status).toBe(200);
   const header = answer.headers.get('set-cookie') ?? '';
@@ -184,7 +184,7 @@ test('session: a key has a bounded number of them, and those that are over are n
   expect(await worksFor(cookie, third.accountId)).toEqual([true, true]);
 });
 
-test('session: a key that is none is refused, and a body that does not fit names its field', async () => {
+test('session: an invalid key is refused, and the error for an invalid body names the field', async () => {
   expect((await signIn('slk_nothing')).status).toBe(401);
   const malformed = await send('POST', '/session', { body: { key: 5 }, headers: fromConsole });
   expect(malformed.status).toBe(400);
@@ -207,7 +207,7 @@ test('sign-in link: signs in once, to the account of its key, and is recorded', 
   expect(actions).toEqual(expect.arrayContaining(['session.link', 'session.create']));
 });
 
-test('sign-in link: only for a key of the account, by who may make keys, and until it is over', async () => {
+test('sign-in link: only for a key of the account, only by a caller that may create keys, and only until it expires', async () => {
   const other = await plane.newAccount();
   expect((await client.post('/sign-in-links', { key: other.key })).status).toBe(400);
   const reader = await plane.newKey(client, ['destination:list']);
@@ -240,7 +240,7 @@ async function as({ cookie }: User, { accountId }: Client, method: string, path:
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-test('user: an invitation signs in once, with what the role may do, and all that is done bears the address', async () => {
+test('user: an invitation signs in once, with the scopes of the role, and the audit trail has the address for each action', async () => {
   const owner = await plane.newAccount();
   const editor = await invite(owner, 'editor', ' Ed@Example.com ');
   const { body: me } = await as(editor, owner, 'GET', '/me');

@@ -36,7 +36,7 @@ export async function redeemSignInLink(em: EntityManager, code: string, now: Dat
   );
   if (row === undefined) return undefined;
   const id = row.user_id ?? row.key_id;
-  // A link of the previous release has neither.
+  // A link of the previous release names neither a key nor a user.
   return id === null ? undefined : { accountId: row.account_id, kind: row.user_id === null ? 'key' : 'user', id };
 }
 

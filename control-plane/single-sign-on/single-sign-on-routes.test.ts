@@ -7,7 +7,7 @@ import { callbackPath } from './openid-login.ts';
 import { addSingleSignOnRoutes } from './single-sign-on-routes.ts';
 import type { SingleSignOnRoutesOptions } from './single-sign-on-routes.ts';
 
-test('single sign-on: of one that fails the log has the code of the error, and nothing that the provider or the browser sent', async () => {
+test('single sign-on: the log of a failed sign-in has the code of the error, and nothing that the provider or the browser sent', async () => {
   const lines: string[] = [];
   const secretBox = createSecretBox(randomBytes(32).toString('base64'));
   const now = (): Date => new Date(1_000);
@@ -28,7 +28,7 @@ test('single sign-on: of one that fails the log has the code of the error, and n
     amongLogins: (_request, work) => work(),
   };
   const app = fastify();
-  // What only a sign-in that succeeds asks for is not there.
+  // Options that only a successful sign-in uses are left out.
   addSingleSignOnRoutes(app, {
     ...options,
     sessions: { isSecure: () => false },

@@ -26,7 +26,7 @@ export function viewInvalid(event: InvalidEvent | null): { readonly at: string; 
   return event === null ? null : { at: new Date(event.at).toISOString(), problem: event.problem };
 }
 
-/** A source as it is answered. */
+/** A source as the interface returns it. */
 export const sourceReply = replySchema(sources, {
   accountId: Type.String(),
   isPublished: nullable(Type.Boolean()),
@@ -55,7 +55,7 @@ function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** A source's keys as they are answered. */
+/** A source's keys as the interface returns them. */
 export const tokensReply = Type.Object({
   ingestUrl: Type.String({ description: 'Address of the gateways (`INGEST_URL`), without a trailing slash.' }),
   token: Type.String(),

@@ -138,7 +138,7 @@ test('personal data: a property marked as not personal stays so until the mark i
   expect((await client.patch('/personal-data', { event: 'x', property: 'y', isPersonal: true })).status).toBe(404);
 });
 
-test('personal data: it is open while one destination gets it as it is', async () => {
+test('personal data: a property stays open while one destination gets its plain value', async () => {
   await addFinding('Signup', 'event_properties.contact', 'email');
   const settings = { httpDestinationUrl: 'https://example.com/events' };
   const ids: string[] = [];

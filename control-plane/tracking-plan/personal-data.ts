@@ -106,7 +106,7 @@ export function proposedAction(kind: PersonalKind): 'Omit' | 'Redact' {
   return kind === 'card' || kind === 'secret' || kind === 'national_id' || kind === 'health' ? 'Omit' : 'Redact';
 }
 
-/** How platforms that match people by it expect a kind to be hashed. */
+/** The hash that platforms expect for a kind of data if they match people by it. */
 export function hashFor(kind: PersonalKind): string {
   switch (kind) {
     case 'email':

@@ -10,7 +10,7 @@ const destination = (id: string, status = 'Enabled') => ({
 });
 const snapshot = (...destinations: ReturnType<typeof destination>[]) => ({ ...emptySnapshot, destinations });
 
-test('backlogs left: a destination leaves where it was enabled and is removed or disabled', () => {
+test('backlogs left: a destination counts if it was enabled and the new version removes or disables it', () => {
   const live = snapshot(
     destination('kept'),
     destination('gone'),
@@ -51,7 +51,7 @@ test('backlogs left: waiting events refuse a publish and are named; dead letters
   expect(refusalFor(left.slice(1))).toBeUndefined();
 });
 
-test('backlogs left: the log is not asked where nothing goes, and where it must be and cannot that is a 503', async () => {
+test('backlogs left: the log is read only if a destination is removed or disabled; if the log cannot be read, that is a 503', async () => {
   const away = {
     read: () => Promise.reject(new Error('TIMEOUT')),
     unsentSince: () => Promise.reject(new Error('TIMEOUT')),

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => plane.stop());
 
-test('privacy report: of a published version as JSON and CSV, against the version before and to one account alone', async () => {
+test('privacy report: shows a published version as JSON and CSV, compared with the version before, to its account alone', async () => {
   const [client, other] = [await plane.newAccount(), await plane.newAccount()];
   const settings = { httpDestinationUrl: 'https://example.com/' };
   const { body: destination } = await client.post('/destinations', { type: 'HTTPDestination', name: 'Own', settings });

@@ -94,7 +94,7 @@ test('privacy report: says of each property how it leaves, for which purposes an
   });
 });
 
-test('privacy report: without a rule that always applies the default payload leaves, as allow-list and plan let it', () => {
+test('privacy report: if no rule always applies, the default payload is sent as allow-list and plan permit', () => {
   const given = {
     destinations: [destination()],
     mappings: [mapping({ logic: { condition: {} }, action: 'stop' })],

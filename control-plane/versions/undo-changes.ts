@@ -31,7 +31,7 @@ export async function undoChanges(editing: Editing, refs: readonly EntityRef[] |
 }
 
 /**
- * After a roll back, reverts in the draft the changes of the version that was live against the one that is live now.
+ * After a rollback: reverts in the draft what the version that was live had changed from the version that is live now.
  * Entities edited in the draft since keep their edits, and are counted.
  */
 export async function takeOutOfDraft(

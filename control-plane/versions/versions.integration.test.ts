@@ -63,7 +63,7 @@ test('versions: PATCH takes name and notes, ignores what is read-only, refuses t
   expect((await client.patch(path, { content: {} })).body.error).toBe('content is not a known field');
 });
 
-test('versions: create refuses unknown fields and lists that are none', async () => {
+test('versions: create refuses unknown fields, allowlists that are not lists, and bodies that are not objects', async () => {
   const client = await plane.newAccount();
   expect((await client.post('/versions', { includeNothing: [] })).body.error).toMatch(/includeNothing/);
   expect((await client.post('/versions', { includeDestinations: 'all' })).body.error).toMatch(/includeDestinations/);
@@ -88,7 +88,7 @@ test('snapshot: a published one never changes, whatever becomes of the draft', a
   expect((await client.get(path)).body).toEqual(before);
 });
 
-test('snapshot: it holds whatever text the draft has, signs that mean something to a query among it', async () => {
+test('snapshot: it has any text of the draft unchanged, including characters with a meaning in a query', async () => {
   const client = await plane.newAccount();
   const signs = [
     '?',
@@ -169,7 +169,7 @@ test('diff and status: follow the draft, and any two versions can be compared', 
   expect((await client.get('/versions/draft/diff?against=00000000-0000-7000-8000-000000000000')).status).toBe(404);
 });
 
-test('publish on create: the version is live at once, of what the allowlists name', async () => {
+test('publish on create: the version is live at once, with only the changes that the allowlists name', async () => {
   const client = await plane.newAccount();
   const [a, b] = [await addDestination(client, 'a'), await addDestination(client, 'b')];
   const first = await client.post('/versions', { name: 'one', publish: true, includeDestinations: [a] });
@@ -188,7 +188,7 @@ test('publish on create: the version is live at once, of what the allowlists nam
   expect((await client.get(`/versions/${first.body.id}`)).body.isPublished).toBe(false);
 });
 
-test('publish on create: with nothing to publish it is a 409 that no retry cures, and there is no version of it', async () => {
+test('publish on create: with nothing to publish the answer is a 409 that says not to retry, and no version is created', async () => {
   const client = await plane.newAccount();
   const nothing = {
     status: 409,
@@ -207,7 +207,7 @@ test('publish on create: with nothing to publish it is a 409 that no retry cures
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
 });
 
-test('publish on create: takes the right to publish', async () => {
+test('publish on create: needs the scope to publish', async () => {
   const client = await plane.newAccount(['version:create', 'destination:create']);
   await addDestination(client, 'a');
   const refused = await client.post('/versions', { publish: true });
@@ -313,7 +313,7 @@ test('rollback: an older version goes live again, and sources say so', async () 
   expect(await statusOf(client, 'sources', second.id)).toBe('added');
 });
 
-test('experiments: abandoning takes one that was started and not published back to its draft', async () => {
+test('experiments: abandon makes an experiment a draft again if it was started but never published', async () => {
   const client = await plane.newAccount();
   const { body: experiment } = await client.post('/collections/experiments', { name: 'Started', key: 'started' });
   const { body: control } = await client.post('/collections/experimentVariants', {
@@ -348,7 +348,7 @@ test('experiments: a draft stays in the draft; running it publishes it with its 
   expect((await client.get(`/collections/experimentVariants/${variant.id}`)).status).toBe(200);
 });
 
-test('publish: what leaves events waiting says so, is refused unless forced, and says from when they can be replayed', async () => {
+test('publish: a version that would leave events waiting is refused unless forced; the answer says from when they can be replayed', async () => {
   const client = await plane.newAccount();
   const id = await addDestination(client, 'Warehouse');
   const first = await client.publish();
@@ -403,7 +403,7 @@ test('publish: a tag manager that pages could not run is refused, with what is w
   expect((await client.post('/versions', { publish: true, includeTagManagerTags: [unknown] })).status).toBe(200);
 });
 
-test('history: what was live when stays as it was, and a roll back takes its change out of the draft', async () => {
+test('history: keeps when each version was live, and a rollback takes the change out of the draft', async () => {
   const client = await plane.newAccount();
   const kept = await addDestination(client, 'kept');
   const one = await client.publish({ notes: 'the first' });

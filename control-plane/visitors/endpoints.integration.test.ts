@@ -147,7 +147,7 @@ test.each([
   expect((await client.get(who(id))).status).toBe(404);
 });
 
-test('erase visitor: nothing of it is left to see, nothing received before brings it back, and who comes back is new', async () => {
+test('erase visitor: nothing of it is left to see, nothing received before brings it back, and a visitor who comes back is new', async () => {
   const claim = { userId: 'u1-canary', externalIds: ['x-canary'], emails: ['ann-canary@example.com'] };
   await touch({ userId: 'alias-canary' });
   await touch(claim, { first_name: 'Ann-canary' });
@@ -254,7 +254,7 @@ test('erase visitor: is audited without naming the visitor, and only when it was
   expect(JSON.stringify(body)).not.toContain('ann-canary');
 });
 
-test('erase visitor: waits for a writer of its events and takes what that wrote', async () => {
+test('erase visitor: waits for a concurrent writer of its events, and erases what the writer wrote', async () => {
   await touch({ userId: 'u1' });
   const writer = await pool.connect();
   await writer.query('begin');

@@ -4,7 +4,7 @@ import type { IdentityReason } from '../../shared/visitors/identity-counts.ts';
 import { defineEndpoint } from '../api/define-endpoint.ts';
 
 const rangeMs = { '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
-/** Sources and reasons of an account. */
+/** The most rows in one answer; each is for one source and one reason. */
 const rowsMax = 1_000;
 
 const reasons = Object.keys(identityReasons) as IdentityReason[];
