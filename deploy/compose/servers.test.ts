@@ -37,7 +37,7 @@ test('nginx: lets through whatever a gateway takes, and waits longer than a gate
   expect(readMs).toBeGreaterThan(gateway.REQUEST_DEADLINE_MS);
 });
 
-test('nginx: what one address may have under way fits where bodies are buffered, and leaves room', async () => {
+test('nginx: the concurrent requests of one address fit into the buffer for bodies, and leave room', async () => {
   const { services } = await readCompose();
   const [, tmpMiB] = /size=(\d+)m/.exec(String(services['nginx']?.tmpfs)) ?? [];
   const underWayMax = Number(directive('limit_conn under_way'));
@@ -47,7 +47,7 @@ test('nginx: what one address may have under way fits where bodies are buffered,
   expect(nginx).toMatch(/limit_req zone=requests burst=\d+ nodelay;/);
 });
 
-test('nginx: sends nothing twice that may have been taken', () => {
+test('nginx: sends no request again that a gateway may have accepted', () => {
   expect(directive('proxy_next_upstream')).toBe('error timeout');
   expect(directive('proxy_request_buffering')).toBe('on');
 });

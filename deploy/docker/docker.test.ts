@@ -154,7 +154,7 @@ describe('sluice', () => {
     expect(await sluiceWith(option, 'doctor')).not.toContain(option);
   });
 
-  test('anything else is refused with what there is', async () => {
+  test('any other command is refused, with a list of the commands', async () => {
     await expect(sluice('gatewya')).rejects.toMatchObject({
       code: 64,
       stderr: expect.stringContaining('control-plane'),
@@ -173,7 +173,7 @@ describe('healthcheck', () => {
     ['node\0/app/dist/deploy/local/sink/main.js\0', 'http://127.0.0.1:8090/livez'],
     ['node\0/app/dist/control-plane/migrate.js\0', undefined],
     ['node\0/app/dist/control-plane/keys-cli.js\0create\0--name\0gateway\0', undefined],
-  ])('of %j asks %s', (commandLine, url) => {
+  ])('the container of %j is checked at %s', (commandLine, url) => {
     expect(healthUrl(commandLine, 'livez', env)).toBe(url);
   });
 });

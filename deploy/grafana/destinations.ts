@@ -36,7 +36,7 @@ export const destinations = dashboard(
         {
           title: 'Destinations not sent to',
           description:
-            'Destinations whose breaker is open, half open, or refuses their key, and destinations whose settings cannot be used.',
+            'Destinations whose breaker is open or half open, that refuse their key, or whose settings cannot be used.',
           kind: 'stat',
           unit: 'short',
           thresholds: { warn: 1, bad: 5 },

@@ -36,7 +36,7 @@ export const overview = dashboard('sluice-overview', 'Sluice / Overview', [
       {
         title: 'Events waiting',
         description:
-          'Accepted events that are not delivered for the first time yet, over all partitions and destinations.',
+          'Accepted events that wait to be resolved or for their first attempt, over all partitions and destinations.',
         kind: 'stat',
         unit: 'short',
         width: 4,

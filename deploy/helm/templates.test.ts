@@ -117,7 +117,7 @@ test('templates: a pod that sends to destinations reaches no part of the chart, 
   }
 });
 
-test('templates: what a service has of its own to log in with goes over what all have', () => {
+test("templates: a service's own secrets override the secrets of all services", () => {
   expect(templates.get('_pod.tpl')).toContain('merge (dict) (.settings.secrets | default dict) .secrets');
   expect(templates.get('migrate.yaml')).toContain('merge (dict) (.Values.migrate.secrets | default dict)');
 });

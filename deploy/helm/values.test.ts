@@ -57,7 +57,7 @@ test('values: a range that is allowed to destinations needs the denied ranges of
   expect(egress({ allow: [], deny: ['postgres'] })).toBe(false);
 });
 
-test('values: say which one is missing, of those that templates cannot do without: null takes a default away', () => {
+test('values: the error names a missing value that templates need, because null removes a default', () => {
   const check = new Ajv({ allErrors: true, strict: false }).compile(schema);
   const missingWithout = (path: string): unknown => {
     const rest = structuredClone(values) as Record<string, unknown>;

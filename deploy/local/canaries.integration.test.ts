@@ -199,7 +199,7 @@ async function sendRefused(token: string): Promise<void> {
   expect(unknown.filter((status) => status < 400)).toEqual([]);
 }
 
-test('canaries: no secret and no refused value is in any log, table, stream, bucket or metric, and what a person sent only where it is kept', async () => {
+test('canaries: no secret and no refused value is in any log, table, stream, bucket or metric, and data of a person is only where it is meant to be stored', async () => {
   const { credentials } = stack;
   const sink = credentials.sink;
   const settingsOf = (path: string) => ({

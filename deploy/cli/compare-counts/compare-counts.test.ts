@@ -37,7 +37,7 @@ test.each([
   expect(others).toEqual([]);
 });
 
-test('read export: calls and events that have a name of their own here are given it', () => {
+test('read export: calls and events that have another name here are renamed', () => {
   const csv =
     'type,event,timestamp\npage,,2026-11-20\nidentify,,2026-11-20\ntrack,$pageview,2026-11-20\ntrack,Paid,2026-11-20';
   expect(readExport(csv, anyColumn)).toEqual([

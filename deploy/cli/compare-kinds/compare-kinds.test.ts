@@ -102,12 +102,12 @@ test('recordings: what is wrong with a line is reported with its number, and the
   ]);
 });
 
-test('recordings: an unknown member is named, with those that there are', async () => {
+test('recordings: an unknown member is named, with the members that are known', async () => {
   const [line] = await linesOf(JSON.stringify({ ...recording, expectd: {} }));
   expect(line).toMatchObject({ problem: expect.stringMatching(/^expectd: is not a member.+ expected, at$/) });
 });
 
-test('recordings: of a line that is too long no more than its limit is kept', async () => {
+test('recordings: a line that is too long is reported, and the next line is read', async () => {
   const part = 'x'.repeat(lineBytesMax / 4);
   const lines = await linesOf(...Array.from({ length: 9 }, () => part), `\n${JSON.stringify(recording)}\n`);
   expect(lines).toEqual([
@@ -137,7 +137,7 @@ const quiz = {
   },
 };
 
-test('comparison: an event is sent as it is by gateway, resolver and kind, whenever it happened', () => {
+test('comparison: the request for an event is the one that gateway, resolver and kind make, whenever the event happened', () => {
   expect(compareRecording(quiz, everything)).toEqual({ verdict: 'same', differences: [] });
   const differs = { ...quiz, expected: { ...quiz.expected, name: 'quiz_finished', props: undefined } };
   expect(compareRecording(differs, everything)).toEqual({

@@ -61,7 +61,7 @@ async function keep(partition: number, origin: string, text: string, part?: stri
   });
 }
 
-test('dead letters of ingest: are listed without what they say, put back as they came, and deleted', async () => {
+test('dead letters of ingest: are listed without their content, put back unchanged, and deleted', async () => {
   await keep(0, '7.0', 'a line');
   // Between the two parts of a letter, another partition writes.
   await keep(0, '8', 'first ', '1/2');

@@ -91,7 +91,7 @@ async function onLog(work: (connection: Awaited<ReturnType<typeof connectLog>>) 
 const about = (findings: readonly Finding[], name: string): string[] =>
   findings.filter((finding) => finding.about === name).map(({ level }) => level);
 
-test('doctor: servers that are well are well', async () => {
+test('doctor: servers without a fault get no warning', async () => {
   const findings = await examine(source, deadlineMs);
   for (const name of [
     'environment',
@@ -174,7 +174,7 @@ test('doctor: a message that a reader was never given is named', async () => {
   });
 });
 
-test('doctor: what no resolver could read is counted, and how to read it is said', async () => {
+test('doctor: events that no resolver could read are counted, and the advice names the command that lists them', async () => {
   await onLog(async (connection) => {
     for (const origin of ['1', '2.0']) {
       const message = { subject: ingestDeadLetterSubject(0), payload: Buffer.from('no frame') };
@@ -189,7 +189,7 @@ test('doctor: what no resolver could read is counted, and how to read it is said
   });
 });
 
-test('doctor: what another key sealed is found while it is there, and what is to do with the key before', async () => {
+test('doctor: values that are still sealed with the previous key are counted, and the advice says what to do with that key', async () => {
   const next = randomBytes(32).toString('base64');
   const found = async (keys: Record<string, string>): Promise<Finding | undefined> =>
     (await examine({ ...source, ...keys }, deadlineMs)).find((finding) => finding.about === 'key rotation');
@@ -207,7 +207,7 @@ test('doctor: what another key sealed is found while it is there, and what is to
   });
 });
 
-test('doctor: so is what another SOURCE_SECRETS_KEY sealed', async () => {
+test('doctor: values that are sealed with another SOURCE_SECRETS_KEY are counted, and a wrong key fails', async () => {
   const [before, next] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
   const id = randomUUID();
   const sealed = createSourceSecretBox({ SOURCE_SECRETS_KEY: before })?.seal('s', signingSecretContext(accountId, id));

@@ -9,7 +9,7 @@ const ports = new Map([
 ]);
 const place = createLocalPlace('/here', ports);
 
-test('local place: addresses become ports of loopback, secrets those of all, and other paths those of the service', () => {
+test('local place: addresses become loopback ports, secrets are in a folder for all services, other paths in one of the service', () => {
   expect(place.here('nats://nats-1:4222,nats://nats-2:6222', 'gateway-1')).toBe(
     'nats://127.0.0.1:21,nats://127.0.0.1:24',
   );
