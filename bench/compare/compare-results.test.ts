@@ -36,7 +36,7 @@ test('compare: where less is better, more is worse', () => {
   expect(verdictOf(latency(10, 10.2, 9.9), latency(13, 12.9, 13.3))).toBe('worse');
 });
 
-test('compare: what the scatter hides is the same, and so is what is too small to matter', () => {
+test('compare: a difference within the scatter, or too small to matter, counts as none', () => {
   expect(verdictOf(rate(10_000, 0.5), rate(9_800, 0.5))).toBe('same');
   expect(verdictOf(rate(10_000, 0.001), rate(9_950, 0.001))).toBe('same');
 });
@@ -45,7 +45,7 @@ test.each([
   [3, 0.03],
   [3, 0.2],
   [7, 0.1],
-])('compare: of %d equal rounds that scatter by %d no more than one in twenty seems to differ', (rounds, scatter) => {
+])('compare: with %d equal rounds that scatter by %d, at most one comparison in twenty differs', (rounds, scatter) => {
   const trials = 1_000;
   let different = 0;
   for (let trial = 0; trial < trials; trial += 1) {
@@ -54,7 +54,7 @@ test.each([
   expect(different / trials).toBeLessThan(0.055);
 });
 
-test('compare: seven rounds find a tenth less nearly always', () => {
+test('compare: seven rounds nearly always show a drop by a tenth', () => {
   const trials = 200;
   let found = 0;
   for (let trial = 0; trial < trials; trial += 1) {
@@ -74,7 +74,7 @@ test('compare: one round says nothing, however many seconds it has', () => {
   expect(compare(rate(5, 0.01, 1), rate(50, 0.01, 3))).toMatchObject({ interval: undefined, verdict: 'unknown' });
 });
 
-test('compare: a result that kept no values of rounds is compared by the means of their readings', () => {
+test('compare: a result without values of rounds is compared by the mean of each round’s readings', () => {
   const { values: _left, ...older } = figureOf('per_s', 'more', [
     { value: 9, readings: [1, 3] },
     { value: 9, readings: [Number.NaN, 2.02] },
@@ -87,7 +87,7 @@ test('compare: subjects and figures that only one result has are left out', () =
   expect(compareResults(resultForTests([row(rate(1, 0.1)), other]), resultForTests([other]))).toEqual([]);
 });
 
-test('judge: an interval that touches the least change decides nothing', () => {
+test('judge: an interval that is not wholly beyond the minimum change is the same', () => {
   expect(judge('more', { low: 0.9, high: 0.97 })).toBe('worse');
   expect(judge('more', { low: 0.9, high: 0.985 })).toBe('same');
   expect(judge('less', { low: 1.03, high: 1.2 })).toBe('worse');

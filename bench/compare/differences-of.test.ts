@@ -4,7 +4,7 @@ import { differencesOf } from './run-compare.ts';
 
 const before = resultForTests([], { settings: { connections: 256, environment: { FRAME_LINGER_MS: '5' } } });
 
-test('differences: of equal runs there are none', () => {
+test('differences: equal runs have none', () => {
   expect(differencesOf(before, before)).toEqual([]);
 });
 
@@ -17,7 +17,7 @@ test('differences: each setting that differs is named with both values', () => {
   ]);
 });
 
-test('differences: another machine, and a disk that is another one, are said', () => {
+test('differences: a different machine or disk is reported', () => {
   const { machine } = before;
   const others = { ...machine, cores: 8, disk: { ...machine.disk, p50: machine.disk.p50 * 3 } };
   expect(differencesOf(before, { ...before, machine: others })).toEqual([

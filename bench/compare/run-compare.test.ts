@@ -45,7 +45,7 @@ test('compare: results of two scenarios are refused', async () => {
   expect([exitCode, text]).toEqual([2, expect.stringContaining('the scenarios differ, track and batch')]);
 });
 
-test('compare: single rounds are not judged, and that is said', async () => {
+test('compare: single rounds are not judged, and the output says so', async () => {
   const { exitCode, text } = await compare(rates(100), rates(50), true);
   expect([exitCode, text]).toEqual([0, expect.stringContaining('1 not judged')]);
 });

@@ -28,7 +28,7 @@ const pipelineKilled = defineFault({
 });
 
 test(
-  'faults: a pipeline that is killed under load loses and doubles nothing, and nothing of the stack is left',
+  'faults: a pipeline killed under load loses and doubles no event, and all processes of the stack end',
   async () => {
     const said: string[] = [];
     const around = { natsPath: await natsBinaryPath(), say: (line: string) => void said.push(line) };

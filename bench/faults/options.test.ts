@@ -21,7 +21,7 @@ test('fault options: faults are chosen by name, or all of them', () => {
   expect(namesOf(read('all'))).toEqual(['one-killed', 'disk-full']);
 });
 
-test('fault options: length, rate and seed have defaults and are taken', () => {
+test('fault options: length, rate and seed have defaults and can be set', () => {
   expect(read('all')).toMatchObject({
     options: { seconds: 20, ratePerS: 200, seed: 42, isKept: false },
     again: 'npm run faults -- all --seed 42',

@@ -11,7 +11,7 @@ import { createRandom } from './visitors.ts';
 
 const read = (path: string): Promise<string> => readFile(new URL(path, topFolder), 'utf8');
 
-test('faults: have names of their own, in kebab case, that are no word of the command line', () => {
+test('faults: names are unique, in kebab case, and not words of the command line', () => {
   const names = faults.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
@@ -24,7 +24,7 @@ test('faults: say in whole sentences what an operator sees and does', () => {
   expect(texts.filter((text) => !/^[`*]?\p{L}[\s\S]*[.)]$/u.test(text))).toEqual([]);
 });
 
-test('faults: name alerts, metrics and settings that there are', async () => {
+test('faults: descriptions name only alerts, metrics and settings that exist', async () => {
   const known = [await read('deploy/runbook/alerts.md'), metricsTable(), environmentPage()].join('\n');
   const elsewhere = /^(ERR_|LOG_$|NODE_EXTRA_CA_CERTS$|EAI_AGAIN$|CERT_HAS_EXPIRED$)/;
   const named = faults.flatMap(
@@ -34,7 +34,7 @@ test('faults: name alerts, metrics and settings that there are', async () => {
   expect(named.filter((word) => !elsewhere.test(word) && !known.includes(word))).toEqual([]);
 });
 
-test('faults: one is skipped, with a word, where what it takes is missing', () => {
+test('faults: a fault is skipped with a reason if something that it needs is missing', () => {
   const all: Means = { uid: 0, hasProgram: () => true, previous: 'there' };
   const definition = { name: 'one', about: '', sees: '', does: '', harms: [], run: () => Promise.resolve() };
   const fault = defineFault({ ...definition, needs: { root: true, programs: ['strace'], previous: true } });
@@ -71,7 +71,7 @@ test('chaos: the same seed draws the same faults, and each that can be drawn is,
   ]);
 });
 
-test('chaos: what destroys, or wants a disk or a cluster that is not there, is not drawn', () => {
+test('chaos: faults that destroy events, or need a disk of their own or more nodes than there are, are not drawn', () => {
   for (let seed = 0; seed < 40; seed += 1) {
     const { shape, drawn } = drawFaults(faults, 600_000, createRandom(seed));
     for (const { fault, choice } of drawn) {

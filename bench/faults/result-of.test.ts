@@ -70,7 +70,7 @@ test.each([
 
 test.each([
   ['afterStop', '2 sent after their destination was stopped'],
-  ['afterErasure', '2 sent of an erased person'],
+  ['afterErasure', '2 sent after their person was erased'],
   ['afterWithdrawal', '2 sent for a purpose whose consent was withdrawn'],
 ])('fault results: %s breaks a promise', (bar, words) => {
   const outcome = ran({}, { [bar]: 2 });
@@ -78,14 +78,14 @@ test.each([
   expect(unmet(outcome)).toEqual([bar, 'broken']);
 });
 
-test('fault results: a stack that takes nothing more, and what a fault finds itself, are broken promises', () => {
+test('fault results: a stack that accepts nothing more or is stuck, or a problem that a fault reports, breaks a promise', () => {
   const outcome = ran({}, { firstAcknowledgementMs: Number.NaN }, { problem: 'no service says so' });
   expect(faultsOf(outcome)).toEqual(['nothing was acknowledged after the fault', 'no service says so']);
   expect(unmet(outcome)).toEqual(['broken']);
   expect(faultsOf(ran({}, {}, { stuck: 7 }))).toEqual(['7 arrived only after every process was killed and restarted']);
 });
 
-test('fault results: of two destinations the worse one stands in the row', () => {
+test('fault results: the row shows the worse of two destinations', () => {
   const outcome = ran({ delivered: 90, lost: 10 });
   const { rows, measured } = resultOf([{ name: 'one', outcome }], options);
   expect(rows[0]?.figures).toMatchObject({ delivered: { value: 90 }, lost: { value: 10 } });

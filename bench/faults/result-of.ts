@@ -28,14 +28,14 @@ export const faultBars: readonly Bar[] = [
   },
   {
     id: 'afterErasure',
-    text: 'events of an erased person, later than a second',
+    text: 'events of an erased person, later than a second after the erasure',
     limit: 0,
     unit: 'count',
     ask: 'at-most',
   },
   {
     id: 'afterWithdrawal',
-    text: 'events for a withdrawn purpose, later than a second',
+    text: 'events for a withdrawn purpose, later than a second after the withdrawal',
     limit: 0,
     unit: 'count',
     ask: 'at-most',
@@ -59,7 +59,7 @@ export function faultsOf(outcome: FaultOutcome): readonly string[] {
         [worstOf(verdict, 'invented'), 'that no visitor sent'],
         [worstOf(verdict, 'mixed'), 'with properties of another event, or incomplete'],
         [verdict.afterStop, 'sent after their destination was stopped'],
-        [verdict.afterErasure, 'sent of an erased person'],
+        [verdict.afterErasure, 'sent after their person was erased'],
         [verdict.afterWithdrawal, 'sent for a purpose whose consent was withdrawn'],
       ] as const;
       return [

@@ -104,14 +104,14 @@ const inOrder: Path = async (events, send) => {
 
 const counted = (verdict: Verdict) => ({ ...verdict.destinations['checked'], examples: undefined });
 
-test('self-check: a path that keeps its promises is found to, over every route', async () => {
+test('self-check: a path that keeps its promises passes, over every route', async () => {
   const verdict = await verdictOn(inOrder);
   expect(verdict.acknowledged).toBeGreaterThan(enough);
   expect(counted(verdict)).toMatchObject({ lost: 0, repeated: 0, doubled: 0, disordered: 0, invented: 0, mixed: 0 });
   expect(verdict.refused).toEqual({});
 });
 
-test('self-check: a path that forgets one in fifty after its 200 is found to, event by event', async () => {
+test('self-check: a path that loses one event in fifty after its 200 is detected, and each loss is counted', async () => {
   let forgotten = 0;
   const verdict = await verdictOn(async (events, send) => {
     for (const event of events) {
@@ -141,7 +141,7 @@ test('self-check: a path that repeats deliveries is distinguished from one that 
   expect(counted(verdict)).toMatchObject({ lost: 0, repeated, doubled, disordered: 0 });
 });
 
-test('self-check: a path that puts properties of another into an event or a profile is found to, one by one', async () => {
+test('self-check: properties of another event in an event or a profile are detected, and each case is counted', async () => {
   let mixed = 0;
   const verdict = await verdictOn(async (events, send) => {
     for (const event of events) {
@@ -169,14 +169,14 @@ test('self-check: rows of a batch that come in another order are found', async (
   expect(counted(verdict)).toMatchObject({ lost: 0, disordered: turned });
 });
 
-test('self-check: what is refused is counted, and lost is only what was promised', async () => {
+test('self-check: refused requests are counted, and only acknowledged events can be lost', async () => {
   const verdict = await verdictOn(inOrder, (count) => (count % 10 === 0 ? 503 : 200));
   expect(verdict.refused['503']).toBeGreaterThan(0);
   expect(verdict.sent).toBeGreaterThan(verdict.acknowledged);
   expect(counted(verdict)).toMatchObject({ lost: 0, invented: 0, disordered: 0 });
 });
 
-test('self-check: a destination that refuses has nothing, one that hangs neither', async () => {
+test('self-check: a destination that refuses has received nothing, so every acknowledged event is lost', async () => {
   destination.behave({ kind: 'refuse', status: 503 });
   const refused = await verdictOn(inOrder);
   expect(counted(refused)).toMatchObject({ delivered: 0, lost: refused.acknowledged });

@@ -29,7 +29,7 @@ test('chaos: faults overlap, and those that harm the same thing take turns', asy
   expect(happened.slice(4)).toEqual(['next begins', 'next is over']);
 });
 
-test('chaos: a fault that cannot be done is reported, and most of them have to be done', async () => {
+test('chaos: a fault that cannot be caused is reported, and the run fails if most cannot', async () => {
   const broken = fault('broken', ['log'], () => Promise.reject(new Error('no leader')));
   const draw = (...each: readonly Fault[]) => each.map((one) => ({ fault: one, atMs: 0, choice: 0 }));
   await createChaos({ shape, drawn: draw(broken, fault('after', ['log'])) }).run(context);

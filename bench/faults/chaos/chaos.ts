@@ -49,6 +49,6 @@ async function runDrawn(context: FaultContext, drawn: readonly DrawnFault[]): Pr
 /** Selects an entry of a list; `choice` is in [0, 1). */
 export function pickOf<Kind>(parts: readonly Kind[], choice: number): Kind {
   const part = parts[Math.floor(choice * parts.length)];
-  if (part === undefined) throw new Error('the stack of this fault has no such part');
+  if (part === undefined) throw new Error('the stack has no part that this fault can affect');
   return part;
 }

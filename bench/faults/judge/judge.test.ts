@@ -81,7 +81,7 @@ test('judge: the same key twice is a repeat, another key a double', () => {
   });
 });
 
-test('judge: a double under a new key counts also where no answer was promised', () => {
+test('judge: a double under a new key also counts if the event was not acknowledged', () => {
   const ledger = ledgerOf(1, 1, ['1/1']);
   expect(judgeOne(ledger, ['1/1', arrival('1/1', { key: 'another' })])).toMatchObject({ doubled: 1 });
 });
@@ -101,7 +101,7 @@ test('judge: visitors have no order among them', () => {
   expect(judgeOne(ledgerOf(2, 2), ['2/1', '2/2', '1/1', '1/2'])).toMatchObject(clean);
 });
 
-test('judge: order is that of the answers, where a row of a batch was taken at the second try only', () => {
+test('judge: events are ordered by their answers, also if a row of a batch was accepted only at the second try', () => {
   const ledger = new Ledger();
   const [first, second] = [ledger.sent(1, 1, 0), ledger.sent(1, 2, 0)];
   ledger.acknowledged([second], 10, 12);
@@ -114,7 +114,7 @@ test('judge: an event that no visitor sent is reported', () => {
   expect(judgeOne(ledgerOf(1, 1), ['1/1', '1/7'])).toMatchObject({ invented: 1 });
 });
 
-test('judge: what a fault destroys may be missing if it was sent before, and nothing after', () => {
+test('judge: an event sent before a fault destroyed data may be missing, a later one may not', () => {
   const own = { mayMissUntilMs: 20 };
   expect(judgeOne(ledgerOf(1, 3), ['1/2', '1/3'], own)).toMatchObject({ lost: 0, destroyed: 1 });
   expect(judgeOne(ledgerOf(1, 3), ['1/1', '1/2'], own)).toMatchObject({ lost: 1, destroyed: 0 });
@@ -172,7 +172,7 @@ test('judge: a silence that lasts until the visitors stop counts', () => {
   expect(judge(evidence(ledger, [], { stoppedMs: 532 })).longestSilenceMs).toBe(500);
 });
 
-test('judge: refusals are counted by what they were', () => {
+test('judge: refusals are counted by status or error code', () => {
   const ledger = ledgerOf(1, 1);
   ledger.refused('503', 1);
   ledger.refused('503', 2);
@@ -180,7 +180,7 @@ test('judge: refusals are counted by what they were', () => {
   expect(judge(evidence(ledger, [])).refused).toEqual({ '503': 2, ECONNREFUSED: 1 });
 });
 
-test('judge: of any deliveries with some taken out, exactly those are lost', () => {
+test('judge: if any deliveries are taken out, exactly those are lost', () => {
   const events = fc.array(fc.record({ visitor: fc.integer({ min: 1, max: 4 }), isKept: fc.boolean() }), {
     maxLength: 60,
   });
@@ -216,7 +216,7 @@ test('judge: properties of another event or person, or missing ones, are found i
   }
 });
 
-test('judge: what a stopped destination is sent counts from a second after the stop is live', () => {
+test('judge: deliveries to a stopped destination count if later than a second after the stop was live', () => {
   const times = [500, 1_500, 2_000, 2_001, 9_000];
   const arrivals = times.map((atMs) => arrival('1/1', { atMs }));
   expect(judge(evidence(ledgerOf(1, 1), [arrival('1/1')], { stops: [{ liveMs: 1_000, arrivals }] }))).toMatchObject({
@@ -225,7 +225,7 @@ test('judge: what a stopped destination is sent counts from a second after the s
   });
 });
 
-test('judge: an erased visitor is no one’s loss, and nothing of it leaves from a second after the answer', () => {
+test('judge: deliveries of an erased visitor’s events count only if later than a second after the answer', () => {
   const arrivals = [900, 1_900, 2_001].map((atMs) => arrival('7/1', { atMs }));
   const erasures = [
     { visitor: 7, erasedMs: 1_000, arrivals: [arrival('7/2', { atMs: 5_000 }), arrival('1/1', { atMs: 5_000 })] },
@@ -234,7 +234,7 @@ test('judge: an erased visitor is no one’s loss, and nothing of it leaves from
   expect(verdict).toMatchObject({ afterErasure: 2, destinations: { there: clean } });
 });
 
-test('judge: after a withdrawal is live nothing of its visitor leaves for the purpose from a second later', () => {
+test('judge: deliveries for a withdrawn purpose count only if later than a second after the withdrawal was live', () => {
   const times = [900, 1_900, 2_000, 2_001, 9_000];
   const took = [...times.map((atMs) => arrival('7/1', { atMs })), arrival('1/1', { atMs: 5_000 })];
   const withdrawals = [{ visitor: 7, liveMs: 1_000, arrivals: took }];

@@ -67,7 +67,7 @@ test('network: slow connections deliver everything, in order', async () => {
   heal();
 });
 
-test('network: where a way leads is asked with every connection', async () => {
+test('network: the target of a relay is determined for each connection', async () => {
   const other = createServer((socket) => void socket.end('other'));
   other.listen(0, '127.0.0.1');
   await once(other, 'listening');

@@ -48,7 +48,7 @@ export function createNetwork(): Network {
     async relay(from, to, port) {
       const sockets = new Set<Socket>();
       const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
-        // Watched before the link passes: an error of this end during a cut would otherwise be unhandled.
+        // Watched before the link is usable: otherwise, an error of this end during a cut would be unhandled.
         const ends: [Socket, ...Socket[]] = [near];
         watch(near, ends, sockets);
         void pass(from, to).then(() => {

@@ -187,7 +187,7 @@ async function startStack(options: StackOptions, stops: Stops): Promise<FaultSta
     };
     const nodes = await Promise.all(log.map((node) => way(node.url, node, () => node.port, stackName('log'))));
     const database = await way(databaseOf(service), postgres, () => leading.port, stackName('database'));
-    // Gateways of an earlier version read CONFIG, which this version's gateway user may not read; they are operators.
+    // Gateways of an earlier version read CONFIG, which this version's gateway user may not: they log in as operator.
     const hasOldUsers = service === 'gateway' && checkout !== undefined;
     const urls = nodes.join(',');
     return { NATS_URL: hasOldUsers ? urls : asLogUser(urls, logUserOf[service]), DATABASE_URL: database };
