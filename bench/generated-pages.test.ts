@@ -5,14 +5,14 @@ import { generatedPages } from './generated-pages.ts';
 import { readKeptResults } from './report/results-page.ts';
 import { resultsFolder } from './report/save-result.ts';
 
-test('generated pages: are what faults and kept results make now (else: npm run generate)', async () => {
+test('generated pages: are up to date with the faults and the kept results (else: npm run generate)', async () => {
   for (const { path, text } of await generatedPages()) {
     const written = await readFile(new URL(path, topFolder), 'utf8');
     expect({ path, text: written }).toEqual({ path, text });
   }
 });
 
-test('kept results: are one run of a scenario, the last, and light enough to be read in diffs', async () => {
+test('kept results: are one run per scenario, and short enough to be read in diffs', async () => {
   const kept = await readKeptResults(resultsFolder);
   const scenarios = kept.map(({ result }) => result.scenario);
   expect(scenarios).toEqual([...new Set(scenarios)]);

@@ -29,7 +29,7 @@ test('options: a scenario runs with the usual lengths', () => {
   });
 });
 
-test('options: --quick is one short round, and lengths given go before it', () => {
+test('options: --quick is one short round, and explicit lengths override it', () => {
   expect(read('batch', '--quick', '--seconds', '3')).toMatchObject({
     kind: 'run',
     options: { seconds: 3, warmUpSeconds: 1, rounds: 1, isQuick: true, asked: { seconds: 3 } },
@@ -40,7 +40,7 @@ test.each([
   [[], { seconds: 60, rounds: 5 }],
   [['--seconds', '4'], { seconds: 4, rounds: 5 }],
   [['--quick'], { seconds: 2, rounds: 1 }],
-])('options: a scenario with lengths of its own takes them, with %j %j', (args, expected) => {
+])('options: for a scenario with lengths of its own, %j gives %j', (args, expected) => {
   const order = read('track', ...args);
   if (order.kind !== 'run') throw new Error('it does not run');
   expect(lengthsFor(order.options, { seconds: 60, rounds: 5 })).toMatchObject(expected);

@@ -27,7 +27,7 @@ export type LaneEvents = {
 
 /** Keeps a number of connections open, and reopens each that breaks. */
 export class ConnectionPool {
-  /** Requests without a response because their connection broke; an idle connection that a server closes is none. */
+  /** Requests whose connection broke before a response; an idle connection that a server closes is not counted. */
   failures = 0;
   /** Number of responses with status 200, including responses during the warm-up. */
   accepted = 0;

@@ -23,7 +23,7 @@ test('load recorder: windows have the rate and percentiles of their own second',
   expect(Object.fromEntries(recorder.byStatus)).toEqual({ 200: 10, 503: 30 });
 });
 
-test('load recorder: the rest of a second makes no window', () => {
+test('load recorder: an incomplete second makes no window', () => {
   const recorder = new LoadRecorder(0);
   recorder.record(200, 1);
   expect(recorder.closeWindow(100)).toBeUndefined();

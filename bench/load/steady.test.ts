@@ -36,7 +36,7 @@ async function run(bounds: Parameters<typeof warmUp>[0], perS: (passedMs: number
   return warming;
 }
 
-test('warm-up: ends when the rate is steady, and not before its least', async () => {
+test('warm-up: ends when the rate is steady, and not before its minimum', async () => {
   const climbing = await run({ warmUpMs: 1_000, warmUpMaxMs: 20_000 }, (passedMs) => Math.min(5_000, passedMs));
   expect(climbing.isSteady).toBe(true);
   expect(climbing.tookMs).toBeGreaterThan(5_000);
@@ -46,11 +46,11 @@ test('warm-up: ends when the rate is steady, and not before its least', async ()
   expect(constant.tookMs).toBeLessThan(4_000);
 });
 
-test('warm-up: ends at its bound where the rate never is, and says so', async () => {
+test('warm-up: ends at its maximum if the rate never becomes steady, and says so', async () => {
   const warmed = await run({ warmUpMs: 1_000, warmUpMaxMs: 4_000 }, (passedMs) => passedMs ** 2);
   expect(warmed).toEqual({ tookMs: 4_000, isSteady: false });
 });
 
-test('warm-up: without a bound takes what it takes at least', async () => {
+test('warm-up: without a maximum, takes its minimum', async () => {
   expect((await run({ warmUpMs: 1_500 }, (passedMs) => passedMs)).tookMs).toBe(1_500);
 });

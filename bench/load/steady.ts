@@ -30,8 +30,8 @@ export type WarmedUp = {
 const windowMs = 400;
 
 /**
- * Waits until `count` grows at a steady rate, within the given bounds. `isOver`: whether the warm-up ends at a count
- * although the rate is not steady, once its minimum has passed.
+ * Waits until `count` grows at a steady rate, within the given bounds. `isOver` ends the warm-up at a count even if the
+ * rate is not steady, but not before its minimum has passed.
  */
 export async function warmUp(
   { warmUpMs, warmUpMaxMs = warmUpMs }: WarmUp,

@@ -15,6 +15,6 @@ test.each([
   ['a disk without a cache', 7, 0],
   ['a kernel that does not count them', 8, 1],
   ['a disk that is not there', 9, 9],
-])('disk flushes: of %s nothing is known', (_what, major, minor) => {
+])('disk flushes: are unknown for %s', (_what, major, minor) => {
   expect(flushesOf(diskstats, major, minor)).toBeNaN();
 });

@@ -5,7 +5,7 @@ import { constants, getPriority } from 'node:os';
 import { expect, test } from 'vitest';
 import { putLast } from './lowest-priority.ts';
 
-test('lowest priority: every thread of a process has it, and its session, where the system has such', async () => {
+test('lowest priority: applies to every thread of a process and, if the system supports it, to its session', async () => {
   const child = spawn(process.execPath, ['-e', 'console.log("up"); setInterval(() => undefined, 1_000)'], {
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],

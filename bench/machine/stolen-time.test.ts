@@ -3,7 +3,7 @@ import { coreTimeOf, describeStolenTime, stolenTime } from './stolen-time.ts';
 
 const stat = 'cpu  10 20 30 400 5 6 7 22 3 4\ncpu0 5 10 15 200 2 3 3 11 1 2\nintr 5\n';
 
-test('stolen time: is the eighth of the states of all cores, and time of guests counts once', () => {
+test('stolen time: is the eighth field of the line for all cores, and guest time counts once', () => {
   expect(coreTimeOf(stat)).toEqual({ all: 500, stolen: 22 });
 });
 
@@ -11,7 +11,7 @@ test.each(['', 'cpu  1 2 3 4\n', 'cpu0 5 10 15 200 2 3 3 11 1 2\n'])('stolen tim
   expect(coreTimeOf(text)).toBeUndefined();
 });
 
-test('stolen time: is known between two looks, and the worst stretch beside the whole', () => {
+test('stolen time: is computed from the first to the last sample, with the maximum between two consecutive ones', () => {
   const looks = [0, 10, 90, 100].map((stolen, index) => ({ all: index * 100, stolen }));
   expect(stolenTime(looks)).toEqual({ share: 1 / 3, most: 0.8 });
   expect(stolenTime(looks.slice(0, 1))).toBeUndefined();

@@ -37,7 +37,7 @@ export async function startAttacker(stage: Stage, attack: Attack, order: Attacke
       const message = await Promise.race([ended, tooLate]);
       await child.stop();
       if (message.kind !== 'ended')
-        throw new Error(`the attack ${order.attack} said ${message.kind} when it was to end`);
+        throw new Error(`the attack ${order.attack} sent ${message.kind} instead of its tally`);
       return message.tally;
     },
   };

@@ -26,7 +26,7 @@ test('page: names, notes, advice and settings are text, wherever they stand', as
   expect(page).toContain(escapeHtml(hostile));
 });
 
-test('page: what is drawn is in it, and nothing is fetched', async () => {
+test('page: contains the data of its charts, and loads nothing from elsewhere', async () => {
   const points = [
     [1, 100],
     [2, 120],

@@ -26,7 +26,7 @@ test('kept result: an older figure, which is compared by its readings, keeps the
   expect(rows[0]?.figures['figure']).toEqual(figure);
 });
 
-test('kept result: a line keeps its course and its end', () => {
+test('kept result: a line has fewer points, and keeps the first and the last', () => {
   const points = readings.map((atS) => [atS, atS * 2] as const);
   const series = [{ chart: 'memory', name: 'pipeline', unit: 'bytes', points }] as const;
   const kept = condenseResult(resultForTests([{ name: 'gateway', figures: {}, series }])).rows[0]?.series?.[0]?.points;

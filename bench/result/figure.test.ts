@@ -5,7 +5,7 @@ test('median: is the middle, or the mean of the two middle ones', () => {
   expect([medianOf([3, 1, 2]), medianOf([4, 1, 2, 3]), medianOf([])]).toEqual([2, 2.5, Number.NaN]);
 });
 
-test('figure: is the median of its rounds and keeps what they came to', () => {
+test('figure: is the median of its rounds, and keeps each round’s value and readings', () => {
   const rounds = [5, 1, 3].map((value) => ({ value, readings: [value, value + 1] }));
   expect(figureOf('per_s', 'more', rounds)).toMatchObject({
     value: 3,

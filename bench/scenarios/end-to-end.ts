@@ -24,7 +24,7 @@ const batchRows = 500;
 const batchOut = 100;
 /** Deliveries keep up at this fraction of the sent events or more; at a lower one the backlog grows. */
 const keepsUpShare = 0.97;
-/** Limit for the p99 of events in time, from when a request is due to the event's arrival at the sink. */
+/** Highest p99 at which events count as in time, from when a request is due to the event's arrival at the sink. */
 const p99MsMax = 100;
 
 type System = {

@@ -53,12 +53,18 @@ export const isolation: Scenario = {
   bars: [
     {
       id: 'throughput',
-      text: 'throughput of the healthy destinations against alone',
+      text: 'throughput of the healthy destinations, relative to their throughput alone',
       limit: 0.95,
       unit: 'ratio',
       ask: 'at-least',
     },
-    { id: 'p99', text: 'p99 of the healthy destinations against alone', limit: 1.05, unit: 'ratio', ask: 'at-most' },
+    {
+      id: 'p99',
+      text: 'p99 of the healthy destinations, relative to their p99 alone',
+      limit: 1.05,
+      unit: 'ratio',
+      ask: 'at-most',
+    },
   ],
   async run(context) {
     const measured = new Map<Arm, Measured[]>([

@@ -36,7 +36,7 @@ export const memory: Scenario = {
   usual: { seconds: 20 },
   bars: [
     { id: 'rest', text: 'all processes at rest, on a new log', limit: 500 * mebibyte, unit: 'bytes', ask: 'at-most' },
-    { id: 'busy', text: 'all processes under full load, most', limit: 900 * mebibyte, unit: 'bytes', ask: 'at-most' },
+    { id: 'busy', text: 'all processes under full load, peak', limit: 900 * mebibyte, unit: 'bytes', ask: 'at-most' },
   ],
   async run(context) {
     const rounds: States[] = [];

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { attacks, controls } from '../neighbours/attacks/registry.ts';
 import { chooseAttacks } from './neighbours.ts';
 
-test('attacks: without names all follow their controls; named ones alone keep the order of the list', () => {
+test('attacks: without names, all run after the controls; with names, only those run, in the order of the list', () => {
   expect(chooseAttacks([])).toEqual([...controls, ...attacks]);
   expect(chooseAttacks(['slow-uploads', 'merges']).map(({ name }) => name)).toEqual(['merges', 'slow-uploads']);
 });
 
-test('attacks: a name that is none is refused, with those that are', () => {
+test('attacks: an unknown name is refused, and the error lists the known names', () => {
   expect(() => chooseAttacks(['merges', 'mergers'])).toThrow(
     /there is no mergers; there are nobody, foreign-programs, busy-neighbour, heavy-visitor, merges/,
   );
 });
 
-test('attacks: no two have one name', () => {
+test('attacks: names are unique', () => {
   const names = chooseAttacks([]).map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
 });

@@ -38,14 +38,14 @@ export const neighbours: Scenario = {
   bars: [
     {
       id: 'throughput',
-      text: 'lowest delivery rate of the quiet account against alone',
+      text: 'lowest delivery rate of the quiet account, relative to its rate alone',
       limit: 0.95,
       unit: 'ratio',
       ask: 'at-least',
     },
     {
       id: 'after',
-      text: 'lowest delivery rate of the quiet account after an attack against alone',
+      text: 'lowest delivery rate of the quiet account after an attack, relative to its rate alone',
       limit: 0.95,
       unit: 'ratio',
       ask: 'at-least',
@@ -57,7 +57,13 @@ export const neighbours: Scenario = {
       unit: 'ratio',
       ask: 'at-most',
     },
-    { id: 'p99', text: 'worst p99 of the quiet account against alone', limit: 1.5, unit: 'ratio', ask: 'at-most' },
+    {
+      id: 'p99',
+      text: 'worst p99 of the quiet account, relative to its p99 alone',
+      limit: 1.5,
+      unit: 'ratio',
+      ask: 'at-most',
+    },
     {
       id: 'log',
       text: 'largest output of the resolvers for an accepted byte',

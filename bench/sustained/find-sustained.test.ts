@@ -8,7 +8,7 @@ test.each([
   [1_000, 1_000],
   [1_000, 400],
   [1_000, 3_000],
-])('sustained: of a limit of %d it finds nearly all, guessing %d', async (limit, guess) => {
+])('sustained: finds nearly all of a limit of %d from a guess of %d', async (limit, guess) => {
   const { ratePerS } = await search(limit, guess, 8);
   expect(ratePerS).toBeLessThanOrEqual(limit);
   expect(ratePerS).toBeGreaterThan(limit * 0.85);

@@ -34,7 +34,7 @@ test('backlog: counts events, not requests, and never less than none', () => {
   ]);
 });
 
-test('guess: is the delivered rate, or a part of the accepted rate where that starved the deliveries', () => {
+test('guess: is the delivered rate, or a part of the accepted rate if accepting starved the deliveries', () => {
   expect(guessSustained({ deliveredPerS: 4_000, load: { answersPerS: 8_000 } }, 1)).toBe(4_000);
   expect(guessSustained({ deliveredPerS: 3, load: { answersPerS: 80 } }, 500)).toBe(10_000);
 });

@@ -6,7 +6,7 @@ import type { Service } from './services.ts';
 const serviceOf = (use: GcUse): Service =>
   ({ gc: { begin: () => undefined, end: () => Promise.resolve(use) } }) as Service;
 
-test('heaps: what services used counts together, for each event and for the time', async () => {
+test('heaps: the use of all services is added up, and shown per event and as a fraction of the time', async () => {
   const use = { collections: 3, pauseMs: 20, allocatedBytes: 50_000 };
   const watch = await watchGc([serviceOf(use), serviceOf(use)]).end(100);
   expect(watch).toMatchObject({ events: 100, use: { collections: 6, pauseMs: 40, allocatedBytes: 100_000 } });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { serviceEnv } from './service-env.ts';
 
-test('service env: what is given goes before what the bench sets, and after what a scenario needs', () => {
+test('service env: --set overrides the bench’s settings, and the scenario’s variables are added', () => {
   expect(serviceEnv({ NATS_URL: 'nats://log' }, { LOG_LEVEL: 'error', FRAME_LINGER_MS: '2' })).toMatchObject({
     NATS_URL: 'nats://log',
     LOG_LEVEL: 'error',
@@ -11,7 +11,7 @@ test('service env: what is given goes before what the bench sets, and after what
   });
 });
 
-test('service env: what a scenario turns itself is not to be given', () => {
+test('service env: --set of a variable that the scenario sets is refused', () => {
   expect(() => serviceEnv({ PIPELINE_THREADS: '1' }, { PIPELINE_THREADS: '4' })).toThrow(
     '--set PIPELINE_THREADS: the scenario sets it itself',
   );

@@ -17,7 +17,7 @@ test('stops: end what was started last first, once each', async () => {
   expect(ended).toEqual(['second', 'third', 'first']);
 });
 
-test('stops: one that fails keeps none of the others running', async () => {
+test('stops: one that fails does not prevent the others', async () => {
   const ended: string[] = [];
   const stops = createStops();
   stops.add(async () => void ended.push('first'));

@@ -17,7 +17,7 @@ const eventsToReplay = 1_000;
 /** Edits of one account that all wait for the account's lock, which a slow session holds. */
 export const lockedEdits: Attack = {
   name: 'locked-edits',
-  summary: `${editsAtOnce} edits at a time of an account whose lock is held for seconds`,
+  summary: `${editsAtOnce} requests at a time, edits and reads, for an account whose lock is held for seconds`,
   prepare: () => Promise.resolve({}),
   async run(strike) {
     const { target, signal } = strike;
@@ -44,7 +44,7 @@ export const lockedEdits: Attack = {
 /** Publishes of a large configuration, one after the other, while its keys rotate. */
 export const publishStorm: Attack = {
   name: 'publish-storm',
-  summary: `${publishesAtOnce} publishes at a time of a configuration of half a megabyte, and keys that rotate`,
+  summary: `${publishesAtOnce} requests at a time: publishes of a configuration of half a megabyte, and rotations of a source key`,
   async prepare({ control }) {
     const ids: string[] = [];
     for (let index = 0; index < largeSources; index += 1) {

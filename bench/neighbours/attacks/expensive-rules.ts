@@ -11,7 +11,7 @@ const eventsPerS = 50;
 /** Several destinations, each with the costliest rules and templates that are accepted. */
 export const expensiveRules: Attack = {
   name: 'expensive-rules',
-  summary: `${destinations} destinations with ${expressions} expressions and ${properties} templates of whole events of ${characters} letters, ${eventsPerS} per second`,
+  summary: `${destinations} destinations, each with ${expressions} expressions and ${properties} templates that insert all properties of an event of ${characters} letters, at ${eventsPerS} events per second`,
   async prepare(ground) {
     const { control } = ground;
     for (let index = 0; index < destinations; index += 1) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { strikeAtOnce, strikeAtRate } from './strike-loops.ts';
 
-test('strikes at a rate: no more at a time than may be, and what was not in time is left out', async () => {
+test('strikes at a rate: at most the permitted number run at a time, and calls that cannot start in time are skipped', async () => {
   const ending = new AbortController();
   const struck: number[] = [];
   let [atOnce, most] = [0, 0];
@@ -18,7 +18,7 @@ test('strikes at a rate: no more at a time than may be, and what was not in time
   expect(struck.at(-1)).toBeGreaterThan(struck.length);
 });
 
-test('strikes at once: each lane continues after its last one until it is stopped', async () => {
+test('strikes at once: each lane starts its next call when the last one ends, until it is stopped', async () => {
   const ending = new AbortController();
   const struck = [0, 0];
   await strikeAtOnce(ending.signal, 2, (lane) => {
