@@ -160,7 +160,7 @@ test('delivery: what became of events by name, rule and source, as several pipel
   expect((await other.get('/activity/connections')).body).toMatchObject({ sources: [], entities: [] });
 });
 
-test('activity: the top of it is bounded with totals of all, and destinations are read in pages, the worst first', async () => {
+test('activity: top limits the lists but not the totals, and destinations are read in pages, the worst first', async () => {
   const settings = { httpDestinationUrl: 'https://example.com/hook' };
   const ids: string[] = [];
   for (const name of ['Alpha', 'Beta', 'Gamma', '']) {
@@ -221,7 +221,7 @@ test('streams: say what there is, then what changes', async () => {
   expect(activity).toMatchObject({ range: '15m', steps: 15 });
 });
 
-test('streams: there are no more than may be, and one that is left makes room', async () => {
+test('streams: one beyond the limit is refused, and a closed one makes room', async () => {
   const [second, third] = [await plane.newAccount(), await plane.newAccount()];
   // Of the five streams at once, an account may have two.
   const opened = [client, client, second, second, third].map(({ key }) => ({ key, left: new AbortController() }));
@@ -303,7 +303,7 @@ test('event routing: shows the decision of the draft and of the live version for
   expect((await client.get('/events/d')).body).toMatchObject({ id: 'd', outcomes: [] });
 });
 
-test('rules: what an event would be sent is shown while a rule is written, and nothing of it is kept', async () => {
+test('rules: an unsaved rule can be tried on a recent event, and nothing of it is stored', async () => {
   const { body: target } = await client.post('/destinations', {
     name: 'Tried',
     type: 'HTTPDestination',
@@ -344,7 +344,7 @@ test('rules: what an event would be sent is shown while a rule is written, and n
   expect(language.operators).toContainEqual(expect.objectContaining({ name: 'IsBetween', takes: 'range' }));
 });
 
-test('rules: recent events say which paths lead to values, what a logic matches, and what a publish would change', async () => {
+test('rules: recent events show which paths have values, what a condition matches, and what a publish would change', async () => {
   const destination = (
     name: string,
     type = 'HTTPDestination',

@@ -56,7 +56,7 @@ test('problems: a destination that has begun to fail is named before its day loo
   expect(problems).toMatchObject([{ level: 'bad', text: 'Failing: 3 of 4 attempts in the last 15 minutes failed.' }]);
 });
 
-test('problems: what the settings of a live destination have the operator know', () => {
+test('problems: include the warnings about the settings of a live destination', () => {
   const kind = findDestinationKind('XAds');
   const warnings = kind?.warnings({ ...kind.exampleSettings, eventNames: ' , ' }) ?? [];
   expect(kind?.warnings(kind.exampleSettings)).toEqual([]);
@@ -65,7 +65,7 @@ test('problems: what the settings of a live destination have the operator know',
   ]);
 });
 
-test('problems: what is not in the live version is none', () => {
+test('problems: a destination outside the live version has none', () => {
   const failing = destination({ isLive: false, lately: { succeeded: 0, failed: 5 } });
   expect(findProblems(look({ destinations: [failing] }))).toEqual([]);
 });

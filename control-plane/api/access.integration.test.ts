@@ -151,7 +151,7 @@ test('access: no key, a key without scopes, an expired and a revoked one open no
   expect(await statuses(scoped, (route) => statusOf(route, empty))).toEqual(all(403, scoped));
 });
 
-test('access: all scopes but the one that a route names, and those that are known to include it, do not open it', async () => {
+test('access: a key with every scope except the one that a route names, and those known to include it, is refused', async () => {
   const scoped = routeTable.filter(({ scope }) => scope !== undefined);
   const others = (scope = ''): readonly string[] => {
     const enough = [scope, ...(widerScopes[scope] ?? []), ...(beyondAll.includes(scope) ? [] : ['all'])];
@@ -231,7 +231,7 @@ test('access: lists of an account without anything are empty, whatever others ha
   }
 });
 
-test('access: exactly the scope that a route names opens it, and what is asked for is there', async () => {
+test('access: a key with only the scope that a route names is accepted, and the entity is found', async () => {
   const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const rank = ({ method, path }: TableRoute): number =>
     // Parts (variants, dead letters, sessions) come first: a part is deleted before its whole.

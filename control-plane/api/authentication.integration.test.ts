@@ -61,7 +61,7 @@ test('authentication: only the hash of a key is stored, and its last use is reco
   expect(row.lastUsedAt).not.toBeNull();
 });
 
-test('authentication: beyond so many refused keys of an address, keys that were not used lately are refused without a look', async () => {
+test('authentication: above a limit of refused keys per address, keys that were not used lately are refused without a lookup', async () => {
   const other = await plane.startAnother({ ADDRESS_REFUSED_KEYS_BURST: 5 });
   const ask = async (authorization: string | undefined): Promise<{ status: number; retryAfterS: number }> => {
     const headers = authorization === undefined ? {} : { authorization };

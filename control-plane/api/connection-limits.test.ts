@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { limitConnections } from './connection-limits.ts';
 import type { ConnectionLimits, ConnectionLimitsOptions } from './connection-limits.ts';
 
-/** A server with these limits, and how to connect to it: whether the connection stays. */
+/** Starts a server with these limits. `open` returns undefined if the server closes the connection. */
 async function start(options: ConnectionLimitsOptions): Promise<{
   readonly limits: ConnectionLimits;
   open(from: string): Promise<Socket | undefined>;
@@ -38,7 +38,7 @@ async function start(options: ConnectionLimitsOptions): Promise<{
   };
 }
 
-test('connections: an address has its part, another one its own, and what is closed makes room', async () => {
+test('connections: each address has its own limit, except a proxy’s, and a closed connection makes room', async () => {
   const { limits, open } = await start({ connectionsMax: 10, ofAddressMax: 2, isProxy: (one) => one === '127.0.0.9' });
   const first = await open('127.0.0.1');
   expect(first).toBeDefined();
@@ -51,7 +51,7 @@ test('connections: an address has its part, another one its own, and what is clo
   await expect.poll(() => open('127.0.0.1'), { timeout: 10_000 }).toBeDefined();
 });
 
-test('connections: all addresses together have no more than there are', async () => {
+test('connections: all addresses together have a limit, including proxies', async () => {
   const { limits, open } = await start({ connectionsMax: 2, ofAddressMax: 2, isProxy: () => true });
   expect([await open('127.0.0.1'), await open('127.0.0.2')]).not.toContain(undefined);
   expect(await open('127.0.0.3')).toBeUndefined();

@@ -42,7 +42,7 @@ test('event streams: one whose check has no answer by the next keep-alive ends',
   await vi.waitFor(() => expect(streams.openCount).toBe(0));
 });
 
-test('event streams: a check on request is of one account, and nothing is sent to what it ends', async () => {
+test('event streams: a requested check covers one account, and a stream that it ends receives nothing more', async () => {
   const streams = streamsOf();
   let push: (value: unknown) => void = () => undefined;
   const feed: Feed = {

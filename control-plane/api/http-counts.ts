@@ -19,7 +19,7 @@ export type RouteCounts = {
 /** Status codes that are shown from the start, so that the first request already counts in a rate. */
 const usualCodes = [200, 500];
 
-/** `boundsS`: the bounds of the buckets times are counted in, in seconds. */
+/** `boundsS`: upper bounds of the buckets for request times, in seconds. */
 export function createHttpCounts(boundsS: readonly number[]): HttpCounts {
   const routes = new Map<string, Counting>();
   const find = (route: string, method: string): Counting => {

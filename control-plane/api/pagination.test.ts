@@ -28,7 +28,7 @@ test('cursors: give back the position they were made for, in every process with 
   );
 });
 
-test('cursors: those of the key before are read while keys are rotated, and no longer', () => {
+test('cursors: those of the previous key are accepted while keys are rotated, but not afterwards', () => {
   const next = randomBytes(32).toString('base64');
   const cursor = cursorAt([7, 'id']);
   expect(createPaginator(next, key).read({ cursor }, list).after).toEqual([7, 'id']);

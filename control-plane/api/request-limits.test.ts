@@ -51,7 +51,7 @@ test('request limits: an owner waits for its own requests only', async () => {
   expect(await Promise.all(results)).toEqual(['done', 'done', 'done']);
 });
 
-test('request limits: those under way are bounded, those that still send among them, and room comes back', async () => {
+test('request limits: requests in flight are limited, including those still sending, and finished ones make room', async () => {
   const limits = create(1, 2);
   const [sending, working] = [limits.enter('a'), limits.enter('a')];
   expect(() => limits.enter('a')).toThrow('too many');
@@ -90,7 +90,7 @@ test('request limits: a request that fails gives its turn back, and one whose cl
   expect(await limits.enter('a').run(async () => 'next')).toBe('next');
 });
 
-test('request limits: costly work waits where its owner had much of it done, and is refused where that takes too long', async () => {
+test('request limits: costly work is refused if its owner’s cost budget would make it wait too long', async () => {
   const limits = createCostly({ share: 0.001, burstMs: 1, waitMaxMs: 60_000 });
   const works = (ms: number) => () => wait(ms);
   await limits.enter('a').run(works(80), true);
@@ -121,7 +121,7 @@ test('request limits: costly work goes one at a time, so that waiting requests c
   expect(most).toBe(1);
 });
 
-test('request limits: costly work behind other costly work is refused at its turn, where it would wait too long with all it waited', async () => {
+test('request limits: costly work behind other costly work is refused at its turn if its whole wait would be too long', async () => {
   const limits = createCostly({ share: 0.5, burstMs: 1, waitMaxMs: 200 });
   let done = 0;
   const costly = async (): Promise<void> => {

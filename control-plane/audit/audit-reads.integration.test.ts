@@ -135,7 +135,7 @@ test('audit of reads: what cannot be recorded is not shown', async () => {
   }
 });
 
-test('masking: where the account masks, a key without pii:read is shown no value on any way, and may not ask whether a person is known', async () => {
+test('masking: if the account masks, no route shows a value to a key without pii:read, which may not look a person up either', async () => {
   const { client, destinationId } = await filled();
   const scopes = ['event:list', 'visitor:find', 'destination:find', 'quarantine:list', 'version:find', 'mappings:list'];
   const masked = await plane.newKey(client, scopes);

@@ -110,7 +110,7 @@ test('bootstrap: a crash before the file was written is made good, with the same
   ]);
 });
 
-test('bootstrap: starts at once make one account', async () => {
+test('bootstrap: simultaneous starts make one account', async () => {
   await Promise.all([run(), run(), run()]);
   expect(await storage.fork().count(Account, {})).toBe(1);
   const principal = await authenticate(storage.fork(), `Bearer ${(await credentials()).apiKey}`, new Date());

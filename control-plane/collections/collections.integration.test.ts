@@ -370,7 +370,7 @@ test.each([
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(message)]);
 });
 
-test('names that must be unique are, whatever their case; a second single one is a 409', async () => {
+test('names that must be unique are compared ignoring case; a second entity of a singleton collection is a 409', async () => {
   const own = await plane.newAccount();
   const first = await own.post('/collections/allowedEvents', { name: 'Signed Up' });
   const second = await own.post('/collections/allowedEvents', { name: 'Other' });

@@ -92,7 +92,7 @@ test('source tokens: what a page holds, or an address and a command to try it', 
   expect((await tokensOf('RedirectSource')).ingestUrl).toMatch(/\/redirect\/src_live_/);
 });
 
-test('allowed events: names as the library has them, ids of nothing dropped, and when they were last seen', async () => {
+test('allowed events: follow the library’s rules for names, drop unknown destination ids, and show when they were last seen', async () => {
   const path = '/allowed-events';
   const made = await library.post(path, { name: '  Purchase ', destinationIds: [destinationId, unknownId, 'gone'] });
   expect(made.body).toMatchObject({ name: 'Purchase', destinationIds: [destinationId], trigger: null });
@@ -237,7 +237,7 @@ test('consent settings: every purpose is a category of one record, and what only
   expect((await own.get(at)).status).toBe(404);
 });
 
-test('mappings: from an event and from a template, in order, moved, and the default one behind all', async () => {
+test('mappings: are made from an event or a template, in order, and can be moved; the default one is not among them', async () => {
   const of = (await library.post('/destinations', { type: 'HTTPDestination', settings })).body.id as string;
   const event = (await library.post('/allowed-events', { name: 'Sign (up)' })).body.id as string;
   const quick = (await library.post('/mappings', { allowedEventId: event, destinationId: of })).body;
@@ -288,7 +288,7 @@ test('mappings: from an event and from a template, in order, moved, and the defa
   expect((await library.delete(`/mappings/${between.id}`)).body).toBe(true);
 });
 
-test('mappings: what cannot be is refused with the field', async () => {
+test('mappings: an invalid request is refused, and the error names the field', async () => {
   const { body: source } = await library.post('/sources', { type: 'NodejsApi' });
   const refused = async (body: object): Promise<string> => {
     const answer = await library.post('/mappings', body);

@@ -34,7 +34,7 @@ test('console: any address a browser opens is the page, with a policy that lets 
   expect(consolePolicy).not.toContain('unsafe');
 });
 
-test('console: an address of the interface that is none stays a 404 in JSON, also in a browser', async () => {
+test('console: an unknown address is a 404 in JSON for a program, and under /rest/v1 also for a browser', async () => {
   for (const [path, headers] of [
     ['/rest/v1/nothing', { accept: 'text/html' }],
     ['/nothing', { accept: 'application/json' }],

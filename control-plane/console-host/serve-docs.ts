@@ -33,7 +33,7 @@ export async function loadDocs(ingestUrl: string, folder: URL = docsFolder): Pro
         decorateReply: false,
         cacheControl: false,
       });
-      // With and without the slash, from which on links of its pages are relative.
+      // Matches /docs/ too. Redirects, because links of the pages are relative to /docs/.
       room.get('/docs', (_request, reply) => reply.redirect('/docs/index.html'));
       room.get('/docs/instance.json', (_request, reply) => reply.send({ ingestUrl }));
     });

@@ -10,7 +10,7 @@ export type LibraryClient = {
   put(path: string, body: unknown): Promise<LibraryAnswer>;
   patch(path: string, body: unknown): Promise<LibraryAnswer>;
   delete(path: string): Promise<LibraryAnswer>;
-  /** Entities of all pages of a list, requested like by the library's iterator. */
+  /** Entities of all pages of a list, requested as the library's iterator requests them. */
   all(path: string): Promise<readonly Answer['body'][]>;
 };
 
