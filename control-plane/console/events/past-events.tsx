@@ -117,7 +117,7 @@ function Summary({ summary }: { readonly summary: EventSummary }): ReactElement 
           <>
             This view keeps events since <At at={since} />.{' '}
             {isSample
-              ? `This view shows a sample: ${countOf(kept, 'kept event')} represent them. The log has every event.`
+              ? `It shows a sample of the matching events: ${countOf(kept, 'kept event')}. The log has every event.`
               : 'It has every matching event since then.'}
           </>
         )}

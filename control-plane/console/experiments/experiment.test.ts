@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compareWithControl, shareOfControl } from './experiment.ts';
 
-test('weights: the control is left what the others do not take, to the hundredth', () => {
+test('weights: the control gets 100 minus the other weights, rounded to hundredths', () => {
   const control = { isControl: true, weight: 70 };
   expect(shareOfControl([control, { isControl: false, weight: 33.3 }, { isControl: false, weight: null }])).toBe(66.7);
   expect(shareOfControl([control, { isControl: false, weight: 60.01 }, { isControl: false, weight: 40 }])).toBe(-0.01);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isUnsaved } from './edit-form.tsx';
 
-test('edit form: what differs from what was saved is unsaved, until it is being saved, and again where that failed', () => {
+test('edit form: changes are unsaved until they are being saved, and again if saving fails', () => {
   const of = (written: string, sent: string | undefined, status: 'idle' | 'pending' | 'success' | 'error') =>
     isUnsaved({ written, saved: 'a', sent, status });
   expect(of('a', undefined, 'idle')).toBe(false);
@@ -23,7 +23,7 @@ const exceptions = [
   './edit-form.tsx',
 ];
 
-test('forms: every one asks before it is left unsaved, but searches and the listed exceptions', () => {
+test('forms: every form asks before unsaved changes are lost, except searches and the listed exceptions', () => {
   const bare = Object.entries(sources).filter(([, text]) => /<form(?![^>]*role="search")/.test(text));
   expect(bare.map(([path]) => path).toSorted()).toEqual(exceptions.toSorted());
 });

@@ -38,7 +38,7 @@ test('settings form: a stored secret is neither shown nor asked for again', () =
   expect(initial).toEqual({ url: 'https://a.example' });
 });
 
-test('settings form: what was emptied is cleared, a secret is sent where it was typed, and nothing else', () => {
+test('settings form: an emptied setting is cleared, a secret is sent only if it was typed, and nothing else is sent', () => {
   const stored = { url: 'https://a.example', token: '********', method: 'POST' };
   expect(changedSettings(kind, stored, { url: 'https://a.example', method: 'POST' })).toEqual({});
   expect(changedSettings(kind, stored, { url: '', token: 'new' })).toEqual({ url: null, token: 'new', method: null });
