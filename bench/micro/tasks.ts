@@ -226,7 +226,7 @@ function samplingTasks(): MicroTask[] {
   };
   return [
     { name: 'resolve: look at an event for personal data', events: 1, run: sampling(new Unbounded()) },
-    { name: 'resolve: skip an event beyond the sampling budget', events: 1, run: sampling(new PersonalData()) },
+    { name: 'resolve: pass an event beyond those looked at', events: 1, run: sampling(new PersonalData()) },
   ];
 }
 
@@ -267,9 +267,9 @@ function windowTasks(): MicroTask[] {
     { name: 'window: an id that is known', events: 1, run: () => full.add(known, nowMs + index) },
     { name: 'window: health, count one outcome', events: 1, run: () => health.record('succeeded', 1, dayEndMs) },
     { name: 'window: delivery, make the head of an event', events: 1, run: nextHead },
-    { name: 'window: delivery, the same and count the event as delivered', events: 1, run: move },
+    { name: 'window: delivery, the same and count its move', events: 1, run: move },
     {
-      name: 'window: delivery, make the counts of a write',
+      name: 'window: delivery, what a write holds',
       events: 1,
       run: () => (delivery.isAllDue(dayEndMs) ? delivery.markStored() : delivery.toCounts('changed')),
     },
