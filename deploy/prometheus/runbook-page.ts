@@ -18,8 +18,8 @@ const head = `# Alerts
 
 A section for each alert of \`deploy/prometheus/rules/alerts.yml\`. \`page\`: an operator acts now. \`ticket\`: it can wait for the next working day.
 
-Alertmanager sends them: \`deploy/prometheus/alertmanager.yml\` is an example with a webhook, Slack and e-mail. An alert about a destination names it, and
-\`console_url\` is the path of its page in the console. Alerts link to these sections by their path in the repository. Elsewhere set \`prometheusRule.runbookBaseUrl\` of the chart, or replace the path:
+\`deploy/prometheus/alertmanager.yml\` is an example for Alertmanager with webhook, Slack and e-mail. An alert about a destination names it, and
+\`console_url\` is the path of its page in the console. Alerts link to these sections by their path in the repository. To link elsewhere, set the chart's \`prometheusRule.runbookBaseUrl\`, or replace the path:
 \`sed 's|deploy/runbook/alerts.md|https://…/docs/operate/alerts.html|' deploy/prometheus/rules/alerts.yml\`.
 `;
 
