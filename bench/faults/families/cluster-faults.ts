@@ -41,7 +41,7 @@ export const clusterLeaderKilled = defineFault({
 export const clusterLeaderCutOff = defineFault({
   name: 'cluster-leader-cut-off',
   about: `one of three nodes, the leader of INGEST, cannot reach the other two for ${cutMs / 1_000} s; services reach all three`,
-  sees: 'Requests that lead to this node time out or are answered with 503: alone it has no quorum and acknowledges nothing. The other two elect a leader. Its connections and `/healthz` look healthy for a while.',
+  sees: 'Requests that lead to this node time out or get 503: alone it has no quorum and acknowledges nothing. The other two elect a leader. Its connections and `/healthz` look healthy for a while.',
   does: `Repair the network between the nodes. Nothing has to be restarted; the separated node acknowledged nothing meanwhile. ${doctor}`,
   harms,
   nodes,

@@ -52,7 +52,7 @@ export const rolledBack = defineFault({
 
 export const deleted = defineFault({
   name: 'deleted-under-load',
-  about: 'a third destination is created, sent events and deleted, three times',
+  about: 'a third destination is created, gets events and is deleted, 3 times',
   sees: 'Nothing at the other destinations. Events waiting for the deleted one are deleted with it.',
   does: 'Nothing.',
   harms,
@@ -64,7 +64,7 @@ export const deleted = defineFault({
 export const sourceKeyRotated = defineFault({
   name: 'source-key-rotated',
   about: 'the source gets new keys, and visitors use them from then on',
-  sees: 'Requests under the old key are answered 401 from that moment (`sluice_gateway_requests_total` by status), until their clients have the new one.',
+  sees: 'Requests with the old key are answered 401 from that moment (`sluice_gateway_requests_total` by status), until their clients have the new one.',
   does: 'Create a second source for clients that cannot change at once, and rotate the keys after they have moved to it.',
   harms: ['configuration', 'control-plane'],
   async run({ stack }) {

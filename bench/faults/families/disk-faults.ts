@@ -88,7 +88,7 @@ export const powerCut = defineFault({
   name: 'power-cut',
   about:
     'the machine loses its power: what the log has written and not synced is lost, and every process ends; then all restart',
-  sees: 'As `all-killed`: what was acknowledged had been synced. Every service logs at start what an acknowledged event survives; `SluiceDurabilityNotFsync` fires if that is less than a power cut.',
+  sees: 'As `all-killed`: what was acknowledged had been synced. Every service logs at start what an acknowledged event survives; `SluiceDurabilityNotFsync` fires if a power cut can lose it.',
   does: 'The data needs no repair if the disk reports its syncs truthfully. If it does not, see [backup-restore.md](backup-restore.md).',
   harms,
   needs: { root: true, programs: ['mkfs.ext4', 'e2fsck', 'perl'] },

@@ -8,7 +8,7 @@ export const postgresFailedOver = defineFault({
   name: 'postgres-failed-over',
   about: `PostgreSQL is lost; its address leads to a standby at once, which is promoted ${standbyForMs / 1_000} s later`,
   sees: 'Until the standby is promoted, the same as while PostgreSQL is away. Once the address leads to the standby, `retrying` log lines have `the server at DATABASE_URL accepts no writes`. Services keep no session with such a server, so everything continues a second or two after the promotion, or after the address leads to the right server.',
-  does: 'The events need no repair. Set DATABASE_URL to an address that follows the primary. Replicate synchronously: otherwise writes that the lost server acknowledged before its standby had them are lost. If a version was published then, publish the next one.',
+  does: 'The events need no repair. Set DATABASE_URL to an address that follows the primary. Replicate synchronously: otherwise writes that the lost server acknowledged before its standby had them are lost. If a version was among them, publish again.',
   harms: ['postgres'],
   hasNetwork: true,
   hasStandby: true,

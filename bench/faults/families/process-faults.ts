@@ -26,7 +26,7 @@ const processes: readonly Process[] = [
     gone: 'Clients cannot connect, or get no answer. No acknowledged event is lost.',
     shows:
       '`SluiceScrapeMissing` if it lasts, and a jump of `process_start_time_seconds`. Clients that retry unanswered requests lose nothing.',
-    does: 'Run two or more behind a load balancer that checks `/readyz`, so that this is no outage. If a gateway restarts by itself, read the last log lines before its start; exit code 78 means that a restart cannot help.',
+    does: 'Run two or more gateways behind a load balancer that checks `/readyz`, to avoid this. If a gateway restarts by itself, read the last log lines before its start; exit code 78 means that a restart cannot help.',
   },
   {
     name: 'pipeline',
