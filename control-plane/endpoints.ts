@@ -65,7 +65,7 @@ const ownEndpoints: readonly Endpoint[] = [
   ...sessionEndpoints,
 ];
 
-/** The documents that describe the endpoints: the interface's own, and one of the endpoints for other clients. */
+/** The OpenAPI documents: one for the configuration API, one for the endpoints of other clients. */
 export const documents: readonly Described[] = [
   {
     name: undefined,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A client that gets its own replies at some addresses. */
+/** A kind of client for which some addresses answer in a form of their own. */
 export type Client = 'platform-library';
 
 /**

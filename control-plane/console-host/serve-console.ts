@@ -25,8 +25,8 @@ export const consolePolicy = [
 const yearMs = 31_536_000 * 1_000;
 
 /**
- * Serves the console at `/`: one page, whose script shows the page of the address, and its hashed files. Throws if the
- * build has no console.
+ * Serves the console at `/`: one HTML page, whose script shows the view of the address, and the hashed files that it
+ * loads. Throws if the build has no console.
  */
 export async function loadConsole(): Promise<(app: FastifyInstance) => void> {
   const page = await readFile(new URL('index.html', consoleFolder));

@@ -25,7 +25,7 @@ test('random text: has its length, its alphabet, and no letter more likely than 
   const counts = new Map<string, number>();
   for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1);
   expect(counts.size).toBe(62);
-  // 1000 each, standard deviation 31: eight of them never happens.
+  // 1,000 of each are expected, with a standard deviation of 31: a difference of 250 practically never happens.
   for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(250);
 });
 

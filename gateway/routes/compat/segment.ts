@@ -51,7 +51,7 @@ function postRoute(
   };
 }
 
-/** Bytes of a report of a library about itself. */
+/** Size limit of the report that a library sends about itself, in bytes. */
 const reportBytesMax = 64 * 1024;
 
 /** Metrics of the browser library about itself. They are not kept, but without an answer the library would retry. */

@@ -170,7 +170,7 @@ function createQuota(
     const scale = bytes / held.reduce((sum, one) => sum + one.messages * one.meanBytes, 0);
     return held.map((one) => ({ ...one, meanBytes: one.meanBytes * scale }));
   };
-  /** The destinations over their quota, each after more of its letters were sampled. */
+  /** The destinations over their quota. More letters of each are sampled before it counts as over. */
   const findOver = async (
     messages: Messages,
     state: SubjectsState,

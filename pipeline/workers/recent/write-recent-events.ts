@@ -16,7 +16,7 @@ import { isErasedSql } from '../../../shared/visitors/erasures.ts';
 /** Lines for the view. */
 export type LinesToWrite = {
   readonly lines: readonly SampledLine[];
-  /** Events without a line: they ended at their tracking plan. */
+  /** Events without a resolved line, because the tracking plan quarantined or dropped them. */
   readonly left: readonly RecentEvent[];
   /** Divides their reading into turns. */
   readonly turns: Turns;

@@ -29,7 +29,7 @@ export type OutgoingEvent = {
   readonly hash: EventHash;
   /** The event's part of the line, as JSON. */
   readonly json: Stretch;
-  /** Bytes its client sent for it. */
+  /** Bytes that the client sent for this event. */
   readonly sentBytes: number;
   readonly visitorId: string;
   readonly properties: VisitorProperties;

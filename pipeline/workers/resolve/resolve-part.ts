@@ -374,5 +374,5 @@ function write(
   }
   const { hash, sentBytes, touch } = candidate;
   const isAdded = outgoing.add({ accountId: touch.accountId, hash, json, sentBytes, visitorId: id, properties });
-  return isAdded ? undefined : letterOf(candidate.accepted, 'too large with its visitor');
+  return isAdded ? undefined : letterOf(candidate.accepted, 'too large together with its visitor');
 }

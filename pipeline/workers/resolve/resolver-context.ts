@@ -102,13 +102,12 @@ export const resolverNamedCounters = {
   },
 } as const;
 
-/** Gauges for each account. */
+/** Gauges with a value for each account, removed once the account has no queue. */
 export const resolverAccountGauges = {
   queue_bytes:
     'Bytes of accepted events of an account that wait in its queue in INGEST; they count towards the quota of the account there',
 } as const;
 
-/** Gauges. */
 export const resolverGauges = {
   deduplication_ids: 'Event ids held for deduplication',
   deduplication_bytes: 'Memory of the deduplication table',

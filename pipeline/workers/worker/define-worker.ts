@@ -16,7 +16,7 @@ export type PlaceBuckets = { readonly health: Bucket; readonly positions: Bucket
 /** A subject of the log that one actor uses alone. */
 export type OwnSubject = { readonly stream: string; readonly subject: string };
 
-/** What requires the actors of a kind: each partition of the log, always, or the live version of an account. */
+/** Which actors of a kind run: one for each partition of the log, or those that the live versions of accounts need. */
 export type Wanted<Spec> =
   | { readonly by: 'log'; specs(partitions: number): readonly Spec[] }
   | {

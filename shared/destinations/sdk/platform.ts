@@ -304,7 +304,7 @@ function checkOf(schema: TSchema | undefined): Check {
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return undefined;
     const [error] = compiled.Errors(value);
-    if (error === undefined) return { field: '', message: 'is not as documented' };
+    if (error === undefined) return { field: '', message: 'does not have the documented form' };
     const field = error.instancePath.split('/').slice(1).join('.');
     if (error.keyword !== 'required') return { field, message: error.message };
     const missing = error.params.requiredProperties[0] ?? '';
