@@ -41,7 +41,7 @@ export async function openControl(url: string, file: string): Promise<ControlAcc
   return accessByKey(url, apiKey ?? '', sourceToken);
 }
 
-/** Access to an account by an API key. */
+/** Access to an existing account by one of its API keys. */
 export function accessByKey(url: string, apiKey: string, sourceToken = ''): ControlAccess {
   const call: ControlAccess['call'] = async (method, path, body) => {
     const answer = await fetch(`${url}/rest/v1/${path}`, {

@@ -117,7 +117,7 @@ export const consentSettingEndpoints = [
     scope: 'consentSettings:update',
     id: 'libraryReplaceConsentSettings',
     tag: 'Consent settings',
-    summary: "Replace the account's consent purposes; the error for a field of a consent banner names the field",
+    summary: "Replace the account's consent purposes; a field of a consent banner is an error that names the field",
     body: whole,
     reply,
     handle: ({ params, body, principal }, services) =>

@@ -119,7 +119,7 @@ async function resealAccount(em: EntityManager, options: ResealOptions, accountI
 type Resealing = {
   readonly keys: SealingKeys;
   readonly unopened: ReadonlySet<string>;
-  /** Reseals a value with a row of its own. */
+  /** Reseals a value that is alone in its row. */
   text(sealed: string, context: string): string;
   /** Returns the same object if nothing in it was resealed; so do the other functions. */
   settings(settings: JsonObject, destinationId: string): JsonObject;

@@ -126,8 +126,8 @@ function Shown({ id, delivery, event, waitingFrames }: ShownProps): ReactElement
         {isEmpty ? (
           <Empty title="No events received in this range.">
             <p>
-              Events from sources that are not connected to this destination, and names that it does not allow, are not
-              counted.
+              Events are not counted if their source is not connected to this destination, or if their name is not
+              allowed for it.
             </p>
           </Empty>
         ) : (

@@ -47,7 +47,7 @@ export function RulePage<Fields extends { readonly name: string | null }>(props:
       {id === undefined ? null : <Waiting query={kept.query} />}
       {id === undefined || stored !== undefined ? (
         <StoredRule
-          // For another rule the form restarts.
+          // The form restarts when another rule is opened.
           key={id ?? ''}
           {...props}
           id={id}

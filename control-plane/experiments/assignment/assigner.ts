@@ -38,7 +38,7 @@ export type Assigner = {
     visitorId: string,
     keys: readonly string[] | undefined,
   ): Promise<ReadonlyMap<string, Assigned | undefined>>;
-  /** The visitor's variants and their properties. Writes nothing. Throws the last three errors of `assign`. */
+  /** The visitor's variants with their properties. Writes nothing. Throws the last three errors listed at `assign`. */
   personalize(opened: OpenedPlan, visitorId: string, context: PageContext | undefined): Promise<Personalized>;
 };
 

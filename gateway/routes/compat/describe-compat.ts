@@ -1,7 +1,7 @@
 import type { OpenApiPart } from '../../http/route.ts';
 import { answer, laterAnswer, object } from '../openapi/parts.ts';
 
-/** The OpenAPI description of another service's address. That service's own documentation describes the body. */
+/** The OpenAPI description of an address that imitates another service, whose documentation describes the body. */
 export function describeCompat(
   name: string,
   paths: readonly string[],

@@ -15,7 +15,7 @@ export const dispatcherCounters = {
   heads_parsed: 'Events whose head could not be read alone, so that their whole line was parsed',
   requests: 'Requests sent to the destination',
   delivered: 'Events delivered',
-  failed_attempts: 'Attempts to deliver an event that failed',
+  failed_attempts: 'Failed attempts to deliver an event',
   retries: 'Events put into the retry log',
   held: 'Events put back, their attempt not counted, because the destination refused its key or token',
   stopped: 'Events a mapping rule stopped',

@@ -12,7 +12,7 @@ import type { ResolvedEvent } from './resolved-event.ts';
 const nameKey = '"event":';
 const testMark = Buffer.from('"test":true');
 
-/** Bytes that a line contains if its event has one of some names: see `findEventsNamed`. */
+/** A line whose event has one of the given names contains one of these byte sequences: see `findEventsNamed`. */
 export type NameMarks = readonly Buffer[];
 
 export function markNames(names: readonly string[]): NameMarks {

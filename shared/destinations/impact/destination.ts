@@ -51,7 +51,7 @@ const settings = {
   pageLoads: toggle({
     label: 'Page loads',
     sublabel:
-      'Sends page views, and screens if there is an app ID, as page loads, to which impact.com attributes later conversions.',
+      'Sends page views as page loads, and screens too if there is an app ID. impact.com attributes later conversions to page loads.',
   }),
   appId: optionalText(
     {

@@ -27,7 +27,6 @@ export const webAddress = Type.String({ pattern: '^https?://' });
 
 export const uuidText = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' });
 
-/** One of several literals. */
 export function oneOf(...words: readonly string[]): TSchema {
   return Type.Enum([...words]);
 }
