@@ -74,7 +74,7 @@ test.each(parameters)('%s: %s stands at %s', (kind, parameter, path) => {
   expect(valuesAt(body, path).map(String)).toContain(String(said[parameter]));
 });
 
-test('vocabularies: each is of a kind that is offered', () => {
+test('vocabularies: each belongs to a destination kind that exists', () => {
   for (const [kind] of vocabularies) expect([kind, findDestinationKind(kind)?.descriptor.id]).toEqual([kind, kind]);
 });
 

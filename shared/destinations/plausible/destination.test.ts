@@ -28,7 +28,7 @@ describe('Plausible', () => {
     });
   });
 
-  it.each(['Page View', 'page_viewed', 'pageview'])('%s: is a pageview', (event) => {
+  it.each(['Page View', 'page_viewed', 'pageview'])('%s: is sent as a pageview', (event) => {
     expect(bodyOf({ event, event_properties: {} })).toEqual({
       domain: 'shop.example.com',
       name: 'pageview',
@@ -36,7 +36,7 @@ describe('Plausible', () => {
     });
   });
 
-  it('properties: flat, and no more than are taken', () => {
+  it('properties: nested values are left out, and number and length are limited to what Plausible accepts', () => {
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`p${i}`, i]));
     const { props } = bodyOf({
       event_properties: { nested: { a: 1 }, list: [1], long: 'x'.repeat(3_000), ...many },
@@ -48,7 +48,7 @@ describe('Plausible', () => {
     expect(props).not.toHaveProperty('nested');
   });
 
-  it('visitor: an event without a browser is refused, one without an address is not', () => {
+  it('visitor: an event without a browser is refused, an event without an IP address is sent', () => {
     expect(() => request({ context: { ip: '203.0.113.7' } })).toThrow('no valid user agent');
     expect(() => request({ context: { user_agent: 'a\r\nb: c' } })).toThrow('no valid user agent');
     expect(request({ context: { user_agent: 'a', ip: '1.2.3.4, x' } }).headers).not.toHaveProperty('x-forwarded-for');
@@ -59,7 +59,7 @@ describe('Plausible', () => {
     expect(prepared.accepts?.({ resolved: sampleEvent() })).toBe(true);
   });
 
-  it('answer: what was dropped is no failure: it is the platform that did not want it', () => {
+  it('answer: an event that Plausible dropped counts as dropped, not as failed', () => {
     const one = [{ resolved: sampleEvent() }];
     const dropped = { status: 202, headers: { 'x-plausible-dropped': '1' }, body: 'ok' };
     expect(prepared.readAnswer?.(dropped, one)?.map(({ kind }) => kind)).toEqual(['dropped']);

@@ -29,7 +29,7 @@ test.each([
   ['Signed Up', 'signup'],
   ['Lead', 'lead'],
   ['Quiz: Done!', 'quiz_done'],
-])('Podscribe: %s is the action %s', (event, action) => {
+])('Podscribe: %s is sent as the action %s', (event, action) => {
   expect(parametersOf(requestOf(podscribe, [sampleShopper({ event })]))['action']).toBe(action);
 });
 

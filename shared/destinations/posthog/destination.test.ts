@@ -39,7 +39,7 @@ describe('PostHog', () => {
     });
   });
 
-  it('track: no visitor is placed where the request comes from', () => {
+  it('track: PostHog does not locate the visitor by the IP address of the request', () => {
     expect(batchOf([{ resolved: sampleEvent({ context: {} }) }])[0].properties).toMatchObject({ $geoip_disable: true });
     const mapped = { eventName: 'purchase', properties: { total: 1 } };
     expect(batchOf([{ ...track, mapped }])[0]).toMatchObject({
@@ -48,11 +48,11 @@ describe('PostHog', () => {
     });
   });
 
-  it('track: a visitor without a name goes by its own id', () => {
+  it('track: without an external id, the visitor’s own id is the distinct id', () => {
     expect(batchOf([nameless(track)])[0].distinct_id).toBe('v1');
   });
 
-  it('identify: sets person properties and ties what the visitor did before', () => {
+  it('identify: sets person properties and links the visitor’s earlier events to the person', () => {
     expect(batchOf([identify])[0]).toMatchObject({
       event: '$identify',
       distinct_id: 'customer-7',
@@ -63,17 +63,17 @@ describe('PostHog', () => {
     });
   });
 
-  it('identify: only sets properties where there is no name to tie to', () => {
+  it('identify: without an external id, it only sets properties', () => {
     const [event] = batchOf([nameless(identify)]);
     expect(event).toMatchObject({ event: '$set', distinct_id: 'v1', properties: { $set: {} } });
     expect(event.properties).not.toHaveProperty('$anon_distinct_id');
   });
 
-  it('track: page views go by the name PostHog’s web analytics counts', () => {
+  it('track: page views get the name that PostHog’s web analytics counts', () => {
     expect(batchOf([{ resolved: sampleEvent({ event: 'Page Viewed' }) }])[0].event).toBe('$pageview');
   });
 
-  it('answer: a project over its quota is asked again much later, whatever the status', () => {
+  it('answer: a project over its quota is retried much later, whatever the status', () => {
     const read = (body: unknown) =>
       posthog.prepare(key).readAnswer?.({ status: 200, headers: {}, body: JSON.stringify(body) }, [track, track]);
     const later = { kind: 'retry', reason: 'the project is over its quota', afterMs: 3_600_000, isThrottled: true };
@@ -82,7 +82,7 @@ describe('PostHog', () => {
     expect(read({ status: 1 })).toBeUndefined();
   });
 
-  it('settings: the region and the base URL say where to', () => {
+  it('settings: the region or the base URL sets the host of requests', () => {
     const urlOf = (settings: Record<string, unknown>) => posthog.prepare(settings).buildRequest([track], 0).url;
     expect(urlOf({ ...key, region: 'EU' })).toBe('https://eu.i.posthog.com/batch/');
     expect(urlOf({ ...key, baseUrl: 'https://posthog.example.com' })).toBe('https://posthog.example.com/batch/');

@@ -25,7 +25,7 @@ test('Quantcast: a conversion with address and browser', () => {
   ]);
 });
 
-test('Quantcast: a browser token is enough, and without any of them an event is unfit', () => {
+test('Quantcast: a browser token is enough, and an event without any token is unfit', () => {
   const { resolved } = sampleStranger('Lead');
   const event = { ...resolved.event, event_properties: { quantcast_token: 'bt-1' } };
   expect(bodyOf(quantcastCapi, [{ resolved: { ...resolved, event } }])).toMatchObject([

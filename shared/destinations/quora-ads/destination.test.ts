@@ -10,7 +10,7 @@ const context = {
   user_agent: 'Example/1.0',
 };
 
-test('Quora: a purchase, its time in microseconds', () => {
+test('Quora: a purchase, with its time in microseconds', () => {
   expect(requestOf(quoraAds, [sampleShopper({ context })])).toMatchObject({
     method: 'POST',
     url: 'https://api.quora.com/ads/v0/conversions',
@@ -40,7 +40,7 @@ test('Quora: a purchase, its time in microseconds', () => {
   });
 });
 
-test('Quora: other names are Generic, and an unknown visitor is unfit', () => {
+test('Quora: an event with any other name becomes Generic, and an unknown visitor is unfit', () => {
   expect(bodyOf(quoraAds, [sampleShopper({ event: 'Quiz Done' })])).toMatchObject({
     data: [{ conversion: { event_name: 'Generic' } }],
   });

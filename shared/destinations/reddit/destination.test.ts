@@ -68,19 +68,19 @@ describe('Reddit', () => {
     });
   });
 
-  it('name: others are custom events', () => {
+  it('name: an event with any other name is a custom event', () => {
     expect(sent(sampleShopper({ event: 'Quiz Finished' })).body.data.events[0]).toMatchObject({
       type: { tracking_type: 'CUSTOM', custom_event_name: 'Quiz Finished' },
     });
   });
 
-  it('settings: test id and action source', () => {
+  it('settings: test id and action source are sent', () => {
     const { body } = sent(sampleShopper(), { testId: 't2_1', actionSource: 'PHYSICAL_STORE' });
     expect(body.data).toMatchObject({ test_id: 't2_1', events: [{ action_source: 'PHYSICAL_STORE' }] });
     expect(body.data.events[0]).not.toHaveProperty('event_source_url');
   });
 
-  it('unfit: a visitor that cannot be matched, or too old', () => {
+  it('unfit: an event whose visitor cannot be matched, or that is too old', () => {
     const stranger = sampleStranger();
     const seen = (context: Readonly<Record<string, unknown>>) => ({
       resolved: { ...stranger.resolved, event: { ...stranger.resolved.event, context } },

@@ -21,7 +21,7 @@ describe('RedisStreams', () => {
     expect(prepared.buildRequest(events, 0).headers).not.toHaveProperty('authorization');
   });
 
-  it('answer: says of each entry what became of it', () => {
+  it('answer: each entry gets its own outcome', () => {
     expect(read(200, [{ value: '1-0' }, { error: 'OOM' }, { error: 'ERR' }])).toEqual([
       { kind: 'delivered' },
       { kind: 'retry', reason: 'OOM', isThrottled: true },

@@ -50,7 +50,7 @@ test('Rokt: a conversion in the envelope of its event platform', () => {
   ]);
 });
 
-test('Rokt: an event without an order goes by its id; an unknown visitor is unfit', () => {
+test('Rokt: an event without an order is referenced by its own id; an unknown visitor is unfit', () => {
   expect(bodyOf(rokt, [sampleShopper({ event: 'Lead', properties: {} })])).toMatchObject([
     { events: [{ data: { custom_attributes: { conversiontype: 'Lead', confirmationref: 'order-event-1' } } }] },
   ]);

@@ -42,11 +42,11 @@ test('Roku: a purchase as the Events API documents it', () => {
   });
 });
 
-test('Roku: test mode has an address of its own', () => {
+test('Roku: test mode sends to the test URL', () => {
   expect(requestOf(rokuCapi, [sampleShopper()], { testMode: true }).url).toMatch(/\/v1\/test_events$/);
 });
 
-test('Roku: only its own event names are accepted, an unknown visitor is unfit, and a request over a megabyte is refused', () => {
+test('Roku: only Roku’s event names are accepted, an unknown visitor is unfit, and a request over a megabyte is refused', () => {
   const accepts = (event: string) => rokuCapi.prepare(rokuCapi.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Page Viewed', 'Donate', 'Quiz Done'].map(accepts)).toEqual([true, true, false]);
   expect(() => requestOf(rokuCapi, [sampleStranger()])).toThrow('no identifier');

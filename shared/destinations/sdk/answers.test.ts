@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { rowOutcomes, rowRefusal } from './answers.ts';
 
 describe('row outcomes', () => {
-  it('rows that are not refused were taken', () => {
+  it('rows that are not named as refused count as delivered', () => {
     expect(rowOutcomes(3, new Map([[1, 'row refused: time']]))).toEqual([
       { kind: 'delivered' },
       { kind: 'reject', reason: 'row refused: time' },
@@ -10,7 +10,7 @@ describe('row outcomes', () => {
     ]);
   });
 
-  it('reasons keep codes and names of fields, and no sentence that may quote the event', () => {
+  it('a refusal keeps codes and field names, and drops any sentence that may quote the event', () => {
     expect(rowRefusal('VALIDATION_ERROR', 'properties.$insert_id', 'items[0]')).toBe(
       'row refused: VALIDATION_ERROR: properties.$insert_id: items[0]',
     );

@@ -17,14 +17,14 @@ function request(own: Readonly<Record<string, unknown>> = {}): OutboundRequest {
 }
 
 describe('AWS request', () => {
-  it('address: that of the service in the region', () => {
+  it('url: the service’s host in the region', () => {
     expect(request().url).toBe('https://kinesis.eu-central-1.amazonaws.com/');
     expect(request({ region: 'cn-north-1' }).url).toBe('https://kinesis.cn-north-1.amazonaws.com.cn/');
     expect(request({ baseUrl: 'http://127.0.0.1:4566' }).url).toBe('http://127.0.0.1:4566/');
   });
 
   it.each([{}, { sessionToken: 'token/1==' }, { baseUrl: 'http://127.0.0.1:4566/aws/' }])(
-    'signature: is that of the request that is sent, for %o',
+    'signature: matches the request as it is sent, for %o',
     (own) => {
       const sent = request(own);
       expect(sent.headers).toMatchObject({ 'x-amz-date': '20260131T102030Z', 'idempotency-key': 'sample-event-1' });
@@ -34,7 +34,7 @@ describe('AWS request', () => {
     },
   );
 
-  it('signature: follows the time of the attempt', () => {
+  it('signature: changes with the time of the attempt', () => {
     const make = prepareAwsRequests('sns', example);
     const at = (ms: number) => make({ headers: {}, body: 'a', events }, ms).headers['authorization'];
     expect(at(nowMs)).toBe(at(nowMs));

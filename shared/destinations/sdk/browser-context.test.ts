@@ -9,7 +9,7 @@ const eventWith = (context: object, properties = {}, visitor = {}) => {
 };
 
 describe('browserContext', () => {
-  it('url: only an address of the web', () => {
+  it('url: only a web URL is accepted', () => {
     expect(browserContext(eventWith({ current_url: 'app://home', referrer: 'https://example.com/' }))).toMatchObject({
       url: undefined,
       referrer: 'https://example.com/',
@@ -40,7 +40,7 @@ describe('browserId', () => {
     ]);
   });
 
-  it('id: under any of its names', () => {
+  it('id: is found under any of its names', () => {
     expect(browserId(eventWith({ _fbp: 'fb.1.2.3' }), ['fbp', '_fbp'])).toBe('fb.1.2.3');
   });
 });

@@ -5,7 +5,7 @@ import { amountOf, commerceOf as read } from './commerce.ts';
 const commerceOf = (properties: JsonObject, defaultCurrency?: string) => read({ properties, defaultCurrency });
 
 describe('commerceOf', () => {
-  it('order: value, currency, id and goods', () => {
+  it('order: value, currency, id and products are read', () => {
     const commerce = commerceOf({
       order_id: 1001,
       total: '30.50',
@@ -22,7 +22,7 @@ describe('commerceOf', () => {
     expect(commerce.items[1]).toMatchObject({ id: 'b', price: 5.5, quantity: 1 });
   });
 
-  it('value: the sum of the goods where none is given, nothing where a price is missing', () => {
+  it('value: the sum of the products where the event has no value, and missing where a price is missing', () => {
     const products = [
       { product_id: 'a', price: 0.1, quantity: 3 },
       { product_id: 'b', price: 0.2 },
@@ -31,14 +31,14 @@ describe('commerceOf', () => {
     expect(commerceOf({ products: [...products, { product_id: 'c' }] }).value).toBeUndefined();
   });
 
-  it('goods: the event itself where it is about one product', () => {
+  it('products: the event itself is the product where it is about a single one', () => {
     expect(commerceOf({ product_id: 'a', price: 4, quantity: 2, name: 'Tea' })).toMatchObject({
       value: 8,
       items: [{ id: 'a', name: 'Tea', price: 4, quantity: 2 }],
     });
   });
 
-  it('goods: the first list that is not empty, whatever its name', () => {
+  it('products: the first list that is not empty is used, whatever its name', () => {
     const contents = [{ content_id: 'c', content_name: 'Tea', content_category: 'Drinks' }];
     expect(commerceOf({ products: [], contents })).toMatchObject({
       items: [{ id: 'c', name: 'Tea', category: 'Drinks' }],
@@ -50,7 +50,7 @@ describe('commerceOf', () => {
     expect(commerceOf({ content_ids: ['a', 7, null] })).toMatchObject({ items: [], itemIds: ['a', '7'] });
   });
 
-  it('currency: that of the destination where the event has none', () => {
+  it('currency: the destination’s currency is used where the event has none', () => {
     expect(commerceOf({ value: 1 }, 'EUR').currency).toBe('EUR');
     expect(commerceOf({ value: 1, currency: 'usd' }, 'EUR').currency).toBe('USD');
     expect(commerceOf({ value: 1, orderId: 'o' })).toMatchObject({ currency: undefined, orderId: 'o' });
@@ -77,11 +77,11 @@ describe('commerceOf', () => {
     [7, 7],
     ['2026-11-26', undefined],
     ['3 items of 5', undefined],
-  ])('amount: %j is %j', (text, amount) => {
+  ])('amount: %j is read as %j', (text, amount) => {
     expect(amountOf(text)).toBe(amount);
   });
 
-  it('nothing: an event without goods has none of it', () => {
+  it('empty: an event without products has no commerce data', () => {
     expect(commerceOf({ currency: 'euros', value: 'many' })).toEqual({
       value: undefined,
       currency: undefined,

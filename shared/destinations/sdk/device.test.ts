@@ -26,7 +26,7 @@ test('app: an event is an app event by its channel, or by its app and device if 
   expect(isOfApp(of({ os_name: 'iOS' }))).toBe(false);
 });
 
-test('device info: sixteen texts, empty where nothing is known', () => {
+test('device info: sixteen texts, each empty if its value is unknown', () => {
   expect(extendedDeviceInfo(of({}))).toEqual(['a2', ...Array.from({ length: 15 }, () => '')]);
   expect(extendedDeviceInfo(of({ os_name: 'iOS', screen_width: 390, locale: 'de-DE' }))).toMatchObject({
     0: 'i2',

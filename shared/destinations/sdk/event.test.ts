@@ -13,7 +13,7 @@ const mapped = {
 };
 
 describe('default payload', () => {
-  it('traits: well-known and own properties side by side, without ids, consent and address', () => {
+  it('traits: well-known and custom properties in one object, without ids, consent and address', () => {
     expect(traitsOf({ resolved })).toEqual({
       email: 'ada@example.com',
       first_name: 'Ada',
@@ -22,14 +22,14 @@ describe('default payload', () => {
     });
   });
 
-  it('mapping: decides alone what is sent', () => {
+  it('mapping: its output alone is sent', () => {
     const event = { resolved, mapped };
     expect(propertiesOf(event)).toEqual({ total: 1 });
     expect(traitsOf(event)).toEqual({ total: 1, email: 'b@example.com', tier: 2 });
     expect(contextOf(event)).toEqual({});
   });
 
-  it('mapping: one that only renames leaves everything else as it is', () => {
+  it('mapping: a mapping that only renames the event leaves everything else as it is', () => {
     const event = { resolved, mapped: { eventName: 'purchase', properties: resolved.event.event_properties } };
     expect(propertiesOf(event)).toEqual(resolved.event.event_properties);
     expect(contextOf(event)).toEqual(resolved.event.context);
@@ -38,7 +38,7 @@ describe('default payload', () => {
 });
 
 describe('contact ids', () => {
-  it('are those of the visitor, a phone number in the form of E.164', () => {
+  it('come from the visitor, with the phone number in E.164 form', () => {
     expect(contactIds({ resolved })).toEqual({
       visitorId: 'sample-visitor',
       externalId: 'customer-7',
@@ -49,7 +49,7 @@ describe('contact ids', () => {
     expect(contactIds({ resolved: local }).phone).toBeUndefined();
   });
 
-  it('an address among the properties is not the visitor’s, unless a mapping says so', () => {
+  it('an e-mail address among the properties is not the visitor’s, unless a mapping sets it', () => {
     const invite = { ...resolved, event: { ...resolved.event, event_properties: { email: 'friend@example.com' } } };
     expect(contactIds({ resolved: invite }).email).toBe('ada@example.com');
     expect(contactIds({ resolved, mapped }).email).toBe('b@example.com');
@@ -68,7 +68,7 @@ describe('sentEvent', () => {
     [{ resolved }, { deduplicationProperty: 'none' }, 'sample-event-1'],
     [{ resolved, mapped }, {}, 'of-mapping'],
     [{ resolved: sampleEvent({ event_properties: { event_id: 'x'.repeat(300) } }) }, {}, 'sample-event-1'],
-  ])('sentEvent: is deduplicated by a property, a setting or a mapping, else by its id', (event, settings, id) => {
+  ])('sentEvent: is deduplicated by a property, a setting or a mapping, or else by its id', (event, settings, id) => {
     expect(sentEvent(event, settings).deduplicationId).toBe(id);
   });
 });

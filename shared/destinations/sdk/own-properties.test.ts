@@ -6,7 +6,7 @@ import { sampleEvent } from './sample-event.ts';
 const ownOf = (event_properties: Readonly<Record<string, unknown>>): unknown =>
   ownProperties(sentEvent({ resolved: sampleEvent({ event_properties }) }), new Set(['status']));
 
-test('own properties: those that no other field carries, as plain values and lists of plain values', () => {
+test('own properties: properties that no other field carries, as plain values and lists of plain values', () => {
   expect(ownOf({ score: 7, level: 'hard', won: true, tags: ['a', { b: 1 }, 2], nested: { a: 1 }, none: null })).toEqual(
     {
       score: 7,
@@ -30,6 +30,6 @@ test.each([
   ['note', 'write to ann@example.com'],
   ['contact', '+1 (555) 123-4567'],
   ['list', ['ann@example.com']],
-])('own properties: %s with %j may name a person and is left out', (name, value) => {
+])('own properties: a property %s with %j may name a person and is left out', (name, value) => {
   expect(ownOf({ [name]: value })).toEqual({});
 });

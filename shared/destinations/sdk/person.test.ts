@@ -11,7 +11,7 @@ describe('knownPerson', () => {
     return knownPerson(sentEvent({ resolved: { ...resolved, visitor: { ...resolved.visitor, ...visitor } } }));
   };
 
-  it('visitor: gives what the event does not', () => {
+  it('visitor: fills in what the event does not have', () => {
     expect(personOf({ last_name: ' Lovelace ', zip: 12345, city: '' })).toMatchObject({
       email: 'ada@example.com',
       externalId: 'customer-7',
@@ -26,16 +26,16 @@ describe('knownPerson', () => {
     [{ first_name: 'Annie', name: 'Ann Lee' }, 'Annie', 'Lee'],
     [{ first_name: undefined, name: 'Cher' }, 'Cher', undefined],
     [{ first_name: undefined, name: { first: 'Ann' }, custom_properties: {} }, undefined, undefined],
-  ])('visitor: a whole name stands in for the parts that are missing, in %j', (visitor, firstName, lastName) => {
+  ])('visitor: a full name is split to fill in a missing first or last name, in %j', (visitor, firstName, lastName) => {
     expect(personOf(visitor)).toMatchObject({ firstName, lastName });
   });
 
-  it('event: its own e-mail address wins, its city is not the city of a person', () => {
+  it('event: its e-mail address overrides the visitor’s; its city is not taken as the person’s city', () => {
     const person = personOf({ city: 'London' }, { email: 'other@example.com', city: 'Paris', state: 'shipped' });
     expect(person).toMatchObject({ email: 'other@example.com', city: 'London', state: undefined });
   });
 
-  it('event: an object in the property visitor overrides any identifier, and null withholds one', () => {
+  it('event: an object in its property `visitor` overrides any identifier, and null withholds an identifier', () => {
     const person = personOf(
       { city: 'London', phone_number: '+448444124653' },
       { visitor: { city: 'Paris', phone_number: null }, email: null },
@@ -76,7 +76,7 @@ describe('hashPerson', () => {
     expect(hashDatum(emailHash, normaliseE164)).toBe(emailHash);
   });
 
-  it('hash: an invalid identifier has none', () => {
+  it('hash: an invalid identifier is not hashed', () => {
     const { email, phone, gender, country } = hashPerson({
       ...nobody,
       email: 'no address',

@@ -74,11 +74,11 @@ test.each([
     `Value '…' of "user_data.first_name" is '…'`,
   ],
   ['no field', `Missing parameter 'email' or "eventName"`, `Missing parameter 'email' or "eventName"`],
-])('platform error: a message is grouped without %s', (_what, text, plain) => {
+])('platform error: messages are grouped without %s', (_what, text, plain) => {
   expect(plainMessage(text)).toBe(plain);
 });
 
-test('platform error: a long message, and one that is nothing but quotes, takes bounded work', () => {
+test('platform error: a long message, or one that is nothing but quotes, takes bounded work', () => {
   expect(plainMessage('x '.repeat(100_000))).toHaveLength(300);
   expect(plainMessage(`'"`.repeat(100_000)).length).toBeLessThanOrEqual(300);
 });

@@ -57,7 +57,7 @@ function post(path: string, body: unknown, more: Partial<OutboundRequest> = {}):
 
 const right = post('/v1/a/events', { data: [{ id: '1' }, { id: '2' }] });
 
-test('platform: accepts a valid request, with the documented answer', () => {
+test('platform: a valid request is accepted, with the documented answer', () => {
   const judged = platform.judge(right);
   expect(judged).toEqual({
     answer: { status: 200, headers: { 'content-type': 'application/json' }, body: '{"taken":2}' },
@@ -66,7 +66,7 @@ test('platform: accepts a valid request, with the documented answer', () => {
   });
 });
 
-test('platform: behind a proxy with a path of its own', () => {
+test('platform: a valid request through a proxy with a path of its own is accepted', () => {
   expect(platform.judge({ ...right, url: 'http://proxy.example/to/v1/a/events' }).taken).toHaveLength(2);
 });
 
@@ -82,13 +82,13 @@ test.each([
   ['a row without what it must have', post('/v1/a/events', { data: [{}] }), 400, 'data.0.id'],
   ['too many rows', post('/v1/a/events', { data: ['1', '2', '3', '4'].map((id) => ({ id })) }), 400, 'data'],
   ['too many bytes', post('/v1/a/events', { data: [{ id: 'x'.repeat(200) }] }), 413, ''],
-])('platform: %s is refused, and named', (_, request, status, field) => {
+])('platform: %s is refused, and the field at fault is named', (_, request, status, field) => {
   const { answer, taken, problems } = platform.judge(request);
   expect({ status: answer.status, taken }).toEqual({ status, taken: [] });
   expect(problems[0]?.field).toBe(field);
 });
 
-test('platform: one that reports rows accepts the valid rows of each list', () => {
+test('platform: if the fake platform reports results by row, it accepts the valid rows of each list', () => {
   const body = { key: 'k', first: [{ id: '1' }, {}], second: [{ id: '' }, { id: '4' }] };
   const { answer, taken, problems } = platform.judge(post('/rows', body));
   expect(taken).toEqual([{ id: '1' }, { id: '4' }]);
@@ -100,7 +100,7 @@ test('platform: one that reports rows accepts the valid rows of each list', () =
   expect(platform.judge(post('/rows', { first: [{ id: '1' }] }))).toMatchObject({ taken: [], answer: { status: 401 } });
 });
 
-test('platform: a query and a form are read as well', () => {
+test('platform: requests with a query or a form body are read as well', () => {
   const click = { method: 'GET' as const, headers: {}, body: undefined };
   const url = 'https://api.example.com/click?key=k';
   expect(platform.judge({ ...click, url: `${url}&id=7` }).taken).toEqual([{ key: 'k', id: '7' }]);
@@ -109,7 +109,7 @@ test('platform: a query and a form are read as well', () => {
   expect(platform.judge(post('/form', 'other=7')).problems).toMatchObject([{ field: 'id' }]);
 });
 
-test('platform: only the scenario success accepts a valid request', () => {
+test('platform: a valid request is accepted only in the scenario `success`', () => {
   const statuses = Object.keys(platformScenarios).map((scenario) => {
     const { answer, taken } = platform.judge(right, { scenario: scenario as PlatformScenario });
     return [scenario, answer.status, taken.length] as const;
@@ -126,7 +126,7 @@ test('platform: only the scenario success accepts a valid request', () => {
   ]);
 });
 
-test('platform: refuses the row it is set to refuse', () => {
+test('platform: a row that it is set to refuse is refused, and other rows are accepted', () => {
   const refuses = (given: unknown): boolean => JSON.stringify(given) === '{"id":"2"}';
   const body = { key: 'k', first: [{ id: '1' }, { id: '2' }] };
   const { taken, problems } = platform.judge(post('/rows', body), { scenario: 'refused-row', refuses });

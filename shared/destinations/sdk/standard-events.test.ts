@@ -18,7 +18,7 @@ test.each([
   ['Product Added', undefined],
   ['Something else', undefined],
   ['', undefined],
-])('event names: %s is %s', (name, taken) => {
+])('event names: %s is sent as %s', (name, taken) => {
   expect(nameOf({ name, isRenamed: false })).toBe(taken);
 });
 
@@ -33,14 +33,14 @@ test('event names: a mapped name is not translated, and counts only if it is a p
   expect(nameOf({ name: 'Order Completed', isRenamed: true })).toBeUndefined();
 });
 
-test('event names: the platform’s own word means what the platform says', () => {
+test('event names: a platform’s own event name keeps the meaning that the platform gives it', () => {
   const own = createEventNames({ names: { lead: 'Lead', purchase: 'Purchase' }, others: ['SubmitForm'] });
   expect(own({ name: 'submit_form', isRenamed: false })).toBe('SubmitForm');
   expect(own({ name: 'Generate Lead', isRenamed: false })).toBe('Lead');
   expect(own({ name: 'Form Submitted', isRenamed: false })).toBeUndefined();
 });
 
-test('standard events: no name belongs to two events, and each event is found by all its names', () => {
+test('standard events: no name belongs to two events, and each event is found by each of its names', () => {
   const names = Object.values(standardEvents).flatMap(({ label, aliases }) => [
     label.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
     ...aliases,

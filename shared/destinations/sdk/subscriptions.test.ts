@@ -18,7 +18,7 @@ function read(
   return subscriptionOf({ resolved }, { ...settings, channels });
 }
 
-test('subscriptions: the channels that the event names, else those of the settings', () => {
+test('subscriptions: the channels that the event names, or else those in the settings', () => {
   expect(read('Viewed', { channel: 'sms' })).toBeUndefined();
   expect(read(' Joined ', {})).toEqual({ action: 'subscribe', channels: ['email'] });
   expect(read('Left', {}, 'both')).toEqual({ action: 'unsubscribe', channels: ['email', 'sms'] });
@@ -41,7 +41,7 @@ test.each<readonly [properties: object, settings: SubscriptionSettings['channels
   [{ channels: ['email', 'sms'], consents: [{ channel: null, consented: false }] }, 'both', []],
   [{ consents: [{ channel: 'push', consented: false }] }, 'email', ['email']],
   [{ consents: [email(undefined)] }, 'sms', ['email']],
-])('subscriptions: a channel that was declined is not subscribed: %j', (properties, channels, left) => {
+])('subscriptions: a channel that the event declines is not subscribed: %j', (properties, channels, left) => {
   expect(read('Joined', { ...properties }, channels)?.channels ?? []).toEqual(left);
 });
 
@@ -50,6 +50,6 @@ test.each<readonly [properties: object, channels: readonly string[]]>([
   [{ consents: [email(false), sms(false)] }, ['email', 'sms']],
   [{ consents: [{ consented: false }] }, ['email', 'sms']],
   [{ consents: [email(true), sms(true)] }, []],
-])('subscriptions: an opt-out keeps a channel that is still wanted: %j', (properties, left) => {
+])('subscriptions: on an opt-out, a channel that the event still consents to stays subscribed: %j', (properties, left) => {
   expect(read('Left', { ...properties }, 'both')?.channels ?? []).toEqual(left);
 });

@@ -23,7 +23,7 @@ describe('Slack', () => {
     ).toBe('Sale 7');
   });
 
-  it('request: a text that is too long ends within neither a character nor an entity', () => {
+  it('request: a text that is too long is never cut within a character or an entity', () => {
     const long = (text: string) => textOf({}, { resolved: sampleEvent({ event_properties: { text } }) });
     for (const [unit, end] of [
       ['😀', /[^\ud800-\udbff]…$/],
@@ -39,7 +39,7 @@ describe('Slack', () => {
     }
   });
 
-  it('prepare: either a webhook, or a token with its channel', () => {
+  it('prepare: either a webhook, or a token and its channel, is required', () => {
     const refused = (settings: object) => () => slack.prepare({ ...slack.exampleSettings, ...settings });
     expect(refused({ webhookUrl })).toThrow('settings.webhookUrl must be empty if');
     expect(refused({ botToken: null, channel: null })).toThrow('settings.webhookUrl is required');
@@ -76,7 +76,7 @@ describe('Slack', () => {
     expect(read(status, body)).toEqual([outcome]);
   });
 
-  it('answer: a 429, a failure of the server and a refused payload are read by their status', () => {
+  it('answer: a 429, a server error and a refused payload are judged by status alone', () => {
     for (const [status, body] of [
       [429, '{"ok":false,"error":"ratelimited"}'],
       [500, 'rollup_error'],

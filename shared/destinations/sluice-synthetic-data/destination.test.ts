@@ -11,7 +11,7 @@ const bodyOf = (overrides: Parameters<typeof sampleEvent>[0] = {}) =>
   JSON.parse(request(overrides).body ?? '') as ReturnType<typeof sampleEvent>;
 
 describe('SluiceSyntheticData', () => {
-  it('body: the shape of the event, with other values', () => {
+  it('body: has the shape of the event, with other values', () => {
     const { event, visitor } = bodyOf();
     expect(event).toMatchObject({ event: 'Order Completed', source_id: 'sample-source', time: 1_699_999_980_000 });
     expect(event.id).toMatch(/^synthetic-[0-9a-f]{24}$/);
@@ -26,7 +26,7 @@ describe('SluiceSyntheticData', () => {
     expect(visitor.custom_properties).toEqual({ plan: expect.stringMatching(/^[a-z]{3}$/) });
   });
 
-  it('nothing of the person is in the request', () => {
+  it('request: contains nothing about the person', () => {
     const { body, headers } = request({ id: 'order-of-ada@example.com', event: 'ada@example.com bought' });
     const sent = JSON.stringify({ body, headers });
     for (const personal of ['ada', 'Ada', 'A-1001', '42.5', 'customer-7', 'sample-visitor', '203.0.113.7', 'shop.']) {
@@ -34,12 +34,12 @@ describe('SluiceSyntheticData', () => {
     }
   });
 
-  it('request: the same for the same event, with another visitor for another event', () => {
+  it('request: the same event gives the same request, another event gets another visitor', () => {
     expect(request()).toEqual(request());
     expect(bodyOf({ id: 'other' }).visitor).not.toEqual(bodyOf().visitor);
   });
 
-  it('batch: an array, with an idempotency key of its own', () => {
+  it('batch: is sent as an array, with an idempotency key of its own', () => {
     const batches = sluiceSyntheticData.prepare({ url: 'https://example.com/events', batchSize: 5 });
     const two = [{ resolved: sampleEvent() }, { resolved: sampleEvent({ id: 'second' }) }];
     const sent = batches.buildRequest(two, 0);
@@ -63,7 +63,7 @@ describe('synthetic value', () => {
     if (text.includes('-01-')) expect(Number.isNaN(Date.parse(String(syntheticValue(text, 'seed'))))).toBe(false);
   });
 
-  it("names: those that could be a person's own text are replaced", () => {
+  it("names: property names that could contain personal data are replaced", () => {
     const made = syntheticValue({ plan: 1, 'ada@example.com': 2, '+491701234567': 3, order_4917012: 4 }, 's');
     expect(Object.keys(made as object)).toEqual(['plan', 'property_1', 'property_2', 'property_3']);
   });

@@ -70,7 +70,7 @@ describe('SnapchatAdsCapi', () => {
     expect(sent(sampleShopper({ event: 'Product Added' })).body.data[0]).toMatchObject({ event_name: 'ADD_CART' });
   });
 
-  it('events: $identify is skipped, also with a custom name for other events', () => {
+  it('events: $identify is skipped, even if a custom name is set for other events', () => {
     const prepared = snapchatAdsCapi.prepare({ ...settings, otherEvents: 'CUSTOM_EVENT_1' });
     expect(prepared.accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });

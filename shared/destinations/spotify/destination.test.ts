@@ -38,7 +38,7 @@ test('Spotify: a time in the future becomes the time of the attempt', () => {
   });
 });
 
-test('Spotify: other names are skipped; a purchase needs value and currency, and each event needs an identifier', () => {
+test('Spotify: any other event name is skipped; a purchase needs value and currency, and each event needs an identifier', () => {
   const accepts = (event: string) => spotify.prepare(spotify.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Product Added', 'CUSTOM_EVENT_5', 'CUSTOM_EVENT_6', 'Quiz Done'].map(accepts)).toEqual([
     true,

@@ -3,7 +3,7 @@ import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { parametersOf, requestOf } from '../testing/sent-by.ts';
 import { stackAdaptApi } from './destination.ts';
 
-test('StackAdapt: a purchase, the visitor in parameters and headers', () => {
+test('StackAdapt: a purchase, with the visitor in parameters and headers', () => {
   const request = requestOf(stackAdaptApi, [sampleShopper()]);
   expect(request).toMatchObject({
     method: 'GET',
@@ -32,7 +32,7 @@ test('StackAdapt: a purchase, the visitor in parameters and headers', () => {
   });
 });
 
-test('StackAdapt: several goods are a list, and no personal data stands in the URL', () => {
+test('StackAdapt: several products are sent as a list, and the URL contains no personal data', () => {
   const products = [{ product_id: 'a' }, { product_id: 'b', quantity: 3 }];
   const { url } = requestOf(stackAdaptApi, [sampleShopper({ event: 'Page Viewed', properties: { products } })]);
   const args = JSON.parse(new URL(url).searchParams.get('args') ?? '') as { products: unknown };

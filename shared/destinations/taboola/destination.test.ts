@@ -5,7 +5,7 @@ import { taboola } from './destination.ts';
 
 const context = { current_url: 'https://shop.example.com/thanks?tblci=GiC-Click_1' };
 
-test('Taboola: purchases and other events in bulk, each with its click', () => {
+test('Taboola: purchases and other events are sent in bulk, each with its click id', () => {
   const events = [sampleShopper({ context }), sampleShopper({ context, event: 'Quiz Done', properties: {}, id: 'e2' })];
   expect(requestOf(taboola, events)).toMatchObject({
     method: 'POST',
@@ -34,6 +34,6 @@ test('Taboola: an event without a click id is unfit, unless the visitor’s prop
   expect(bodyOf(taboola, [kept])).toMatchObject({ actions: [{ 'click-id': 'kept' }] });
 });
 
-test('Taboola: the account is a number', () => {
+test('Taboola: an account id that is not a number is refused', () => {
   expect(() => taboola.prepare({ accountId: 'shop' })).toThrow('settings.accountId must be a number');
 });

@@ -45,7 +45,7 @@ test.each([
   ['Product Added', 'addtocart'],
   ['Checkout Started', 'startcheckout'],
   ['Quiz Done', 'Quiz Done'],
-])('The Trade Desk: %s is %s', (event, event_name) => {
+])('The Trade Desk: %s is sent as %s', (event, event_name) => {
   expect(bodyOf(theTradeDesk, [sampleShopper({ event })])).toMatchObject({ data: [{ event_name }] });
 });
 

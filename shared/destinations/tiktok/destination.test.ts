@@ -83,7 +83,7 @@ describe('TikTok', () => {
     });
   });
 
-  it('settings: event source and test code; a custom event keeps its name', () => {
+  it('settings: event source and test code are sent; a custom event keeps its name', () => {
     const event = sampleShopper({ event: 'Quiz Finished', properties: { lead_id: '77' } });
     const { body } = sent(event, { eventSource: 'crm', testEventCode: 'TEST1' });
     expect(body).toMatchObject({
@@ -93,12 +93,12 @@ describe('TikTok', () => {
     });
   });
 
-  it('unfit: a visitor that cannot be matched', () => {
+  it('unfit: an event whose visitor cannot be matched', () => {
     expect(() => sent(withoutId(sampleStranger()))).toThrow('the event has no identifier');
     expect(tiktok.prepare(settings).accepts?.(sampleShopper({ event: '$identify' }))).toBe(false);
   });
 
-  it('answer: with status 200 the code in the body decides', () => {
+  it('answer: with status 200 the code in the body decides the outcome', () => {
     expect(kinds(200, { code: 0, message: 'OK' })).toEqual(['delivered', 'delivered', 'delivered']);
     expect(kinds(200, { code: 40_100, message: 'Too many requests' })).toEqual(['retry', 'retry', 'retry']);
     expect(outcomes(200, { code: 40_100 }, 1)).toEqual([{ kind: 'retry', reason: 'code 40100', isThrottled: true }]);
@@ -113,7 +113,7 @@ describe('TikTok', () => {
     expect(kinds(200, 'no code', 1)).toEqual(['retry']);
   });
 
-  it('answer: where it names the event at fault, the others are tried again', () => {
+  it('answer: if it names the event at fault, the other events are retried', () => {
     const message = 'Batch.1.properties.contents.0.content_id: Not a valid string';
     expect(kinds(200, { code: 40_002, message })).toEqual(['retry', 'reject', 'retry']);
   });

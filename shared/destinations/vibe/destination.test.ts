@@ -3,7 +3,7 @@ import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { attemptMs, bodyOf, requestOf } from '../testing/sent-by.ts';
 import { vibe } from './destination.ts';
 
-test('Vibe: a purchase, its details as text', () => {
+test('Vibe: a purchase, with its details as text', () => {
   const properties = { order_id: 'A-1', value: 42.5, currency: 'USD' };
   expect(requestOf(vibe, [sampleShopper({ properties })])).toMatchObject({
     method: 'POST',
@@ -25,7 +25,7 @@ test('Vibe: an amount in euros is left out, since Vibe reads dollars', () => {
   expect(bodyOf(vibe, [sampleShopper()])).toMatchObject({ ed: '{"purchase_id":"A-1001"}' });
 });
 
-test('Vibe: other events are skipped; old ones and those without an IPv4 address are unfit', () => {
+test('Vibe: any other event is skipped; an event that is too old or has no IPv4 address is unfit', () => {
   const accepts = (event: string) => vibe.prepare(vibe.exampleSettings).accepts?.(sampleShopper({ event }));
   expect(['Signed Up', 'install', 'Product Added', '$identify'].map(accepts)).toEqual([true, true, false, false]);
   expect(() => requestOf(vibe, [sampleShopper({ time: attemptMs - 8 * 86_400_000 })])).toThrow('older than 7 days');

@@ -49,6 +49,6 @@ test('VWO: an identify sends the visitor’s properties, with the SDK key as env
   expect(d.event.props).toMatchObject({ $visitor: d.visitor });
 });
 
-test('VWO: a visitor VWO does not know is unfit', () => {
+test('VWO: a visitor without a VWO visitor id is unfit', () => {
   expect(() => requestOf(vwo, [sampleShopper()])).toThrow('no VWO visitor id (vwo_uuid)');
 });

@@ -36,13 +36,13 @@ describe('Woopra', () => {
     });
   });
 
-  it('identify: what is known of the visitor', () => {
+  it('identify: sends what is known about the visitor', () => {
     const identify = { resolved: sampleEvent({ event: '$identify' }) };
     expect(request(identify).url).toBe('https://www.woopra.com/track/identify/');
     expect(bodyOf(identify)).toEqual({ ...visitor, ip: '203.0.113.7', cv_first_name: 'Ada', cv_plan: 'pro' });
   });
 
-  it('mapping: alone decides what is sent', () => {
+  it('mapping: its output alone is sent', () => {
     const properties = { Title: 'Home', deep: { 'A b': [1, 'x', 'y'] }, cv_tier: 'gold' };
     const mapped = { eventName: 'pv', properties };
     const { cv_email: _email, ...known } = visitor;
@@ -55,21 +55,21 @@ describe('Woopra', () => {
     });
   });
 
-  it('names: fit Woopra', () => {
+  it('names: are changed to what Woopra accepts', () => {
     expect(bodyOf({ resolved: sampleEvent({ event: '$experiment_impression' }) })['event']).toBe(
       'experiment_impression',
     );
     expect(() => bodyOf({ resolved: sampleEvent({ event: '$' }) })).toThrow('no name');
   });
 
-  it('device id: long ids of visitors become short ones, always the same', () => {
+  it('device id: a long visitor id is replaced by a short one, always the same', () => {
     const resolved = sampleEvent();
     const long = { resolved: { ...resolved, visitor: { ...resolved.visitor, id: 'x'.repeat(100) } } };
     expect(bodyOf(long)['cookie']).toMatch(/^[0-9a-f]{24}$/);
     expect(bodyOf(long)).toEqual(bodyOf(long));
   });
 
-  it('prepare: refuses what is no domain', () => {
+  it('prepare: a project that is not a domain is refused', () => {
     expect(() => woopra.prepare({ project: 'https://example.com/' })).toThrow('settings.project ');
   });
 

@@ -18,7 +18,7 @@ test('signature: equals that of another implementation, also for characters that
   expect(header).toContain('oauth_signature="Niv%2BZxECJEdYPZbmbaEkgBY%2FNwY%3D"');
 });
 
-test('nonce: the same for the same attempt, another for any other', () => {
+test('nonce: is the same for the same attempt, and different for any other attempt', () => {
   const nonceOf = (changes: object) =>
     /oauth_nonce="(\w+)"/.exec(oauth1Header({ ...request, url: 'https://api.example.com/', ...changes }))?.[1];
   expect(nonceOf({})).toBe(nonceOf({}));

@@ -46,7 +46,7 @@ test.each([
   ['Page Viewed', 'custom_page_viewed'],
   ['custom_quiz-1', 'custom_quiz-1'],
   ['Quiz: Done!', 'custom_quiz_done'],
-])('Yelp: %s is %s', (event, event_name) => {
+])('Yelp: %s is sent as %s', (event, event_name) => {
   expect(bodyOf(yelpCapi, [sampleShopper({ event })])).toMatchObject({ events: [{ event_name }] });
 });
 

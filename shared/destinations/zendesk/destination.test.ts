@@ -30,7 +30,7 @@ test('Zendesk: an event on the timeline of a profile', () => {
   });
 });
 
-test('Zendesk: an identify is a user, with the user fields that are named', () => {
+test('Zendesk: an identify updates a user, with the user fields that the settings name', () => {
   const identify = sampleShopper({ event: '$identify', visitor: { phone_number: '+442079460000' } });
   const settings = { userFields: 'plan, company_name' };
   expect(requestOf(zendesk, [identify], settings).url).toBe(
@@ -47,7 +47,7 @@ test('Zendesk: an identify is a user, with the user fields that are named', () =
   });
 });
 
-test('Zendesk: an anonymous visitor has a profile of its own, and no user', () => {
+test('Zendesk: an anonymous visitor gets a profile of its own, and no user', () => {
   expect(bodyOf(zendesk, [sampleStranger('Lead')], { source: 'shop' })).toMatchObject({
     profile: { source: 'shop', identifiers: [{ type: 'visitor_id', value: 'stranger' }] },
   });

@@ -11,7 +11,7 @@ const bodyOf = (event: OutboundEvent, more: JsonObject = {}) =>
   JSON.parse(zohoCrm.prepare({ ...settings, ...more }).buildRequest([event], 0).body ?? '') as JsonObject;
 
 describe('ZohoCRM', () => {
-  it('identify: the person as a lead, by the e-mail address', () => {
+  it('identify: upserts the person as a lead, by e-mail address', () => {
     const request = prepared.buildRequest([identify], 0);
     expect(request).toMatchObject({
       method: 'POST',
@@ -44,7 +44,7 @@ describe('ZohoCRM', () => {
     expect(() => zohoCrm.prepare({ ...settings, fields: 'plan' })).toThrow('settings.fields');
   });
 
-  it('other events: only where a mapping gives the fields', () => {
+  it('other events: are sent only if a mapping gives the fields', () => {
     const order = sampleShopper();
     expect(prepared.accepts?.(order)).toBe(false);
     const properties = { Email: 'ada@example.com', Last_Name: 'Lovelace', Last_Order: 'A-1001' };
@@ -57,7 +57,7 @@ describe('ZohoCRM', () => {
     expect(() => bodyOf(sampleStranger('$identify'))).toThrow('find the record by: Email');
   });
 
-  it('answer: each record has the outcome of its code', () => {
+  it('answer: each record’s outcome follows from its code', () => {
     const data = [{ code: 'SUCCESS' }, { code: 'MANDATORY_NOT_FOUND', message: 'person' }, { code: 'INTERNAL_ERROR' }];
     const events = data.map(() => identify);
     const answer = { status: 207, headers: {}, body: JSON.stringify({ data }) };
