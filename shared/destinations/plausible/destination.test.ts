@@ -54,7 +54,7 @@ describe('Plausible', () => {
     expect(request({ context: { user_agent: 'a', ip: '1.2.3.4, x' } }).headers).not.toHaveProperty('x-forwarded-for');
   });
 
-  it('accepts: no identify', () => {
+  it('accepts: an identify event is not sent', () => {
     expect(prepared.accepts?.({ resolved: sampleEvent({ event: '$identify' }) })).toBe(false);
     expect(prepared.accepts?.({ resolved: sampleEvent() })).toBe(true);
   });

@@ -17,7 +17,7 @@ function request(own: Readonly<Record<string, unknown>> = {}): OutboundRequest {
 }
 
 describe('AWS request', () => {
-  it('url: the service’s host in the region', () => {
+  it('address: is the service’s host in the region', () => {
     expect(request().url).toBe('https://kinesis.eu-central-1.amazonaws.com/');
     expect(request({ region: 'cn-north-1' }).url).toBe('https://kinesis.cn-north-1.amazonaws.com.cn/');
     expect(request({ baseUrl: 'http://127.0.0.1:4566' }).url).toBe('http://127.0.0.1:4566/');

@@ -31,14 +31,14 @@ describe('commerceOf', () => {
     expect(commerceOf({ products: [...products, { product_id: 'c' }] }).value).toBeUndefined();
   });
 
-  it('products: the event itself is the product where it is about a single one', () => {
+  it('goods: the event itself is the product where it is about a single product', () => {
     expect(commerceOf({ product_id: 'a', price: 4, quantity: 2, name: 'Tea' })).toMatchObject({
       value: 8,
       items: [{ id: 'a', name: 'Tea', price: 4, quantity: 2 }],
     });
   });
 
-  it('products: the first list that is not empty is used, whatever its name', () => {
+  it('goods: the first list that is not empty is used, whatever its name', () => {
     const contents = [{ content_id: 'c', content_name: 'Tea', content_category: 'Drinks' }];
     expect(commerceOf({ products: [], contents })).toMatchObject({
       items: [{ id: 'c', name: 'Tea', category: 'Drinks' }],

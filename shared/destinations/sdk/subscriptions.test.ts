@@ -50,6 +50,6 @@ test.each<readonly [properties: object, channels: readonly string[]]>([
   [{ consents: [email(false), sms(false)] }, ['email', 'sms']],
   [{ consents: [{ consented: false }] }, ['email', 'sms']],
   [{ consents: [email(true), sms(true)] }, []],
-])('subscriptions: on an opt-out, a channel that the event still consents to stays subscribed: %j', (properties, left) => {
+])('subscriptions: an opt-out keeps a channel that the event still consents to: %j', (properties, left) => {
   expect(read('Left', { ...properties }, 'both')?.channels ?? []).toEqual(left);
 });
