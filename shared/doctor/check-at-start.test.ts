@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { versionProblem } from '../nats/connection/server-version.ts';
 import { checkAtStart } from './check-at-start.ts';
 
-test('check at start: each return of the connection to a server that is too old is logged in one line', async () => {
+test('check at start: a reconnect to a server that is too old is logged in one line', async () => {
   const lines: { readonly level: number; readonly msg: string; readonly problem?: string }[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line) as (typeof lines)[number]) });
   const reconnected: (() => void)[] = [];

@@ -12,7 +12,7 @@ const reachable = (needsPassword: boolean, needsCertificate: boolean): LogExposu
   clusterPort: { isReachable: true, address: 'nats-1:6222', needsPassword, needsCertificate },
 });
 
-test('doctor: a cluster port that needs password and certificate, or that cannot be reached, gives no problem', () => {
+test('doctor: a cluster port that requires password and certificate, or that is unreachable, is not reported as a problem', () => {
   const hidden: LogExposure = { ...locked, clusterPort: { isReachable: false, address: 'nats-1:6222' } };
   for (const exposure of [locked, hidden]) {
     expect(judgeExposure(exposure).map(({ about, level }) => [about, level])).toEqual([
@@ -31,7 +31,7 @@ test.each([
   expect(judgeExposure(exposure)[1]).toMatchObject({ level, detail: expect.stringMatching(detail) as string });
 });
 
-test('doctor: services that share one account are named', () => {
+test('doctor: a warning says if services share one account', () => {
   for (const accounts of [
     ['$G', '$SYS'],
     ['$G', '$SYS', 'SLUICE'],

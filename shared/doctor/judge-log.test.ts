@@ -30,7 +30,7 @@ const log = (own: Partial<LogReport>): LogReport => ({
 });
 const otherwise = (setting: string) => ({ differences: [{ setting, wanted: 'a', found: 'b' }] });
 
-test('doctor: a log with the settings that the code requires gives one good finding', () => {
+test('doctor: a log with the settings that the code requires gives a single finding, which is good', () => {
   expect(judgeLog(log({}))).toMatchObject([{ level: 'ok' }]);
 });
 
@@ -129,15 +129,15 @@ test.each([
   // Three quarters of the 110,409 bytes that the server itself uses on a full disk.
   [82_806, false],
   [0, false],
-])('doctor: a limit of %i bytes was given: %s', (limitBytes, given) => {
+])('doctor: %i bytes is a limit that an operator set, not the server’s default: %s', (limitBytes, given) => {
   expect(looksGiven(limitBytes)).toBe(given);
 });
 
-test('doctor: a log that lost nothing gives one good finding', () => {
+test('doctor: a log without losses gives a single finding, which is good', () => {
   expect(judgeLosses(new Map([['EVENTS', { bytes: 0, seqs: [] }]]), [])).toMatchObject([{ level: 'ok' }]);
 });
 
-test('doctor: messages that the server lost, and those that readers skipped, are named', () => {
+test('doctor: messages that the server lost or that readers skipped are named', () => {
   const seqs = Array.from({ length: 25 }, (_, n) => n + 1);
   const note = { stream: 'INGEST', subject: 'ingest.0', noticedAtMs: Date.UTC(2026, 0, 2) };
   const findings = judgeLosses(new Map([['EVENTS', { bytes: 875, seqs }]]), [

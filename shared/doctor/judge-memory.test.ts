@@ -23,7 +23,7 @@ test.each([
   expect(findings[1]).toMatchObject({ level, detail: `800 MiB by configuration, of ${available} MiB` });
 });
 
-test('memory: a process without a limit is named, with the setting that limits it', () => {
+test('memory: a process without a limit is named, together with the setting that would limit it', () => {
   const unbounded = { what: 'its memory', advice: 'set GOMEMLIMIT' };
   const [server] = judgeMemory([{ of: 'nats-server', processes: 1, parts: [], unbounded }], mebibyte);
   expect(server).toEqual({

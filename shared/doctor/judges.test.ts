@@ -48,14 +48,14 @@ test.each<[string, Finding, Finding['level']]>([
   expect(finding.advice === undefined).toBe(level === 'ok');
 });
 
-test('doctor: the worst finding decides', () => {
+test('doctor: the overall level is that of the worst finding', () => {
   const [good, poor, bad] = [ok('a', ''), warn('b', '', ''), fail('c', '', '')];
   expect(worstLevel([])).toBe('ok');
   expect(worstLevel([good, poor])).toBe('warn');
   expect(worstLevel([good, bad, poor])).toBe('fail');
 });
 
-test('doctor: the limit of open files is read as Linux writes it', () => {
+test('doctor: the limit on open files is read in the format that Linux writes', () => {
   const limits = (soft: string): string =>
     `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${soft}                 1048576              files\n`;
   expect(parseOpenFilesLimit(limits('1024'))).toBe(1_024);

@@ -10,7 +10,7 @@ test.each([200, 201, 202, 204, 206])('classify answer: %i: delivered', (status) 
 });
 
 test.each([408, 421, 423, 425, 429, 500, 502, 503, 504, 599])(
-  'classify answer: %i: worth another attempt',
+  'classify answer: %i: the request is retried',
   (status) => {
     expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}` });
   },
@@ -20,11 +20,11 @@ test.each([401, 403])('classify answer: %i: the destination refuses the key, and
   expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}`, refusesAccess: true });
 });
 
-test.each([301, 302, 307, 304, 400, 404, 409, 410, 413, 422])('classify answer: %i: never taken', (status) => {
+test.each([301, 302, 307, 304, 400, 404, 409, 410, 413, 422])('classify answer: %i: the request is rejected for good', (status) => {
   expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
 });
 
-test('classify answer: Retry-After: is kept for retries only', () => {
+test('classify answer: Retry-After: is used only for answers that are retried', () => {
   expect(classify(429, { 'retry-after': '7' })).toEqual({ kind: 'retry', reason: 'status 429', afterMs: 7_000 });
   expect(classify(400, { 'retry-after': '7' })).toEqual({ kind: 'reject', reason: 'status 400' });
 });
@@ -41,7 +41,7 @@ test.each([
   [{ 'retry-after': '7', 'x-ratelimit-reset': '45' }, 7_000],
   [{ 'x-ratelimit-reset': 'Thu' }, undefined],
   [{ 'x-ratelimit-remaining': '0' }, undefined],
-])('classify answer: 429 with %o: the wait', (headers, afterMs) => {
+])('classify answer: 429 with %o: the wait before the retry', (headers, afterMs) => {
   expect(classify(429, headers)).toEqual({
     kind: 'retry',
     reason: 'status 429',

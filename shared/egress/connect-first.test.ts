@@ -55,14 +55,14 @@ test.each([
   }
 });
 
-test('connect first: an address that refuses is skipped at once, and no connection is opened beside the first that answers', async () => {
+test('connect first: an address that refuses is skipped at once, and after the first success no other connection is opened', async () => {
   const { port, connections } = await listen('127.0.0.1');
   expect(await race([refusing, v4('127.0.0.1'), v4('127.0.0.3')], port)).toBe('127.0.0.1');
   expect(await race([v4('127.0.0.1'), v4('127.0.0.1')], port)).toBe('127.0.0.1');
   await expect.poll(connections).toBe(2);
 });
 
-test('connect first: where all fail it says why, and not that this machine has no route for one of them', async () => {
+test('connect first: if all addresses fail, the error is the refusal, not that this machine has no route to one of them', async () => {
   expect(await race([refusing], 1)).toBe('ECONNREFUSED');
   expect(await race([v6('2001:db8::1'), refusing], 1)).toBe('ECONNREFUSED');
 });
@@ -77,7 +77,7 @@ test('connect first: once stopped, it opens no further connection', async () => 
   expect(results).toEqual([]);
 });
 
-test('connect first: no more than eight addresses are tried, of both families', async () => {
+test('connect first: at most eight addresses are tried, from both families', async () => {
   const { port, connections } = await listen('127.0.0.9');
   const many = Array.from({ length: 20 }, () => refusing);
   expect(await race([...many, v4('127.0.0.9')], port)).toBe('ECONNREFUSED');

@@ -9,7 +9,7 @@ describe('deadlines', () => {
   const timed = (name: string) => ({ expire: () => void expired.push(name) });
   beforeEach(() => void expired.splice(0));
 
-  test('expire: each when its own time is over', () => {
+  test('expire: each item expires when its own time is over', () => {
     const deadlines = new Deadlines(100);
     deadlines.begin(timed('a'));
     vi.advanceTimersByTime(60);
@@ -33,7 +33,7 @@ describe('deadlines', () => {
     expect(expired).toEqual(['c', 'd']);
   });
 
-  test('expire: an item that starts meanwhile has its full time', () => {
+  test('expire: an item that begins while another one expires gets its full time', () => {
     const deadlines = new Deadlines(100);
     deadlines.begin({
       expire: () => {

@@ -21,13 +21,13 @@ describe('egress rules', () => {
     expect(rules.allows(address, 443)).toBe(false);
   });
 
-  test('ports: only 80, 443 and unprivileged ones', () => {
+  test('ports: only 80, 443 and unprivileged ports are allowed', () => {
     expect([22, 25, 80, 443, 1023, 1024, 8080].filter((port) => rules.allows('8.8.8.8', port))).toEqual([
       80, 443, 1024, 8080,
     ]);
   });
 
-  test('ports of a protocol: open public addresses to it, and no private ones', () => {
+  test('ports of a protocol: are allowed at public addresses, and not at private ones', () => {
     const ports = [25, 587];
     expect([22, 25, 587].map((port) => createEgressRules([]).allows('8.8.8.8', port, ports))).toEqual([
       false,
@@ -40,7 +40,7 @@ describe('egress rules', () => {
     expect(createEgressRules([], ['8.8.8.0/24']).allows('8.8.8.8', 25, ports)).toBe(false);
   });
 
-  test('allowed ranges: open their addresses, on every port, and no others', () => {
+  test('allowed ranges: allow every port of their addresses, and no other address', () => {
     const local = createEgressRules(['127.0.0.0/8', '::1/128']);
     expect(local.allows('127.0.0.1', 22)).toBe(true);
     expect(local.allows('::ffff:127.0.0.1', 80)).toBe(true);
@@ -48,7 +48,7 @@ describe('egress rules', () => {
     expect(local.allows('10.0.0.1', 80)).toBe(false);
   });
 
-  test('ranges with a port: open and shut that port only', () => {
+  test('ranges with a port: allow or deny that port only', () => {
     const sink = createEgressRules(['127.0.0.1/32:8090', '[fd00::/8]:8090', '10.0.0.0/8'], ['10.0.0.5/32:5432']);
     expect(sink.allows('127.0.0.1', 8090)).toBe(true);
     expect(sink.allows('::ffff:127.0.0.1', 8090)).toBe(true);
@@ -65,7 +65,7 @@ describe('egress rules', () => {
     }
   });
 
-  test('denied ranges: stay shut, whatever is allowed, public addresses too', () => {
+  test('denied ranges: are denied, whatever is allowed, even public addresses', () => {
     const rest = createEgressRules(['10.0.0.0/8', '::1/128'], ['10.89.0.0/16', '8.8.8.0/24', '::/0']);
     expect(rest.allows('10.1.2.3', 8081)).toBe(true);
     for (const address of ['10.89.0.2', '::ffff:10.89.0.2', '8.8.8.8', '::1']) {
@@ -73,7 +73,7 @@ describe('egress rules', () => {
     }
   });
 
-  test('lists: an error in a list names the variable', () => {
+  test('lists: an error in a list names its variable', () => {
     const { read } = defineEnv(egressEnv);
     expect(read({})).toEqual({ EGRESS_ALLOW: '', EGRESS_DENY: '' });
     expect(() => read({ EGRESS_ALLOW: '10.0.0.0/8', EGRESS_DENY: 'postgres' })).toThrow(

@@ -26,7 +26,7 @@ function createNameServer() {
   return { asked, ask };
 }
 
-test('guarded lookup: one name is asked for once, and its answer is kept for a while', async () => {
+test('guarded lookup: concurrent lookups of a name send one query, and the answer is cached for a while', async () => {
   const { asked, ask } = createNameServer();
   const answers = [ask(), ask()];
   asked[0]?.resolve('192.0.43.8');
@@ -36,7 +36,7 @@ test('guarded lookup: one name is asked for once, and its answer is kept for a w
   expect(asked).toHaveLength(1);
 });
 
-test('guarded lookup: a name server that hangs or fails delays no name that it has answered before', async () => {
+test('guarded lookup: a name server that hangs or fails does not delay a name that it has answered before', async () => {
   const { asked, ask } = createNameServer();
   const first = ask();
   asked[0]?.resolve('192.0.43.8');
@@ -53,7 +53,7 @@ test('guarded lookup: a name server that hangs or fails delays no name that it h
   expect(await ask()).toBe('192.0.43.9');
 });
 
-test('guarded lookup: an answer that is too old is waited for, and a failure is not kept', async () => {
+test('guarded lookup: a cached answer that is too old is not used, and a failure is not cached', async () => {
   const { asked, ask } = createNameServer();
   const first = ask();
   asked[0]?.resolve('192.0.43.8');

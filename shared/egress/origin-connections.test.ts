@@ -87,7 +87,7 @@ async function answerAll(server: Server, sent: readonly Promise<string>[], heade
   }, patiently);
 }
 
-test('connections: one is used again, by every sender of the group and by no other', async () => {
+test('connections: a connection is reused by every sender of its group and by no other sender', async () => {
   const server = await startServer();
   const senders = sendersWith(4);
   const [one, another, stranger] = [senders.create('a'), senders.create('a'), senders.create('b')];
@@ -98,7 +98,7 @@ test('connections: one is used again, by every sender of the group and by no oth
   expect(server.counts.connections).toBe(2);
 });
 
-test('connections: past the limit requests wait, but a sender without a connection gets one', async () => {
+test('connections: at the limit requests wait, but a sender without a connection gets one', async () => {
   const server = await startServer();
   const senders = sendersWith(2);
   const [one, another] = [senders.create('a'), senders.create('a')];
@@ -126,7 +126,7 @@ test('connections: a free connection goes to a sender below its fair share', asy
   expect(server.counts.connections).toBe(5);
 });
 
-test('connections: where the server closes each of them, all requests are answered', async () => {
+test('connections: if the server closes a connection after each answer, all requests are still answered', async () => {
   const server = await startServer();
   const sender = sendersWith(1).create('a');
   const all = many(sender, `${server.url}/one`, 3);
@@ -135,7 +135,7 @@ test('connections: where the server closes each of them, all requests are answer
   expect(server.counts.connections).toBe(3);
 });
 
-test('connections: one that the server closes while it is idle is not used', async () => {
+test('connections: a connection that the server closed while idle is not used', async () => {
   const server = await startServer();
   const sender = sendersWith(4).create('a');
   await send(sender, `${server.url}/at-once`);
@@ -144,7 +144,7 @@ test('connections: one that the server closes while it is idle is not used', asy
   expect(await send(sender, `${server.url}/at-once/again`)).toBe('/at-once/again');
 });
 
-test('connections: a sender that is closed ends its own requests, waiting ones too, and no others', async () => {
+test('connections: closing a sender ends its own requests, including waiting ones, and no other sender’s', async () => {
   const server = await startServer();
   const senders = sendersWith(2);
   const [one, another] = [senders.create('a'), senders.create('a')];
@@ -160,7 +160,7 @@ test('connections: a sender that is closed ends its own requests, waiting ones t
   await vi.waitFor(() => expect(server.counts.open).toBe(0), patiently);
 });
 
-test('connections: an answer that times out closes its connection, and waiting requests go on', async () => {
+test('connections: a request that times out closes its connection, and waiting requests continue', async () => {
   const server = await startServer();
   const sender = sendersWith(1).create('a');
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -187,7 +187,7 @@ test('connections: a sender does not wait for a connection that was being opened
   expect(await ofOne).toBe('network SENDER_CLOSED');
 });
 
-test('connections: a request that is withdrawn while it waits for a connection is never sent, and those after it are', async () => {
+test('connections: a request withdrawn while it waits for a connection is never sent, and the requests after it are', async () => {
   const server = await startServer();
   const sender = sendersWith(1).create('a');
   const first = send(sender, `${server.url}/first`);
@@ -204,7 +204,7 @@ test('connections: a request that is withdrawn while it waits for a connection i
   expect(server.counts.connections).toBe(1);
 });
 
-test('connections: a request that is withdrawn while its connection is made is not sent on it', async () => {
+test('connections: a request withdrawn while its connection is being opened is not sent over it', async () => {
   const server = await startServer();
   const sender = sendersWith(1).create('a');
   let isLive = true;

@@ -60,7 +60,7 @@ function write({ status, fields, body, framing, sizes }: Written): Buffer {
   return Buffer.concat([head, ...chunks, Buffer.from('0\r\nx-trailer: 1\r\n\r\n')]);
 }
 
-test('answer: is the same in every framing and in any pieces', () => {
+test('answer: reads the same in every framing and however its bytes are split', () => {
   fc.assert(
     fc.property(written, fc.array(fc.nat(2_000), { maxLength: 12 }), (answer, places) => {
       const found = shown(read(cut(write(answer), places), answer.framing === 'close'));
@@ -72,7 +72,7 @@ test('answer: is the same in every framing and in any pieces', () => {
   );
 });
 
-test('answers: one after the other over one connection, each by itself', () => {
+test('answers: several over one connection are read one by one', () => {
   fc.assert(
     fc.property(fc.array(written, { minLength: 1, maxLength: 4 }), fc.array(fc.nat(900)), (answers, places) => {
       const reader = new AnswerReader();
@@ -87,7 +87,7 @@ test('answers: one after the other over one connection, each by itself', () => {
   );
 });
 
-test('answer: whatever bytes come, it ends with an answer, an error, or a wait for more', () => {
+test('answer: any bytes give an answer, an error, or a wait for more', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each)),
     fc.tuple(written, fc.nat(400), fc.nat(255)).map(([answer, at, byte]) => {
@@ -107,12 +107,12 @@ test('answer: whatever bytes come, it ends with an answer, an error, or a wait f
   );
 });
 
-test('answer: interim responses before it are skipped', () => {
+test('answer: interim responses before the final one are skipped', () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
   expect(shown(readText(`${early}HTTP/1.1 204 No Content\r\n\r\n`))).toMatchObject({ status: 204, body: '' });
 });
 
-test('answer: a repeated header is joined into one, in order', () => {
+test('answer: values of a repeated header are joined into one, in order', () => {
   expect(shown(readText('HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a:2 \r\ncontent-length: 0\r\n\r\n'))?.headers).toEqual({
     'x-a': '1, 2',
     'content-length': '0',
@@ -130,7 +130,7 @@ test.each([
   ['HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n0\r\n\r\n', 0],
   ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\n', 0],
   ['HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n\r\n', 4_000],
-])('answer: %o: the connection may wait for %i ms', (text, idleMs) => {
+])('answer: %o: the connection may stay idle for %i ms', (text, idleMs) => {
   expect(readText(text)?.idleMs).toBe(idleMs);
 });
 
@@ -142,7 +142,7 @@ test.each([
   ['transfer-encoding: chunked\r\ncontent-length: 2', '2\r\nok\r\n0\r\n\r\n', 'ok', 0],
   ['transfer-encoding: identity\r\ncontent-length: 2', 'ok', 'ok', 0],
 ])(
-  'answer: %o: its status counts, and the connection is used again only if its end is certain',
+  'answer: %o: its status counts, and the connection is reused only if the end of the answer is certain',
   (fields, sent, body, idleMs) => {
     const found = readText(`HTTP/1.1 200 OK\r\n${fields}\r\n\r\n${sent}`);
     expect([found?.answer.status, found?.answer.body, found?.idleMs]).toEqual([200, body, idleMs]);
@@ -166,7 +166,7 @@ test.each([
   expect(read([compressed(coding, bytes)])?.answer.body).toBe(said);
 });
 
-test('answer: a compressed body that is cut, broken or a bomb is bounded, and never an error', () => {
+test('answer: a compressed body that is truncated, corrupt or a bomb is limited, and never an error', () => {
   const random = randomBytes(200_000).toString('hex');
   expect(random.startsWith(read([compressed('gzip', gzipSync(random))])?.answer.body.slice(0, 1_000) ?? '?')).toBe(
     true,
@@ -175,7 +175,7 @@ test('answer: a compressed body that is cut, broken or a bomb is bounded, and ne
   expect(read([compressed('gzip', gzipSync(Buffer.alloc(50_000_000)))])?.answer.body).toBe('');
 });
 
-test('answer: the start of a long body is kept and the rest is read; a body that is too long is not read to its end', () => {
+test('answer: only the start of a long body is kept; a body that is too long is not read to its end', () => {
   const long = (bytes: number) => [
     Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`),
     Buffer.alloc(bytes, 'x'),
@@ -205,7 +205,7 @@ test.each([
   ['a bare line feed after a size', `${chunked}2\nok\r\n`, ''],
   ['a chunk longer than its size', `${chunked}2\r\nokc\r\n`, 'ok'],
   ['trailers without an end', `${chunked}2\r\nok\r\n0\r\n${'a: b\r\n'.repeat(5_000)}`, 'ok'],
-])('answer: %s: the status counts, and the connection is not used again', (_fault, text, body) => {
+])('answer: %s: the status counts, and the connection is not reused', (_fault, text, body) => {
   const found = readText(text);
   expect([found?.answer.status, found?.answer.body, found?.idleMs]).toEqual([200, body, 0]);
   expect(Object.keys(found?.answer.headers ?? {})).not.toContain('');
@@ -226,6 +226,6 @@ test.each([
   'HTTP/1.1 200',
   'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc',
   'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n',
-])('answer: %o and the end: is cut short', (text) => {
+])('answer: %o at the end of the connection: is cut short', (text) => {
   expect(() => readText(text, true)).toThrow(expect.objectContaining({ code: 'ANSWER_CUT_SHORT' }));
 });

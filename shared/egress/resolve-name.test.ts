@@ -63,7 +63,7 @@ async function startSink() {
 const limits = { connectionsMax: 64, connectTimeoutMs: 20_000, headersTimeoutMs: 20_000, totalTimeoutMs: 20_000 };
 const get = (url: string) => ({ method: 'GET', url, headers: {}, body: undefined }) as const;
 
-test('resolve name: names and requests that hang by the dozen delay no other destination', async () => {
+test('resolve name: dozens of names and requests that hang do not delay other destinations', async () => {
   const { asked, server } = await startNameServer();
   const { waiting, port } = await startSink();
   const rules = createEgressRules(['127.0.0.0/8']);
@@ -85,7 +85,7 @@ test('resolve name: names and requests that hang by the dozen delay no other des
   expect(ended).toBe(0);
 });
 
-test('resolve name: the platform resolves names that no name server has, and names without a dot', async () => {
+test('resolve name: the platform resolves names that no name server knows, and names without a dot', async () => {
   const { asked, server } = await startNameServer();
   const resolve = createNameResolver({ servers: [server] });
   await expect(resolve('gone.invalid')).rejects.toMatchObject({ syscall: 'getaddrinfo' });

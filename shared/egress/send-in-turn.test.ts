@@ -27,7 +27,7 @@ async function send(answers: Readonly<Record<string, number | 'withdrawn'>>) {
   return { sent, last: last.url, requests, status: result.kind === 'answered' ? result.answer.status : result.failure };
 }
 
-test('send in turn: each request follows one that was accepted, and the last answer counts', async () => {
+test('send in turn: each request is sent after the previous one was accepted, and the last answer counts', async () => {
   expect(await send({ three: 201 })).toEqual({
     sent: ['one', 'two', 'three'],
     last: 'three',
@@ -56,7 +56,7 @@ test.each([400, 429, 503, 302, 'withdrawn'] as const)(
   },
 );
 
-test('send in turn: an answer that refuses in its body is the result, and nothing follows', async () => {
+test('send in turn: an answer whose body is a refusal is the result, and no further request is sent', async () => {
   const sent: string[] = [];
   const sender = {
     send: ({ url }: OutboundRequest): Promise<SendResult> => {

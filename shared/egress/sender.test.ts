@@ -46,7 +46,7 @@ const raw = (onSocket: (socket: Socket) => void): Promise<number> => listen(crea
 const request = (url: string) => ({ method: 'POST', url, headers: { 'x-a': '1' }, body: '{}' }) as const;
 const local = ['127.0.0.0/8', '::1/128'];
 
-test('sender: answer: status, headers and body of what was sent', async () => {
+test('sender: answer: has status, headers and body', async () => {
   const port = await http((incoming, response) => {
     incoming
       .resume()
@@ -59,7 +59,7 @@ test('sender: answer: status, headers and body of what was sent', async () => {
   });
 });
 
-test('sender: redirect: is an answer, and is not followed', async () => {
+test('sender: redirect: is returned as the answer, and is not followed', async () => {
   let asked = 0;
   const port = await http((_incoming, response) => {
     asked += 1;
@@ -75,7 +75,7 @@ test.each([
   ['dripping body', (socket: Socket) => drip(socket), 'TOTAL_TIMEOUT', short, 'timeout'],
   ['early close', (socket: Socket) => socket.destroy(), 'ANSWER_CUT_SHORT', limits, 'connection'],
   ['no HTTP', (socket: Socket) => void socket.end('hello\r\n\r\n'), 'ANSWER_MALFORMED', limits, 'connection'],
-])('sender: %s: ends in time, worth another attempt', async (_name, behave, code, own, failure) => {
+])('sender: %s: ends in time, and the failure is not permanent', async (_name, behave, code, own, failure) => {
   const port = await raw((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => behave(socket));
@@ -85,7 +85,7 @@ test.each([
   expect(result.kind === 'failed' ? result.reason : '').toMatch(new RegExp(`${code}|ECONNRESET`));
 });
 
-test('sender: endless answer: is cut, and its status counts', async () => {
+test('sender: endless answer: is truncated, and its status counts', async () => {
   const port = await http((_incoming, response) => {
     response.writeHead(200);
     const more = (): void => {
@@ -98,7 +98,7 @@ test('sender: endless answer: is cut, and its status counts', async () => {
   expect(result.kind === 'answered' ? result.answer.body.length : 0).toBe(64 * 1024);
 });
 
-test('sender: refused connection: worth another attempt', async () => {
+test('sender: refused connection: the failure is not permanent', async () => {
   const result = await senderFor(local).send(request('http://127.0.0.1:1/'));
   expect(result).toMatchObject({
     kind: 'failed',
@@ -126,12 +126,12 @@ test.each([
   'http://169.254.169.254/latest/meta-data',
   'http://localhost:8080/',
   'http://10.1.2.3:9000/',
-])('sender: %s: is not reached', async (url) => {
+])('sender: %s: the address is blocked', async (url) => {
   const result = await senderFor([]).send(request(url));
   expect(result).toEqual({ kind: 'failed', failure: 'blocked', reason: 'egress_denied', permanent: true });
 });
 
-test('sender: name server that changes its answer: every connection is checked', async () => {
+test('sender: name server that changes its answer: the address is checked on every connection', async () => {
   const answers = ['127.0.0.1', '169.254.169.254'];
   const port = await http((_incoming, response) => void response.end('ok'));
   const ask = async (): Promise<string> => {
@@ -143,7 +143,7 @@ test('sender: name server that changes its answer: every connection is checked',
   expect(await ask()).toBe('egress_denied');
 });
 
-test('sender: name of several addresses: the one that answers is reached, and only those allowed are tried', async () => {
+test('sender: name with several addresses: one that answers is used, and only allowed addresses are tried', async () => {
   const port = await http((_incoming, response) => void response.end('ok'));
   const resolveName: ResolveName = async () => [
     { address: '::1', family: 6 },
@@ -162,7 +162,7 @@ test.each([
   ['an address that refuses', '127.0.0.2'],
   ['an address of the other family that refuses', '::1'],
   ['a dead address', '192.0.2.1'],
-])('sender: name with a slow address and %s: the slow one is reached', async (_name, other) => {
+])('sender: name with a slow address and %s: the slow address is reached', async (_name, other) => {
   const { port, accept } = await listenSlowly();
   const resolveName: ResolveName = async () =>
     ['127.0.0.1', other].map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
@@ -171,7 +171,7 @@ test.each([
   expect(await result).toMatchObject({ kind: 'answered', answer: { status: 204 } });
 });
 
-test('sender: TLS: a host with several addresses is asked for by name, and the connect timeout includes the handshake', async () => {
+test('sender: TLS: a host with several addresses is verified by its name, and the connect timeout includes the handshake', async () => {
   const authority = await createTestAuthority();
   const asked: string[] = [];
   const SNICallback: TlsOptions['SNICallback'] = (name, callback) => {
@@ -191,7 +191,7 @@ test('sender: TLS: a host with several addresses is asked for by name, and the c
   expect(late).toMatchObject({ kind: 'failed', failure: 'timeout', reason: 'network UND_ERR_CONNECT_TIMEOUT' });
 });
 
-test('sender: untrusted certificate: nothing is sent', async () => {
+test('sender: untrusted certificate: no request is sent', async () => {
   let asked = 0;
   const authority = await createTestAuthority();
   const port = await listen(createHttpsServer(await authority.server(), () => void (asked += 1)));
@@ -200,7 +200,7 @@ test('sender: untrusted certificate: nothing is sent', async () => {
   expect(asked).toBe(0);
 });
 
-test('sender: line break in a header: the request is not sent', async () => {
+test('sender: line break in a header: the request is refused for good', async () => {
   const bad = { ...request('http://127.0.0.1:1/'), headers: { 'x-a': 'a\r\nx-b: c' } };
   expect(await senderFor(local).send(bad)).toEqual({
     kind: 'failed',

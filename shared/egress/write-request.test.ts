@@ -10,13 +10,13 @@ const wire = (request: Partial<OutboundRequest>): Buffer =>
   Buffer.concat(write(request).parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 const text = (request: Partial<OutboundRequest>): string => wire(request).toString();
 
-test('request: line, own headers, those given and the length of the body', () => {
+test('request: has its request line, its own headers, the given headers and the length of the body', () => {
   expect(text({ headers: { 'X-A': '1' }, body: '{"ä":1}' })).toBe(
     'POST /in?x=1 HTTP/1.1\r\nhost: a.example:8080\r\nconnection: keep-alive\r\naccept-encoding: identity\r\nX-A: 1\r\ncontent-length: 8\r\n\r\n{"ä":1}',
   );
 });
 
-test('request: a compressed answer is not accepted, unless the request says so', () => {
+test('request: asks for no compressed answer, unless its headers accept one', () => {
   expect(text({ headers: {} })).toContain('accept-encoding: identity\r\n');
   const own = text({ headers: { 'Accept-Encoding': 'gzip' } });
   expect(own).toContain('accept-encoding: gzip\r\n');
@@ -34,13 +34,13 @@ test.each([
   expect(lengths[0]).toBe(said);
 });
 
-test('request: a header beyond ASCII goes out byte for byte, its body as UTF-8', () => {
+test('request: a non-ASCII header is sent byte for byte, and the body as UTF-8', () => {
   const bytes = wire({ headers: { 'x-a': 'caf\u00e9' }, body: '"é"' });
   expect(bytes.toString('latin1')).toContain('x-a: caf\u00e9\r\n');
   expect(bytes.toString()).toMatch(/content-length: 4\r\n\r\n"é"$/);
 });
 
-test('request: a large body follows its head as it is', () => {
+test('request: a large body is sent unchanged after the head', () => {
   const body = 'ä'.repeat(100_000);
   expect(write({ body }).parts.at(-1)).toBe(body);
   expect(text({ body })).toMatch(/content-length: 200000\r\n\r\nä/);
@@ -51,24 +51,24 @@ test('request: a large body follows its head as it is', () => {
   ).toBe(body);
 });
 
-test('request: a body of bytes follows its head as it is', () => {
+test('request: a body of bytes is sent unchanged after the head', () => {
   const bodyBytes = Buffer.from('["ä"]');
   const request = { body: undefined, bodyBytes };
   expect(write(request).parts.at(-1)).toBe(bodyBytes);
   expect(text(request)).toMatch(/content-length: 6\r\n\r\n\["ä"\]$/);
 });
 
-test('request: a host of its own replaces that of the URL', () => {
+test('request: a host header that is given replaces the host of the URL', () => {
   expect(text({ headers: { Host: 'b.example' } }).match(/host: .*/gi)).toEqual(['host: b.example']);
 });
 
-test('request: a header connection: close is sent, and closes the connection after the answer', () => {
+test('request: the header `connection: close` is sent, and closes the connection after the answer', () => {
   expect(write({ headers: { Connection: 'Close' } }).closes).toBe(true);
   expect(text({ headers: { Connection: 'Close' } })).toContain('connection: close\r\n');
   expect(write({ headers: { connection: 'keep-alive' } }).closes).toBe(false);
 });
 
-test('request: a correct content-length among the headers is written once', () => {
+test('request: a correct content-length among the given headers is written once', () => {
   expect(text({ headers: { 'Content-Length': '2' } }).match(/content-length: \d+/gi)).toEqual(['content-length: 2']);
 });
 

@@ -97,7 +97,7 @@ test('order of effects: a token is stored before it is used, because some platfo
   expect(given()).toBe(1);
 });
 
-test('token: a refresh token with its client in the body, asked for once and then known', async () => {
+test('token: is requested once, with a refresh token and the client in the body, and then reused', async () => {
   const given = giveTokens();
   const source = newSource();
   const grant = refreshGrant();
@@ -113,7 +113,7 @@ test('token: a refresh token with its client in the body, asked for once and the
   });
 });
 
-test('token: client credentials in the header, with a scope and a parameter of the platform', async () => {
+test('token: client credentials go in the header, with a scope and a parameter of the platform', async () => {
   giveTokens();
   const grant: OAuthGrant = {
     tokenUrl: `${platform.url}/token`,
@@ -132,7 +132,7 @@ test('token: client credentials in the header, with a scope and a parameter of t
   });
 });
 
-test('token: a service account signs its identity and scope', async () => {
+test('token: a service account signs a request with its identity and scope', async () => {
   giveTokens();
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const grant: OAuthGrant = {
@@ -164,7 +164,7 @@ test('token: a service account signs its identity and scope', async () => {
   expect(claims.iat).toBeLessThanOrEqual(nowMs / 1_000);
 });
 
-test('token: one of several processes requests it, and it is stored sealed', async () => {
+test('token: only one of several processes requests the token, and it is stored encrypted', async () => {
   const given = giveTokens();
   const grant = refreshGrant();
   const results = await Promise.all([newSource(), newSource(), newSource()].map((source) => source.get(grant, plain)));
@@ -178,7 +178,7 @@ test('token: one of several processes requests it, and it is stored sealed', asy
   for (const value of values) expect(value).toMatch(/^enc:v1:[\w-]+\.[\w-]+$/);
 });
 
-test('token: is replaced before it expires, and no request waits for that', async () => {
+test('token: is replaced before it expires, and no request waits for the replacement', async () => {
   const given = giveTokens();
   const source = newSource();
   const grant = refreshGrant();
@@ -191,7 +191,7 @@ test('token: is replaced before it expires, and no request waits for that', asyn
   expect(given()).toBe(3);
 });
 
-test('token: one that is valid for two minutes is replaced after one, not at each use', async () => {
+test('token: a token that is valid for two minutes is replaced after one minute, not at each use', async () => {
   const given = giveTokens({ expires_in: 120 });
   const [source, other] = [newSource(), newSource()];
   const grant = refreshGrant();
@@ -207,7 +207,7 @@ test('token: one that is valid for two minutes is replaced after one, not at eac
   expect(given()).toBe(2);
 });
 
-test('refresh token: one that the platform replaced is used from then on, by every process', async () => {
+test('refresh token: when the platform issues a new refresh token, every process uses it from then on', async () => {
   giveTokens({ refresh_token: 'second-canary' });
   const grant = refreshGrant();
   await newSource().get(grant, plain);
@@ -225,14 +225,14 @@ test.each([
   [429, { error: 'slow_down' }, false, 'slow_down'],
   [503, 'no', false, 'status 503'],
   [200, { token_type: 'Bearer' }, false, expect.any(String)],
-])('no token: whether %i with %j refuses the credentials', async (status, body, isRefused, reason) => {
+])('no token: %i with %j: whether it refuses the credentials', async (status, body, isRefused, reason) => {
   platform.answer(() => ({ status, body: typeof body === 'string' ? body : JSON.stringify(body) }));
   const result = await newSource().get(refreshGrant(), plain);
   expect(result).toEqual({ kind: 'none', reason, isRefused });
   expect(JSON.stringify(result)).not.toContain('owner');
 });
 
-test('refused token: the platform is asked again after a minute, not for every event', async () => {
+test('refused token: after a refusal the platform is asked again after a minute, not for every event', async () => {
   let asked = 0;
   platform.answer(() => {
     asked += 1;
@@ -248,7 +248,7 @@ test('refused token: the platform is asked again after a minute, not for every e
   expect(await source.get(grant, plain)).toMatchObject({ kind: 'token' });
 });
 
-test('token: a process that waits for a process that died requests it itself after a while', async () => {
+test('token: if the process that requests the token dies, a waiting process requests it after a while', async () => {
   const grant = refreshGrant();
   platform.answer(() => 'hang');
   const dying = newSource().get(grant, plain);
@@ -267,7 +267,7 @@ const requestOf = (grant: OAuthGrant): OutboundRequest => ({
   oauth: { grant },
 });
 
-test('sender: adds the token, and replaces one that the platform does not take', async () => {
+test('sender: adds the token, and replaces a token that the platform rejects', async () => {
   const given = giveTokens({}, (token) => token.endsWith('-2'));
   const sender = withOAuth(plain, newSource());
   expect(await sender.send(requestOf(refreshGrant()))).toMatchObject({ kind: 'answered', answer: { status: 200 } });
@@ -276,7 +276,7 @@ test('sender: adds the token, and replaces one that the platform does not take',
   expect(await sender.send(without)).toMatchObject({ answer: { status: 401 } });
 });
 
-test('sender: without a token nothing is sent, and the failure is not permanent', async () => {
+test('sender: without a token no request is sent, and the failure is not permanent', async () => {
   platform.answer(() => ({ status: 400, body: '{"error":"invalid_grant"}' }));
   const before = platform.requests.length;
   const result = await withOAuth(plain, newSource()).send(requestOf(refreshGrant()));

@@ -39,7 +39,7 @@ function sourceWith(issued: string) {
   return { platform, get: (rejected?: string) => source.get(grant, sender, rejected) };
 }
 
-test('token: a caller whose token was rejected does not get it from a request that began before', async () => {
+test('token: a caller whose token was rejected does not get a token from a request that began before the rejection', async () => {
   const { platform, get } = sourceWith('next');
   const [first, ...others] = await Promise.all([get(), get('stored'), get('stored'), get('an older one')]);
   expect(first).toEqual({ kind: 'token', accessToken: 'stored' });
@@ -47,7 +47,7 @@ test('token: a caller whose token was rejected does not get it from a request th
   expect(platform.requests).toBe(1);
 });
 
-test('token: a platform that issues the rejected token again is asked once for all callers', async () => {
+test('token: if the platform issues the rejected token again, it is asked once for all callers', async () => {
   const { platform, get } = sourceWith('stored');
   const results = await Promise.all([get(), get('stored'), get('stored')]);
   expect(results).toEqual([1, 2, 3].map(() => ({ kind: 'token', accessToken: 'stored' })));

@@ -44,7 +44,7 @@ const answer = (status: number, body: unknown): SendResult => ({
 });
 const topic = { topic: 'events', partitions: 4 };
 
-test('kafka: messages are stored by an idempotent producer, those of a key in one partition and in order', async () => {
+test('kafka: messages are stored by an idempotent producer, and messages with the same key go to one partition in order', async () => {
   const broker = await startKafkaBroker({ ...topic, login: 'user:pass:word' });
   const sender = senderFor(local);
   for (let again = 0; again < 2; again += 1) {
@@ -60,7 +60,7 @@ test('kafka: messages are stored by an idempotent producer, those of a key in on
   expect(sequences[1]).toBeGreaterThan(sequences[0] ?? -1);
 });
 
-test('kafka: a refused login is an answer of status 401', async () => {
+test('kafka: a refused login gives an answer with status 401', async () => {
   const broker = await startKafkaBroker({ ...topic, login: 'user:right' });
   expect(await senderFor(local).send(request(broker.port, 'user:wrong'))).toEqual(
     answer(401, { error: 'SASL_AUTHENTICATION_FAILED' }),
@@ -68,7 +68,7 @@ test('kafka: a refused login is an answer of status 401', async () => {
   expect(broker.batches).toEqual([]);
 });
 
-test('kafka: the scripted login is that of RFC 7677', () => {
+test('kafka: the test server’s SCRAM login matches the example in RFC 7677', () => {
   const nonce = '%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0';
   const salt = Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64');
   const server = createScramServer({ user: 'user', password: 'pencil' }, { digest: 'sha256', salt, nonce });
@@ -103,7 +103,7 @@ test.each(['SCRAM-SHA-256', 'SCRAM-SHA-512'] as const)(
   },
 );
 
-test('kafka: a mechanism that the broker does not offer, and a missing topic, are answers of status 401', async () => {
+test('kafka: a mechanism that the broker does not offer, or a missing topic, gives an answer with status 401', async () => {
   const login = 'user:password';
   const broker = await startKafkaBroker({ ...topic, topic: 'other', login, mechanism: 'SCRAM-SHA-512' });
   const send = (sasl: string) => senderFor(local).send(request(broker.port, login, { sasl }));
@@ -117,7 +117,7 @@ test.each([
   [44, 'POLICY_VIOLATION', 422],
   [19, 'NOT_ENOUGH_REPLICAS', 503],
 ])(
-  'kafka: error %i, %s, is an answer of status %i, and the next request has a producer of its own',
+  'kafka: error %i, %s, gives an answer with status %i, and the next request gets a new producer',
   async (code, error, status) => {
     let isRefusing = true;
     const broker = await startKafkaBroker({ ...topic, errorOf: () => (isRefusing ? code : 0) });
@@ -129,7 +129,7 @@ test.each([
   },
 );
 
-test('kafka: a leader that moved is asked again within the request, with the same sequence', async () => {
+test('kafka: if the leader moved, the messages are sent again within the request, with the same sequence', async () => {
   let refusals = 1;
   const asked: number[] = [];
   const broker = await startKafkaBroker({
@@ -144,7 +144,7 @@ test('kafka: a leader that moved is asked again within the request, with the sam
   expect(asked).toEqual([0, 0]);
 });
 
-test('kafka: a broker that the cluster names is checked as the first one is', async () => {
+test('kafka: a broker that the cluster names is checked against the egress rules like the first broker', async () => {
   const leader = await startKafkaBroker(topic);
   const broker = await startKafkaBroker({ ...topic, leader: { host: '127.0.0.1', port: leader.port } });
   const first = [`127.0.0.1/32:${broker.port}`];
@@ -156,14 +156,14 @@ test('kafka: a broker that the cluster names is checked as the first one is', as
   expect(leader.batches.length).toBeGreaterThan(0);
 });
 
-test('kafka: a silent broker is a timeout, and its connections are closed', async () => {
+test('kafka: a silent broker causes a timeout, and its connections are closed', async () => {
   const broker = await startKafkaBroker({ ...topic, errorOf: () => 'silence' });
   const result = await senderFor(local, { totalTimeoutMs: 1_000 }).send(request(broker.port));
   expect(result).toMatchObject({ kind: 'failed', failure: 'timeout', permanent: false });
   await vi.waitFor(() => expect(broker.open).toBe(0));
 });
 
-test('kafka: where no broker answers the result is a failure of the connection', async () => {
+test('kafka: if no broker answers, the result is a connection failure', async () => {
   const result = await senderFor(local).send(request(1));
   expect(result).toMatchObject({ kind: 'failed', failure: 'connection', permanent: false });
 });

@@ -41,12 +41,12 @@ const login = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toS
 const ok = (): string => '+OK\r\n';
 const answered = { kind: 'answered', answer: { status: 200 } };
 
-test('protocols: requests of HTTP go to the sender of HTTP', async () => {
+test('protocols: HTTP requests go to the HTTP sender', async () => {
   const result = await senderFor().send(request('https://example.com/'));
   expect(result).toMatchObject({ answer: { body: 'by HTTP' } });
 });
 
-test('protocols: an address that is not allowed is refused for good, as written and as resolved, and nothing connects', async () => {
+test('protocols: an address that is not allowed is refused for good, literal or resolved, and no connection is opened', async () => {
   const server = await startRespServer(ok);
   const blocked = { kind: 'failed', failure: 'blocked', reason: 'egress_denied', permanent: true };
   const resolveName: ResolveName = async () => [{ address: '127.0.0.1', family: 4 }];
@@ -57,7 +57,7 @@ test('protocols: an address that is not allowed is refused for good, as written 
   expect(server.accepted).toBe(0);
 });
 
-test('protocols: sessions are kept, and no more are open than the protocol allows', async () => {
+test('protocols: sessions are reused, and no more are open than the protocol allows', async () => {
   const server = await startRespServer(ok);
   const sender = senderFor();
   const url = `redis://127.0.0.1:${server.port}`;
@@ -68,7 +68,7 @@ test('protocols: sessions are kept, and no more are open than the protocol allow
   expect(server.accepted).toBe(redisProtocol.sessionsMax);
 });
 
-test('protocols: sessions of an earlier login are closed', async () => {
+test('protocols: sessions of a previous login are closed', async () => {
   const server = await startRespServer(ok);
   const sender = senderFor();
   const url = `redis://127.0.0.1:${server.port}`;
@@ -79,7 +79,7 @@ test('protocols: sessions of an earlier login are closed', async () => {
 });
 
 test.each(['AUTH', 'ECHO'])(
-  'protocols: a server that is silent after %s: a timeout, and the connection is closed',
+  'protocols: a server that is silent after %s causes a timeout, and the connection is closed',
   async (silent) => {
     const server = await startRespServer(([name]) => (name === silent ? undefined : '+OK\r\n'));
     const sender = senderFor({ limits: { ...limits, totalTimeoutMs: 200 } });
@@ -89,7 +89,7 @@ test.each(['AUTH', 'ECHO'])(
   },
 );
 
-test('protocols: a name that is resolved after the timeout: its connection is closed at once', async () => {
+test('protocols: if a name is resolved only after the timeout, the connection is closed at once', async () => {
   const server = await startRespServer(() => undefined);
   let resolve: (addresses: Awaited<ReturnType<ResolveName>>) => void = () => undefined;
   const resolveName: ResolveName = () => new Promise((settle) => (resolve = settle));
@@ -100,7 +100,7 @@ test('protocols: a name that is resolved after the timeout: its connection is cl
   await vi.waitFor(() => expect([server.accepted, server.open]).toEqual([1, 0]));
 });
 
-test('protocols: a connection that breaks fails its request, and the next one has another', async () => {
+test('protocols: a connection that breaks fails its request, and the next request gets a new connection', async () => {
   let isBroken = true;
   const server = await startRespServer(([name]) => (name === 'ECHO' && isBroken ? 'end' : '+OK\r\n'));
   const sender = senderFor();
@@ -111,7 +111,7 @@ test('protocols: a connection that breaks fails its request, and the next one ha
   expect(server.accepted).toBe(2);
 });
 
-test('protocols: closing ends what is in flight with its connections, and nothing is sent afterwards', async () => {
+test('protocols: closing ends requests in flight and their connections, and no request is sent afterwards', async () => {
   const server = await startRespServer(([name]) => (name === 'ECHO' ? undefined : '+OK\r\n'));
   const sender = senderFor();
   const url = `redis://127.0.0.1:${server.port}`;
@@ -137,7 +137,7 @@ test('protocols: a request that is withdrawn while its session opens is not sent
   expect(server.accepted).toBe(1);
 });
 
-test('protocols: TLS: nothing is sent to a server that does not prove its name', async () => {
+test('protocols: TLS: no request is sent to a server that does not prove its name', async () => {
   const authority = await createTestAuthority();
   const server = await startRespServer(ok, await authority.server());
   const resolveName: ResolveName = async () => [{ address: '127.0.0.1', family: 4 }];

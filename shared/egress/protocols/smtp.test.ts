@@ -94,7 +94,7 @@ const refusing = (responseCode: number, only?: string): SMTPServerOptions => ({
     only === undefined || address === only ? done(Object.assign(new Error('5.1.1 no'), { responseCode })) : done(),
 });
 
-test('smtp: STARTTLS, login, and a message whose texts can neither add a header nor end it', async () => {
+test('smtp: STARTTLS, login, and a message whose texts cannot add a header or end the message early', async () => {
   const server = await startMailServer(login);
   const sender = senderFor(await trusted());
   const url = `smtp+starttls://localhost:${server.port}`;
@@ -119,7 +119,7 @@ test('smtp: TLS from the start, to a server that proves its name', async () => {
   expect(await sender.send(request(`smtps://localhost:${server.port}`))).toMatchObject({ answer: { status: 200 } });
 });
 
-test('smtp: where STARTTLS is missing or not trusted, neither login nor message is sent', async () => {
+test('smtp: if STARTTLS is missing or not trusted, neither login nor message is sent', async () => {
   for (const [options, outcome] of [
     [
       { hideSTARTTLS: true, disabledCommands: ['STARTTLS'] },
@@ -144,7 +144,7 @@ test('smtp: where STARTTLS is missing or not trusted, neither login nor message 
   }
 });
 
-test('smtp: a refused login is an answer of status 401', async () => {
+test('smtp: a refused login gives an answer with status 401', async () => {
   const server = await startMailServer({ ...login, allowInsecureAuth: true });
   const result = await senderFor().send(request(`smtp://127.0.0.1:${server.port}`, 'user:wrong'));
   expect(result).toEqual(answer(401, { code: 535 }));
@@ -156,7 +156,7 @@ test.each([
   [451, 503],
   [530, 401],
 ])(
-  'smtp: a recipient refused with %i is an answer of status %i, and the next message is sent',
+  'smtp: a recipient refused with %i gives an answer with status %i, and the next message is sent',
   async (code, status) => {
     const server = await startMailServer(refusing(code, 'bad@example.com'));
     const sender = senderFor();
@@ -167,7 +167,7 @@ test.each([
   },
 );
 
-test('smtp: a message that one of two recipients gets is sent', async () => {
+test('smtp: a message that is accepted for one of two recipients counts as sent', async () => {
   const server = await startMailServer(refusing(550, 'ann@example.com'));
   const result = await senderFor().send(request(`smtp://127.0.0.1:${server.port}`));
   expect(result).toEqual(answer(200, { accepted: 1, rejected: 1 }));
