@@ -34,7 +34,7 @@ test('assign: a first assignment is to be stored, and its impression is due', ()
   expect(decision.store).toEqual({ experimentId: 'e', variantId: decision.variant.id });
 });
 
-test('assign: without tracking an assignment is stored all the same, and no impression is due', () => {
+test('assign: without tracking, an assignment is stored but no impression is due', () => {
   expect(ask(planForTests({ id: 'e' }), 'v', nothing, { trackImpression: false })).toMatchObject({
     store: { experimentId: 'e' },
     impressionDue: false,
@@ -49,16 +49,16 @@ test('assign: a sticky assignment is kept, with nothing to store and an impressi
   }
 });
 
-test('assign: a sticky assignment of another experiment says nothing', () => {
+test('assign: a sticky assignment of another experiment is ignored', () => {
   const decision = ask(planForTests({ id: 'e', trafficAllocation: 0 }), 'v', new Map([['other', 'new']]));
   expect(outcome(decision)).toBe('outsideAllocation');
 });
 
-test('assign: a sticky variant that is gone gives way to a new one', () => {
+test('assign: a sticky variant that no longer exists is replaced by a new assignment', () => {
   expect(ask(planForTests({ id: 'e' }), 'v', new Map([['e', 'gone']]))).toMatchObject({ origin: 'new' });
 });
 
-test('assign: the allocation takes the visitors in its buckets only', () => {
+test('assign: only visitors whose bucket is within the allocation take part', () => {
   const plan = planForTests({ id: 'e', trafficAllocation: 25 });
   for (let number = 0; number < 1_000; number += 1) {
     const visitorId = `v${String(number)}`;
@@ -66,7 +66,7 @@ test('assign: the allocation takes the visitors in its buckets only', () => {
   }
 });
 
-test('assign: a paused experiment keeps its visitors and takes no new ones', () => {
+test('assign: a paused experiment keeps its visitors and accepts no new visitors', () => {
   const plan = planForTests({ id: 'e', status: 'Paused' });
   expect(outcome(ask(plan, 'v'))).toBe('paused');
   expect(outcome(ask(plan, 'v', new Map([['e', 'control']])))).toBe('sticky control');
@@ -78,7 +78,7 @@ test('assign: a completed experiment assigns no visitor', () => {
   expect(outcome(ask(plan, 'v', new Map([['e', 'new']])))).toBe('completed');
 });
 
-test('assign: a variant rolled out goes to all visitors, in spite of assignments and allocation, and is not stored', () => {
+test('assign: a rolled out variant goes to all visitors, despite assignments and allocation, and is not stored', () => {
   const plan = planForTests({ id: 'e', status: 'Completed', rolloutVariantId: 'new', trafficAllocation: 0 });
   for (const assignments of [nothing, new Map([['e', 'control']])]) {
     const decision = ask(plan, 'v', assignments);
@@ -87,7 +87,7 @@ test('assign: a variant rolled out goes to all visitors, in spite of assignments
   }
 });
 
-test('assign: a page that is not eligible is refused to all, and costs no assignment', () => {
+test('assign: on a page that is not eligible no visitor gets a variant, and stored assignments are kept', () => {
   const plan = planForTests({ id: 'e', urlPatterns: ['/pricing'] });
   const sticky = new Map([['e', 'control']]);
   expect(outcome(ask(plan, 'v', sticky, { url: 'https://example.com/about' }))).toBe('notEligible');
@@ -95,7 +95,7 @@ test('assign: a page that is not eligible is refused to all, and costs no assign
   expect(outcome(ask(plan, 'v', sticky, { url: 'https://example.com/pricing' }))).toBe('sticky control');
 });
 
-test('assign: a personalization is always on', () => {
+test('assign: a personalization applies even with an allocation of 0', () => {
   const plan = planForTests({ id: 'e', type: 'personalization', trafficAllocation: 0 });
   expect(ask(plan, 'v')).toMatchObject({ assigned: true, origin: 'new' });
 });
@@ -112,7 +112,7 @@ const setting = record({
 });
 const visitorIds = string({ minLength: 1, maxLength: 40 });
 
-test('assign: no change of weights, allocation or pause moves a visitor who is assigned', () => {
+test('assign: no change of weights or allocation, and no pause, changes an assigned visitor’s variant', () => {
   assert(
     property(setting, array(setting, { minLength: 1, maxLength: 5 }), visitorIds, (before, changes, visitorId) => {
       const first = ask(planForTests({ id: 'e', ...before, status: 'Running' }), visitorId);
@@ -138,7 +138,7 @@ test('assign: a visitor has the same variant, whatever the order of the variants
   );
 });
 
-test('assign: a greater allocation only adds visitors, and moves none to another variant', () => {
+test('assign: a larger allocation only adds visitors, and moves no visitor to another variant', () => {
   assert(
     property(setting, integer({ min: 0, max: 100 }), visitorIds, (given, greater, visitorId) => {
       const small = ask(planForTests({ id: 'e', ...given, status: 'Running' }), visitorId);
@@ -157,7 +157,7 @@ const variants = (properties: Readonly<Record<string, string>>, weight = 100) =>
   { id: 'new', name: 'New', isControl: false, weight, properties },
 ];
 
-test('personalization: running personalizations count for all visitors', () => {
+test('personalization: running personalizations apply to all visitors', () => {
   const plan = planForTests(
     { id: 'e1', type: 'personalization', variants: variants({ title: 'Hello' }) },
     { id: 'e2', type: 'personalization', variants: variants({ color: 'red' }) },
@@ -167,20 +167,20 @@ test('personalization: running personalizations count for all visitors', () => {
   expect(accumulateProperties(plan, 'v', new Map(), undefined)).toEqual({ title: 'Hello', color: 'red' });
 });
 
-test('personalization: a personalization may be its control alone', () => {
+test('personalization: a personalization may consist of its control alone', () => {
   const only = [{ id: 'all', name: 'All', isControl: true, weight: null, properties: { title: 'Hello' } }];
   const plan = planForTests({ id: 'e', type: 'personalization', variants: only });
   expect(accumulateProperties(plan, 'v', new Map(), undefined)).toEqual({ title: 'Hello' });
 });
 
-test('personalization: a test counts for visitors who are assigned, and assigns none', () => {
+test('personalization: a test applies only to visitors already assigned, and assigns no visitor', () => {
   const plan = planForTests({ id: 'e', variants: variants({ color: 'red' }) });
   expect(accumulateProperties(plan, 'v', new Map(), undefined)).toEqual({});
   expect(accumulateProperties(plan, 'v', new Map([['e', 'new']]), undefined)).toEqual({ color: 'red' });
   expect(accumulateProperties(plan, 'v', new Map([['e', 'control']]), undefined)).toEqual({});
 });
 
-test('personalization: a paused test keeps counting for its visitors, a completed one ends', () => {
+test('personalization: a paused test still applies to its visitors, a completed test does not', () => {
   const assignments = new Map([
     ['paused', 'new'],
     ['completed', 'new'],
@@ -192,14 +192,14 @@ test('personalization: a paused test keeps counting for its visitors, a complete
   expect(accumulateProperties(plan, 'v', assignments, undefined)).toEqual({ paused: 'yes' });
 });
 
-test('personalization: a variant rolled out counts for all visitors', () => {
+test('personalization: a rolled out variant applies to all visitors', () => {
   const rolledOut = { status: 'Completed', rolloutVariantId: 'new', variants: variants({ color: 'red' }) };
   const plan = planForTests({ id: 'e', ...rolledOut });
   expect(accumulateProperties(plan, 'v', new Map([['e', 'control']]), undefined)).toEqual({ color: 'red' });
   expect(accumulateProperties(plan, 'w', new Map(), undefined)).toEqual({ color: 'red' });
 });
 
-test('personalization: if several set one property, a test wins, then the greater id', () => {
+test('personalization: if several experiments set the same property, a test wins, then the greater id', () => {
   const plan = planForTests(
     { id: 'e9', type: 'personalization', variants: variants({ a: 'e9', b: 'e9', c: 'e9' }) },
     { id: 'e5', variants: variants({ a: 'e5', b: 'e5' }) },
@@ -226,7 +226,7 @@ test('personalization: lists every variant that applies, with or without propert
   ]);
 });
 
-test('personalization: an experiment is left out on a page where it may not run', () => {
+test('personalization: an experiment is left out on a page where it must not run', () => {
   const plan = planForTests({
     id: 'e',
     type: 'personalization',
@@ -237,13 +237,13 @@ test('personalization: an experiment is left out on a page where it may not run'
   expect(accumulateProperties(plan, 'v', new Map(), { url: 'https://example.com/pricing' })).toEqual({ color: 'red' });
 });
 
-test('personalization: a property named like a member of an object is a property', () => {
+test('personalization: a property named like a built-in member of objects is an ordinary property', () => {
   const properties = Object.fromEntries([['__proto__', 'x']]) as Readonly<Record<string, string>>;
   const plan = planForTests({ id: 'e', type: 'personalization', variants: variants(properties) });
   expect(Object.entries(accumulateProperties(plan, 'v', new Map(), undefined))).toEqual([['__proto__', 'x']]);
 });
 
-test('work: the text that patterns and rules read is counted, so a long URL with many experiments exceeds a budget', () => {
+test('work: the text read by patterns and rules counts, so a long URL with many experiments exceeds a budget', () => {
   const queryRules = Array.from({ length: 20 }, () => ({ parameter: 'p', operator: 'contains', value: 'x' }));
   const urlPatterns = ['/other', '/pricing?**'];
   const experiments = Array.from({ length: 10 }, (_, index) => ({ id: `e${index}`, urlPatterns, queryRules }));
@@ -263,7 +263,7 @@ test('work: the text that patterns and rules read is counted, so a long URL with
   expect(assign(plan, request, nothing, new Work(1_000_000))).toEqual({ assigned: false, reason: 'notEligible' });
 });
 
-test('work: an account with thousands of experiments costs something without a page too', () => {
+test('work: an account with thousands of experiments costs work even without a page', () => {
   const plan = planForTests(...Array.from({ length: 100 }, (_, index) => ({ id: `e${index}` })));
   expect(() => personalizeVisitor(plan, 'v', nothing, undefined, new Work(1_000))).toThrow(OverBudgetError);
 });

@@ -30,7 +30,7 @@ const published = runInNewContext(`${fenced('js')}; ({ hash, assign })`, { TextE
   assign(experiment: Experiment, visitorId: string): string | null;
 };
 
-test('bucketing vectors: cover every experiment they show, inside and outside', () => {
+test('bucketing vectors: cover every experiment listed, with visitors inside and outside', () => {
   expect(new Set(vectors.map(({ name }) => name))).toEqual(new Set(Object.keys(file.experiments)));
   expect(vectors.filter(({ variant }) => variant === 'none').length).toBeGreaterThan(2);
   expect(vectors.length).toBeGreaterThan(30);

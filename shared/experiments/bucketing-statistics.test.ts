@@ -23,27 +23,27 @@ test('bucketing: a million visitors fill the allocation evenly', () => {
   expect(chiSquare(perPercent, () => visitors / 100)).toBeLessThan(critical(99));
 });
 
-test('bucketing: an allocation of a percent takes a percent of a million visitors', () => {
+test('bucketing: an allocation of 1 % includes 1 % of a million visitors', () => {
   const inside = counted.allocation[0] ?? 0;
   const observed = [inside, visitors - inside];
   expect(chiSquare(observed, (cell) => (cell === 0 ? 0.01 : 0.99) * visitors)).toBeLessThan(critical(1));
 });
 
-test('bucketing: variants get their weights of a million visitors', () => {
+test('bucketing: variants get shares of a million visitors according to their weights', () => {
   const perVariant = rowSums(counted.firstBySecond);
   const expected = (cell: number): number => ((weights[cell] ?? 0) / 100) * visitors;
   expect(chiSquare(perVariant, expected)).toBeLessThan(critical(3));
 });
 
-test('bucketing: the variant in one experiment says nothing of the variant in another', () => {
+test('bucketing: the variant in one experiment is independent of the variant in another', () => {
   expect(independence(counted.firstBySecond)).toBeLessThan(critical(9));
 });
 
-test('bucketing: whether a visitor takes part says nothing of the variant', () => {
+test('bucketing: whether a visitor takes part is independent of the variant', () => {
   expect(independence(counted.variantByQuarter)).toBeLessThan(critical(9));
 });
 
-test('bucketing: whether a visitor takes part in one experiment says nothing of taking part in another', () => {
+test('bucketing: whether a visitor takes part in one experiment is independent of taking part in another', () => {
   expect(independence(counted.quarterByQuarter)).toBeLessThan(critical(9));
 });
 

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { allocationBucket, bucketsInAll, bucketsOfPercent, rangeVariants, variantAt } from './bucketing.ts';
 import { variantBucket } from './bucketing.ts';
 
-test('buckets: every percentage of two decimals is a whole number of them', () => {
+test('buckets: every percentage with two decimals is a whole number of buckets', () => {
   for (let buckets = 0; buckets <= bucketsInAll; buckets += 1) expect(bucketsOfPercent(buckets / 100)).toBe(buckets);
 });
 
-test('buckets: every visitor has one of each kind', () => {
+test('buckets: every visitor has an allocation bucket and a variant bucket', () => {
   assert(
     property(string(), string({ unit: 'binary' }), (experimentId, visitorId) => {
       for (const bucket of [allocationBucket(experimentId, visitorId), variantBucket(experimentId, visitorId)]) {
@@ -17,7 +17,7 @@ test('buckets: every visitor has one of each kind', () => {
   );
 });
 
-test('ranges: variants stand by id and the control takes the rest', () => {
+test('ranges: variants are in order of id, and the control gets the remaining buckets', () => {
   const variants = [
     { id: 'b', isControl: false, weight: 20 },
     { id: 'a-control', isControl: true, weight: 5 },
@@ -35,7 +35,7 @@ test('ranges: variants stand by id and the control takes the rest', () => {
   expect([0, 3332, 3333, 5332, 5333, 9999].map(at)).toEqual(['a', 'a', 'b', 'b', 'a-control', 'a-control']);
 });
 
-test('ranges: a variant has as many buckets as its weight says, whatever the order of the list', () => {
+test('ranges: a variant gets as many buckets as its weight says, whatever the order of the list', () => {
   const weights = uniqueArray(integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 8 });
   assert(
     property(weights, (given) => {
@@ -54,7 +54,7 @@ test('ranges: a variant has as many buckets as its weight says, whatever the ord
   );
 });
 
-test('ranges: without a control the buckets that the weights leave have no variant', () => {
+test('ranges: without a control, the buckets that the weights leave over have no variant', () => {
   const ranges = rangeVariants([{ id: 'only', isControl: false, weight: 40 }]);
   expect(variantAt(ranges, 3999)?.id).toBe('only');
   expect(variantAt(ranges, 4000)).toBeUndefined();

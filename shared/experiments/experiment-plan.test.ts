@@ -8,7 +8,7 @@ import { readPage } from './page.ts';
 const problemsOf = (...experiments: readonly ExperimentForTests[]) =>
   compileExperimentPlan(configForTests(experiments)).unplanned.map(({ problem }) => problem);
 
-test('plan: experiments that were started are found by their key, drafts are not', () => {
+test('plan: started experiments are found by their key, drafts are not', () => {
   const plan = planForTests(
     { id: 'e1', key: 'first', trafficAllocation: 12.5 },
     { id: 'e2', key: 'second', status: 'Paused' },
@@ -25,7 +25,7 @@ test('plan: experiments that were started are found by their key, drafts are not
   expect(plan.byKey.get('third')?.rollout?.id).toBe('new');
 });
 
-test('plan: disabled settings leave no experiment, and their token stays valid', () => {
+test('plan: if the settings are disabled no experiment runs, and their token stays valid', () => {
   const token = `exp_${'a'.repeat(32)}`;
   const off = { experimentSettings: [{ id: 'settings', isEnabled: false, token }] };
   const plan = compileExperimentPlan(configForTests([{ id: 'e' }], off));
@@ -37,7 +37,7 @@ test('plan: a personalization takes all visitors', () => {
   expect(plan.byKey.get('e')?.allocationEnd).toBe(10_000);
 });
 
-test('plan: an experiment that cannot run is left out and the others run', () => {
+test('plan: an experiment that cannot run is left out, and the other experiments run', () => {
   const config = configForTests([{ id: 'bad', urlPatterns: ['/a b'] }, { id: 'good' }]);
   const plan = compileExperimentPlan(config);
   expect([...plan.byKey.keys()]).toEqual(['good']);
@@ -85,20 +85,20 @@ test('plan: takes the experiment token and the keys of enabled sources', () => {
 
 const rule = (parameter: string, value: string) => ({ parameter, operator: 'equals' as const, value });
 
-test('eligibility: without patterns and rules every page will do', () => {
+test('eligibility: without patterns and rules every page is eligible', () => {
   const isEligible = compileEligibility([], []);
   expect(isEligible(readPage({ url: 'https://example.com/a?b=c' }))).toBe(true);
   expect(isEligible(readPage(undefined))).toBe(true);
 });
 
-test('eligibility: one pattern must match the url', () => {
+test('eligibility: at least one pattern must match the url', () => {
   const isEligible = compileEligibility(['/pricing', '/blog/*'], []);
   expect(isEligible(readPage({ url: 'https://example.com/blog/a' }))).toBe(true);
   expect(isEligible(readPage({ url: 'https://example.com/about' }))).toBe(false);
   expect(isEligible(readPage({ url: 'nonsense' }))).toBe(false);
 });
 
-test('eligibility: every rule must hold for the search, or else for the query of the url', () => {
+test('eligibility: every rule must hold for `search` or, if it is missing, for the query of the url', () => {
   const isEligible = compileEligibility([], [rule('a', '1'), rule('b', '2')]);
   expect(isEligible(readPage({ search: '?a=1&b=2' }))).toBe(true);
   expect(isEligible(readPage({ search: '?a=1' }))).toBe(false);
@@ -107,14 +107,14 @@ test('eligibility: every rule must hold for the search, or else for the query of
   expect(isEligible(readPage({ url: 'https://example.com/', search: '?a=1&b=2' }))).toBe(true);
 });
 
-test('eligibility: patterns and rules about what the caller does not send are not checked', () => {
+test('eligibility: patterns and rules about values that the caller does not send are not checked', () => {
   const isEligible = compileEligibility(['/pricing'], [rule('a', '1')]);
   expect(isEligible(readPage(undefined))).toBe(true);
   expect(isEligible(readPage({ search: '?a=1' }))).toBe(true);
   expect(isEligible(readPage({ search: '?a=2' }))).toBe(false);
 });
 
-test('eligibility: parameters named like members of an object are parameters', () => {
+test('eligibility: parameters named like built-in members of objects are ordinary parameters', () => {
   const isEligible = compileEligibility([], [{ parameter: '__proto__', operator: 'not_exists' }]);
   expect(isEligible(readPage({ search: '?a=1' }))).toBe(true);
   expect(isEligible(readPage({ search: '?__proto__=1' }))).toBe(false);

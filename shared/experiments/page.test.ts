@@ -2,7 +2,7 @@ import { assert, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyPage, readPage } from './page.ts';
 
-test.each([undefined, {}, { url: null, search: null }, { url: '' }])('page: %j tells nothing', (context) => {
+test.each([undefined, {}, { url: null, search: null }, { url: '' }])('page: %j says nothing about the page', (context) => {
   expect(readPage(context)).toEqual(anyPage);
 });
 
@@ -37,13 +37,13 @@ test('page: search overrides the query of the url unless it is empty', () => {
   expect(readPage({ url, search: '' }).parameters?.get('from')).toEqual(['url', 'again']);
 });
 
-test('page: an empty search or a url without a query means no parameters; without both they are unknown', () => {
+test('page: an empty search, or a url without a query, means no parameters; if both are missing, parameters are unknown', () => {
   expect(readPage({ search: '' }).parameters?.size).toBe(0);
   expect(readPage({ url: 'https://example.com/' }).parameters?.size).toBe(0);
   expect(readPage({}).parameters).toBeUndefined();
 });
 
-test('page: any text can be read', () => {
+test('page: any text can be read as a url or search', () => {
   assert(
     property(string({ unit: 'binary' }), string({ unit: 'binary' }), (url, search) => {
       for (const text of [url, `/${url}`, `//${url}`, `https://example.com/${url}`]) {

@@ -36,7 +36,7 @@ test('query rule: an expression that RE2 does not know is refused', () => {
   expect(() => compileQueryRule({ parameter: 'p', operator: 'regex', value: '(a)\\1' }, 'rule')).toThrow(PlanError);
 });
 
-test('query rule: an expression looks at the beginning of a long value', () => {
+test('query rule: a regular expression reads only the beginning of a long value', () => {
   expect(holds('regex', 'b', [`${'a'.repeat(regexInputCharsMax - 1)}b`])).toBe(true);
   expect(holds('regex', 'b', [`${'a'.repeat(regexInputCharsMax)}b`])).toBe(false);
 });

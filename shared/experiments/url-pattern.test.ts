@@ -65,7 +65,7 @@ test.each([
 });
 
 test.each(['', '/a b', '/a#b', '/\n', `/${'a'.repeat(500)}`])(
-  'url pattern: %j could match no page and is refused',
+  'url pattern: %j is refused, since no page could match',
   (pattern) => {
     expect(() => compileUrlPattern(pattern, 'field')).toThrow(PlanError);
   },
@@ -79,7 +79,7 @@ test.each([`/${'**a'.repeat(60)}`, `/${'*a'.repeat(60)}`, `/${'**/*'.repeat(60)}
   },
 );
 
-test('url pattern: any text is compiled or refused, and a compiled pattern answers for any url', () => {
+test('url pattern: any text is compiled or refused, and a compiled pattern can be matched with any url', () => {
   const characters = array(constantFrom('*', '/', '?', ':', '.', '\\', '[', '(', '{2}', '%', '\ud800', 'ü', '\\E'), {
     maxLength: 12,
   });
@@ -96,7 +96,7 @@ test('url pattern: any text is compiled or refused, and a compiled pattern answe
   );
 });
 
-test('url pattern: agrees with a plain reading of its stars', () => {
+test('url pattern: agrees with a simple implementation of its stars', () => {
   const letters = constantFrom('a', 'b', '/', '*', '**');
   assert(
     property(array(letters, { maxLength: 8 }), array(constantFrom('a', 'b', '/'), { maxLength: 8 }), (stars, path) => {

@@ -22,11 +22,11 @@ const variant = (id: string, given: Partial<ExperimentVariant> = {}): Experiment
 const control = variant('control', { isControl: true });
 const fields = (problems: readonly { readonly field: string }[]): string[] => problems.map(({ field }) => field);
 
-test('validation: a plain experiment with a control and a variant may start', () => {
+test('validation: an experiment with a control and a variant may start', () => {
   expect(checkStart(experiment(), [control, variant('new', { weight: 50 })])).toEqual([]);
 });
 
-test('validation: patterns and rules are compiled, and named where they cannot run', () => {
+test('validation: patterns and rules are compiled, and an error names those that cannot run', () => {
   const given = experiment({
     urlPatterns: ['/fine', '/a b'],
     queryRules: [
@@ -51,13 +51,13 @@ test('validation: percentages have at most two decimals', () => {
   expect(fields(checkVariant(variant('v', { weight: 0.001 })))).toEqual(['weight']);
 });
 
-test('validation: a personalization has no allocation to set', () => {
+test('validation: a personalization must not set an allocation', () => {
   expect(fields(checkExperiment(experiment({ type: 'personalization', trafficAllocation: 50 })))).toEqual([
     'trafficAllocation',
   ]);
 });
 
-test('validation: only a completed experiment has a rollout, of a variant of its own', () => {
+test('validation: only a completed experiment may have a rollout, and only to one of its own variants', () => {
   expect(fields(checkExperiment(experiment({ rolloutVariantId: 'new' })))).toEqual(['rolloutVariantId']);
   const completed = experiment({ status: 'Completed', rolloutVariantId: 'new' });
   expect(checkExperiment(completed)).toEqual([]);
@@ -65,13 +65,13 @@ test('validation: only a completed experiment has a rollout, of a variant of its
   expect(fields(checkVariants(completed, [control, variant('other')]))).toEqual(['rolloutVariantId']);
 });
 
-test('validation: a draft may lack variants, and may not have two controls', () => {
+test('validation: a draft may lack variants, but may not have two controls', () => {
   expect(checkVariants(experiment(), [])).toEqual([]);
   expect(checkVariants(experiment(), [variant('new')])).toEqual([]);
   expect(fields(checkVariants(experiment(), [control, variant('x', { isControl: true })]))).toEqual(['isControl']);
 });
 
-test('validation: a start needs a control and two variants, or one for a personalization', () => {
+test('validation: a start needs a control and a second variant, but a personalization may start with its control alone', () => {
   expect(fields(checkStart(experiment(), []))).toEqual(['variants', 'isControl']);
   expect(fields(checkStart(experiment(), [control]))).toEqual(['variants']);
   expect(fields(checkStart(experiment(), [variant('a'), variant('b')]))).toEqual(['isControl']);
@@ -92,12 +92,12 @@ test('validation: weights sum to at most 100, exactly', () => {
   ]);
 });
 
-test.each(['https://example.com/b', 'http://example.com', '/b', '/b?c=d#e'])('validation: %s is a redirect', (to) => {
+test.each(['https://example.com/b', 'http://example.com', '/b', '/b?c=d#e'])('validation: %s is accepted as a redirect', (to) => {
   expect(checkVariant(variant('v', { redirect: to }))).toEqual([]);
 });
 
 test.each(['javascript:alert(1)', '//evil.example', '/\\evil.example', 'b', 'https://', 'data:text/html,x', '/a\nb'])(
-  'validation: %j is no redirect',
+  'validation: %j is refused as a redirect',
   (to) => {
     expect(fields(checkVariant(variant('v', { redirect: to })))).toEqual(['redirect']);
   },
@@ -112,7 +112,7 @@ test('validation: properties are bounded in number and in names', () => {
   expect(fields(checkVariant(variant('v', { properties: named(['x'.repeat(251)]) })))).toEqual(['properties']);
 });
 
-test('validation: once an experiment has started its variants stay and its control is fixed', () => {
+test('validation: once an experiment has started, no variant can be deleted and the control cannot change', () => {
   const other = variant('new');
   for (const status of ['Running', 'Paused', 'Completed'] as const) {
     expect(fields(checkVariantChange(experiment({ status }), other, undefined))).toEqual(['id']);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { pickDebianMirror, renderAptConfig } from './debian-package.ts';
 
-test('debian mirror: the one that says it is Debian wins over third parties', () => {
+test('debian mirror: a source whose origin is Debian is preferred to third parties', () => {
   const targets = [
     'https://download.example/linux/debian/ bookworm main Example',
     'http://security.example/debian-security/ bookworm-security main Debian',
@@ -12,7 +12,7 @@ test('debian mirror: the one that says it is Debian wins over third parties', ()
   expect(pickDebianMirror(targets)).toBe('http://mirror.example/debian/');
 });
 
-test('debian mirror: before the first update, when no origin is known, the release decides', () => {
+test('debian mirror: before the first update, when no origin is known, the release name decides', () => {
   const targets = [
     'https://node.example/ nodistro main ',
     'cdrom:[Debian]/ bookworm main ',
@@ -21,12 +21,12 @@ test('debian mirror: before the first update, when no origin is known, the relea
   expect(pickDebianMirror(targets.join('\n'))).toBe('http://m.example/debian/');
 });
 
-test('debian mirror: there is none among the sources of another system', () => {
+test('debian mirror: is undefined if all sources belong to another system', () => {
   expect(pickDebianMirror('http://archive.example/ubuntu/ noble main Ubuntu\n')).toBeUndefined();
   expect(pickDebianMirror('')).toBeUndefined();
 });
 
-test('apt config: keeps to its own folders, and only root leaves the sandbox account', () => {
+test('apt config: uses its own folders, and drops the sandbox account only for root', () => {
   const config = renderAptConfig('/some/where', false);
   expect(config).toContain('Dir::State "/some/where/state";');
   expect(config).toContain('Dir::Cache "/some/where/cache";');

@@ -38,12 +38,12 @@ test('folder claim: the claim of a process that has ended is taken over', async 
   expect((await claimFolder(folder)).isTakenOver).toBe(true);
 });
 
-test('folder claim: one whose process id was given to another process is taken over', async () => {
+test('folder claim: a claim whose process id now belongs to another process is taken over', async () => {
   await symlink(`${process.pid}@the-day-before-yesterday`, join(folder, 'owner'));
   expect((await claimFolder(folder)).isTakenOver).toBe(true);
 });
 
-test('folder claim: if many want a stale claim at once, one gets it', async () => {
+test('folder claim: if many processes want a stale claim at once, only one gets it', async () => {
   await symlink('999999999@long-ago', join(folder, 'owner'));
   const results = await Promise.allSettled(Array.from({ length: 8 }, () => claimFolder(folder)));
   const claims = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -52,7 +52,7 @@ test('folder claim: if many want a stale claim at once, one gets it', async () =
   expect(await readdir(folder)).toEqual(['owner']);
 });
 
-test('folder claim: one is taken over although a process ended in the middle of doing so', async () => {
+test('folder claim: a claim is taken over even if a process ended in the middle of an earlier takeover', async () => {
   await symlink('999999999@long-ago', join(folder, 'owner'));
   await mkdir(join(folder, 'owner.takeover'));
   await symlink('999999999@long-ago', join(folder, 'owner.next'));

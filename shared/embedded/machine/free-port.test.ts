@@ -13,19 +13,19 @@ afterEach(async () => {
   }
 });
 
-test('free port: is one that can be listened on', async () => {
+test('free port: a server can listen on the port', async () => {
   const port = await findFreePort();
   await occupy(port, '127.0.0.1');
   expect(await isPortFree(port)).toBe(false);
 });
 
-test.each(['127.0.0.1', '0.0.0.0'])('free port: one that is listened on at %s is not free', async (host) => {
+test.each(['127.0.0.1', '0.0.0.0'])('free port: a port in use at %s is not free', async (host) => {
   const port = await findFreePort();
   await occupy(port, host);
   expect(await isPortFree(port)).toBe(false);
 });
 
-test('free port: the preferred one is taken if it is free, and another if not', async () => {
+test('free port: the preferred port is used if it is free, and another port if not', async () => {
   const preferred = await findFreePort();
   expect(await findFreePort(preferred)).toBe(preferred);
   await occupy(preferred, '127.0.0.1');
@@ -48,7 +48,7 @@ async function occupy(port: number, host: string): Promise<void> {
   await once(server, 'listening');
 }
 
-test('free port: a port that was found is not found again, so that its caller may listen on it later', async () => {
+test('free port: a port is not returned twice, so its caller may listen on it later', async () => {
   const ports = new Set<number>();
   for (let n = 0; n < 400; n += 1) ports.add(await findFreePort());
   expect(ports.size).toBe(400);

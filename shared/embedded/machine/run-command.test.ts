@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { runCommand } from './run-command.ts';
 
-test('run command: gives what was printed', async () => {
+test('run command: returns what the command printed', async () => {
   const output = await runCommand('sh', ['-c', 'echo out; echo err >&2'], { timeoutMs: 10_000 });
   expect(output).toEqual({ stdout: 'out\n', stderr: 'err\n' });
 });
@@ -12,7 +12,7 @@ test('run command: the error of a failure has the exit code and the end of the o
   await expect(failing).rejects.toThrow('sh ended with exit code 3: broken');
 });
 
-test('run command: one that is not there is an error', async () => {
+test('run command: a missing program is an error', async () => {
   await expect(runCommand('/not/there', [], { timeoutMs: 10_000 })).rejects.toThrow('cannot run /not/there');
 });
 

@@ -26,14 +26,14 @@ test('log file: the tail holds the last lines of this start only', async () => {
   expect(tail.at(-1)).toBe('line 29');
 });
 
-test('log file: a large one is renamed to .1, and an empty one takes its place', async () => {
+test('log file: a large file is renamed to .1, and an empty file takes its place', async () => {
   await writeFile(path, Buffer.alloc(9 * 1024 * 1024));
   await (await openLogFile(path)).close();
   expect((await stat(path)).size).toBe(0);
   expect((await stat(`${path}.1`)).size).toBe(9 * 1024 * 1024);
 });
 
-test('log file: one that is not there has no tail', async () => {
+test('log file: a missing file has an empty tail', async () => {
   expect(await readLogTail(path, 0)).toBe('');
 });
 

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(storeDir, { recursive: true, force: true }));
 
-test('move to account: streams without an account get one, and one that has it stays', async () => {
+test('move to account: streams without an account get one, and streams that have the account stay where they are', async () => {
   expect(await moveToAccount(storeDir, 'LOG')).toBe(false);
   await make('$G', 'streams', 'EVENTS');
   expect(await moveToAccount(storeDir, 'LOG')).toBe(true);
@@ -23,7 +23,7 @@ test('move to account: streams without an account get one, and one that has it s
   expect(await moveToAccount(storeDir, 'LOG')).toBe(false);
 });
 
-test('move to account: two logs in one folder are an error that names both', async () => {
+test('move to account: two logs in one folder cause an error that names both', async () => {
   await make('$G', 'streams', 'EVENTS');
   await make('LOG', 'streams', 'EVENTS');
   await expect(moveToAccount(storeDir, 'LOG')).rejects.toThrow(/twice: in .*\$G.* and in .*LOG/);

@@ -48,7 +48,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('nats binary: one on PATH is used if it is new enough', async () => {
+test('nats binary: a program on PATH is used if its version is new enough', async () => {
   await writeProgram(join(folder, 'old', 'nats-server'), '2.12.15');
   const path = await writeProgram(join(folder, 'new', 'nats-server'), '2.16.1');
   const searchPath = ['', join(folder, 'old'), join(folder, 'new')];
@@ -56,7 +56,7 @@ test('nats binary: one on PATH is used if it is new enough', async () => {
   expect(downloads).toBe(0);
 });
 
-test('nats binary: the one SLUICE_NATS_SERVER names is used, and is an error if it is too old', async () => {
+test('nats binary: the program that SLUICE_NATS_SERVER names is used, and is an error if it is too old', async () => {
   vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given'), '2.15.1'));
   expect((await findNatsServer(options)).version).toBe('2.15.1');
   vi.stubEnv('SLUICE_NATS_SERVER', await writeProgram(join(folder, 'given-old'), '2.12.15'));
@@ -89,7 +89,7 @@ test('nats binary: a cached program without a recorded checksum is not run', asy
   expect(downloads).toBe(1);
 });
 
-test('nats binary: many that fetch at once leave one whole program and nothing else', async () => {
+test('nats binary: concurrent downloads leave one complete program and no other file', async () => {
   const found = await Promise.all(Array.from({ length: 6 }, () => findNatsServer(options)));
   expect(new Set(found.map(({ path }) => path)).size).toBe(1);
   expect(await readdir(options.cacheDir)).toHaveLength(1);

@@ -15,7 +15,7 @@ afterEach(async () => {
   }
 });
 
-test('nats cluster: three nodes replicate a bucket, which survives the loss of one', async () => {
+test('nats cluster: three nodes replicate a bucket, which survives the loss of a node', async () => {
   const nodes = await startTestNatsCluster();
   ended.push(...nodes.map((node) => () => node.stop()));
   const log = await connectLog({ url: nodes.map(({ url }) => url).join(','), name: 'test' });

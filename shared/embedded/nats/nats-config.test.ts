@@ -17,7 +17,7 @@ const alone: NatsConfig = {
   furtherLines: undefined,
 };
 
-test('nats config: a server alone listens on loopback and flushes every write', () => {
+test('nats config: a single server listens on loopback and flushes every write', () => {
   expect(renderNatsConfig(alone)).toBe(
     `server_name: "sluice-4222"
 listen: "127.0.0.1:4222"
@@ -33,7 +33,7 @@ jetstream {
   );
 });
 
-test('nats config: options that are off leave no line', () => {
+test('nats config: an option that is off adds no line', () => {
   expect(renderNatsConfig({ ...alone, syncAlways: false })).not.toContain('sync_interval');
 });
 
@@ -58,7 +58,7 @@ test('nats config: a path with quotes and spaces stays one string', () => {
   expect(renderNatsConfig({ ...alone, storeDir: '/my "data"/x' })).toContain(String.raw`store_dir: "/my \"data\"/x"`);
 });
 
-test('nats config: further lines stand at the end', () => {
+test('nats config: additional lines are added at the end', () => {
   expect(renderNatsConfig({ ...alone, furtherLines: 'authorization { token: "t" }' })).toMatch(
     /\}\nauthorization \{ token: "t" \}\n$/,
   );
@@ -75,7 +75,7 @@ test.each([
   expect(fileStoreBytes(diskBytes, atLeastBytes)).toBe(limit);
 });
 
-test('file store limit: the same at every start, and distinguishable from a server’s own choice', async () => {
+test('file store limit: is the same at every start, and distinguishable from a server’s own choice', async () => {
   const limit = await chooseFileStoreBytes(tmpdir());
   expect(await chooseFileStoreBytes(tmpdir())).toBe(limit);
   expect(looksGiven(limit)).toBe(true);

@@ -69,7 +69,7 @@ test('nats release: an archive with another checksum is refused', async () => {
   await expect(fetchNatsRelease(release, folder, never)).rejects.toThrow('it was discarded');
 });
 
-test('nats release: one that is not there is an error that says so', async () => {
+test('nats release: a missing release is an error that names the status', async () => {
   const missing = { tag: 'v0.0.0', baseUrl, checksums: { [natsPlatform()]: sha256(archive) } };
   await expect(fetchNatsRelease(missing, folder, never)).rejects.toThrow('it answered 404');
 });

@@ -20,7 +20,7 @@ afterEach(async () => {
   }
 });
 
-test('nats server: what was acknowledged is there after kill and start on the same folder and port', async () => {
+test('nats server: acknowledged data is there after a kill and a start on the same folder and port', async () => {
   const storeDir = await createNatsFolder();
   const first = await start({ storeDir });
   const bucket = await open(first);
@@ -34,7 +34,7 @@ test('nats server: what was acknowledged is there after kill and start on the sa
   expect(Buffer.from(found?.value ?? []).toString()).toBe('value');
 });
 
-test('nats server: takes payloads of 8 MiB and says on its monitor that it is well', async () => {
+test('nats server: accepts payloads of 8 MiB and reports on its monitor that it is healthy', async () => {
   const server = await start({ syncAlways: true });
   const status = (await (await fetch(`${server.monitorUrl}/varz`)).json()) as Record<string, unknown>;
   expect(status['max_payload']).toBe(8 * 1024 * 1024);
@@ -42,13 +42,13 @@ test('nats server: takes payloads of 8 MiB and says on its monitor that it is we
   expect(await (await fetch(`${server.monitorUrl}/healthz`)).json()).toEqual({ status: 'ok' });
 });
 
-test('nats server: a second start on the folder of a running one is an error', async () => {
+test('nats server: a second start on the folder of a running server is an error', async () => {
   const storeDir = await createNatsFolder();
   await start({ storeDir });
   await expect(start({ storeDir })).rejects.toMatchObject({ code: 'folder_in_use' });
 });
 
-test('nats server: a busy port is an error that names it, and frees the folder', async () => {
+test('nats server: a busy port is an error that names the port, and the folder is released', async () => {
   const storeDir = await createNatsFolder();
   const port = await findFreePort();
   const occupant = createServer().listen(port, '127.0.0.1');
@@ -59,7 +59,7 @@ test('nats server: a busy port is an error that names it, and frees the folder',
   expect((await start({ storeDir, port })).port).toBe(port);
 });
 
-test('nats server: one that dies while starting is an error with its last lines', async () => {
+test('nats server: if the server ends while starting, the error has its last lines', async () => {
   const storeDir = await createNatsFolder();
   await writeFile(join(storeDir, 'jetstream'), 'a file where the server wants a folder');
   await expect(start({ storeDir })).rejects.toThrow(
@@ -68,7 +68,7 @@ test('nats server: one that dies while starting is an error with its last lines'
   expect(await readdir(storeDir)).not.toContain('owner');
 });
 
-test('nats server: one left by a killed process is ended by the next start, which gets its port', async () => {
+test('nats server: a server left running by a killed process is ended by the next start, which gets its port', async () => {
   const storeDir = await createNatsFolder();
   const options = { binaryPath: await natsBinaryPath(), storeDir, port: await findFreePort() };
   await leaveServerBehind(new URL('nats-server.ts', import.meta.url), 'startNatsServer', options);
@@ -78,7 +78,7 @@ test('nats server: one left by a killed process is ended by the next start, whic
   expect(await readProcessFacts(left?.pid ?? 0)).toBeUndefined();
 });
 
-test('nats server: one left by a killed process can be ended without a start', async () => {
+test('nats server: a server left running by a killed process can be ended without a start', async () => {
   const storeDir = await createNatsFolder();
   await endLeftNatsServer(storeDir);
   await leaveServerBehind(new URL('nats-server.ts', import.meta.url), 'startNatsServer', {

@@ -14,6 +14,6 @@ test('postgres account: postgres is preferred, then an account without rights', 
   expect(pickAccount(parsePasswd(withPostgres))).toEqual({ name: 'postgres', uid: 101, gid: 104 });
 });
 
-test('postgres account: one that is root under another name is not taken', () => {
+test('postgres account: an account that is root under another name is not used', () => {
   expect(pickAccount(parsePasswd('postgres:x:0:0::/:/bin/sh\n'))).toBeUndefined();
 });

@@ -34,7 +34,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('postgres server: rows are there after a stop and after a kill, with the same password', async () => {
+test('postgres server: rows are still there after a stop and after a kill, with the same password', async () => {
   const first = await start({});
   expect(new URL(first.url).pathname).toBe('/sluice');
   await query(first.url, 'CREATE TABLE kept (number int); INSERT INTO kept VALUES (1)');
@@ -81,12 +81,12 @@ test('postgres server: a pid file whose id now belongs to another process does n
   }
 });
 
-test('postgres server: a second start on the data of a running one is an error', async () => {
+test('postgres server: a second start on the data of a running server is an error', async () => {
   await start({});
   await expect(start({})).rejects.toMatchObject({ code: 'folder_in_use' });
 });
 
-test('postgres server: a busy port is an error that names it', async () => {
+test('postgres server: a busy port is an error that names the port', async () => {
   const port = await findFreePort();
   const occupant = createServer().listen(port, '127.0.0.1');
   await once(occupant, 'listening');
@@ -94,7 +94,7 @@ test('postgres server: a busy port is an error that names it', async () => {
   occupant.close();
 });
 
-test('postgres server: one left by a killed process is ended by the next start, which gets its port', async () => {
+test('postgres server: a server left running by a killed process is ended by the next start, which gets its port', async () => {
   const port = await findFreePort();
   const module = new URL('postgres-server.ts', import.meta.url);
   const leftPid = await leaveServerBehind(module, 'startPostgresServer', { dataDir, port, durable: false });
@@ -104,14 +104,14 @@ test('postgres server: one left by a killed process is ended by the next start, 
   expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('postgres server: a start that was killed while making the data is made good by the next', async () => {
+test('postgres server: if a start was killed while it created the data, the next start creates it', async () => {
   await mkdir(join(dataDir, 'cluster.new', 'base'), { recursive: true });
   await writeFile(join(dataDir, 'password'), 'of another time\n');
   expect(await query((await start({})).url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   expect(await readdir(dataDir)).not.toContain('cluster.new');
 });
 
-test('postgres server: a password file that does not fit the data is an error that says so', async () => {
+test('postgres server: a password file that does not match the data is an error that says so', async () => {
   const server = await start({});
   await server.stop();
   await writeFile(join(dataDir, 'password'), 'another\n');

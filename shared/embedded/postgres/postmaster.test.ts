@@ -22,11 +22,11 @@ test.each([
   [['/x/bin/postgres', '-D', '/other'], '/other', false],
   [['vim', '/data/cluster/postgresql.conf'], '/data/cluster', false],
   [[], undefined, false],
-])('postmaster: a process %j that works in %s is the one of /data/cluster: %s', (command, workingDirectory, answer) => {
+])('postmaster: a process %j in the folder %s is the server of /data/cluster: %s', (command, workingDirectory, answer) => {
   expect(isPostmasterOf({ pid: 1, command, startedAt: '', workingDirectory }, '/data/cluster')).toBe(answer);
 });
 
-test('postmaster: a file whose process id belongs to another program by now is removed', async () => {
+test('postmaster: a pid file whose process id now belongs to another program is removed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postmaster-'));
   try {
     await writeFile(join(folder, 'postmaster.pid'), `${process.pid}\n${folder}\n`);

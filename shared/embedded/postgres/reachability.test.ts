@@ -14,11 +14,11 @@ test.each([
   [{ uid: 2, gid: 1, mode: 0o40707 }, false],
   [{ uid: 2, gid: 2, mode: 0o40711 }, true],
   [{ uid: 2, gid: 2, mode: 0o40770 }, false],
-])('reachability: the first class that matches decides: %o gives %s', (file, answer) => {
+])('reachability: permissions come from the first class that matches: %o gives %s', (file, answer) => {
   expect(grants(file, { uid: 1, gid: 1 }, executeBit)).toBe(answer);
 });
 
-test('reachability: the first closed folder on the way is the obstacle', async () => {
+test('reachability: the obstacle is the first closed folder on the path', async () => {
   const top = await mkdtemp(join(tmpdir(), 'sluice-reach-'));
   try {
     await mkdir(join(top, 'closed', 'open'), { recursive: true });
