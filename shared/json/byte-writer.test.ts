@@ -4,7 +4,7 @@ import { ByteWriter } from './byte-writer.ts';
 
 const text = fc.oneof(fc.string({ maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 40 }));
 
-test('byte writer: has the texts and stretches in the order they were written, however small it began', () => {
+test('byte writer: holds texts and byte ranges in the order they were written, however small its first buffer', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(text, fc.boolean(), fc.nat(5)), { maxLength: 20 }),
@@ -39,7 +39,7 @@ test('byte writer: has the texts and stretches in the order they were written, h
   );
 });
 
-test('byte writer: writes a text as JSON does, and bytes of any length', () => {
+test('byte writer: writes a text as JSON.stringify does, and bytes of any length', () => {
   fc.assert(
     fc.property(text, fc.uint8Array({ maxLength: 80 }), fc.nat(5), (of, bytes, skipped) => {
       const writer = new ByteWriter(1);
@@ -51,7 +51,7 @@ test('byte writer: writes a text as JSON does, and bytes of any length', () => {
   );
 });
 
-test('byte writer: writes any stretch of some bytes, short or long', () => {
+test('byte writer: writes any range of a byte array, short or long', () => {
   const source = Buffer.from(Array.from({ length: 100 }, (_, n) => n));
   for (const [start, end] of [
     [0, 100],
@@ -82,7 +82,7 @@ test.each(['"', '\\', '\0', '\u001f', ' ', '~', '\u007f', '\u0080', 'a"', '\ud80
   },
 );
 
-test('byte writer: what fits takes no new buffer, and one that is full doubles', () => {
+test('byte writer: what fits needs no new buffer, and a full buffer doubles', () => {
   const writer = new ByteWriter(100);
   writer.quoted('x'.repeat(98));
   expect([writer.length, writer.capacity]).toEqual([100, 100]);

@@ -39,7 +39,7 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
   ),
 }));
 
-test('exact numbers: JSON comes out as it went in, and its values are those of JSON.parse', () => {
+test('exact numbers: JSON is written as it was read, with the same values as JSON.parse gives', () => {
   fc.assert(
     fc.property(json, (members) => {
       const given = `{"x":${members}}`;
@@ -51,7 +51,7 @@ test('exact numbers: JSON comes out as it went in, and its values are those of J
   );
 });
 
-test('exact numbers: copies and merges of members carry texts, and a later number of the same name replaces one', () => {
+test('exact numbers: copied and merged members keep their exact text, and a later number of the same name replaces it', () => {
   const one = parseExact('{"a":1.0,"list":[1e400],"c":-0}') as Record<string, unknown>;
   const other = parseExact('{"c":2,"d":23851234567890123}') as Record<string, unknown>;
   const merged = mergeMembers(one, undefined, other);
@@ -62,7 +62,7 @@ test('exact numbers: copies and merges of members carry texts, and a later numbe
   expect(stringifyExact(merged, merged)).toContain('"d":5');
 });
 
-test('exact numbers: long numbers that JavaScript writes exactly need no marks, and do not hide others after them', () => {
+test('exact numbers: long numbers that JavaScript writes exactly need no exact text, and do not hide later numbers that do', () => {
   expect(mayHoldExact('{"a":1763700000000.125,"b":[19.990000000000002,1e-7],"c":-0.1}')).toBe(false);
   for (const text of ['[19.990000000000002,1.10]', '[1e-7 , 1e5]', '{"a":1763700000000.125,"b":-0}']) {
     const value = parseExact(text);
@@ -70,7 +70,7 @@ test('exact numbers: long numbers that JavaScript writes exactly need no marks, 
   }
 });
 
-test('exact numbers: JSON without them is parsed as usual, and invalid JSON is refused', () => {
+test('exact numbers: JSON without exact numbers is parsed as usual, and invalid JSON is refused', () => {
   expect(holdsExact(parseExact('{"a":1,"b":"1.0"}'))).toBe(false);
   for (const text of ['{"a":1.0', '{"a":01.0}', '{"a":1.0,}', '{"a":-}', '[1.0 2]', '{"a":1.}']) {
     expect(() => parseExact(text)).toThrow(SyntaxError);

@@ -7,7 +7,7 @@ const name = fc.oneof(
   fc.string({ minLength: 1, maxLength: 4 }),
 );
 
-test('name table: finds by the bytes of a name what was added for it, and nothing by any other name', () => {
+test('name table: finds the value added for a name by its bytes, and nothing for any other name', () => {
   fc.assert(
     fc.property(fc.uniqueArray(name, { maxLength: 8 }), fc.array(name), fc.nat(4), (names, others, before) => {
       const table = new NameTable(names.map((one, index) => [one, index] as const));
@@ -20,7 +20,7 @@ test('name table: finds by the bytes of a name what was added for it, and nothin
   );
 });
 
-test('name table: names may be added later, and a longer name first', () => {
+test('name table: names may be added later, even after a longer name', () => {
   const table = new NameTable<number>();
   const find = (text: string) => table.find(Buffer.from(text), 0, text.length);
   const letters = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));

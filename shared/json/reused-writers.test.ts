@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ByteWriter } from './byte-writer.ts';
 import { ReusedWriters } from './reused-writers.ts';
 
-test('reused writers: a returned writer is empty when it is taken, and has no second owner', () => {
+test('reused writers: a returned writer is emptied, and is lent to only one owner at a time', () => {
   const writers = new ReusedWriters({ make: () => new ByteWriter(8), bytesMax: 64, keptMax: 1 });
   const first = writers.take();
   first.text('text');
@@ -14,7 +14,7 @@ test('reused writers: a returned writer is empty when it is taken, and has no se
   expect(writers.take()).not.toBe(first);
 });
 
-test('reused writers: neither large ones nor many are kept', () => {
+test('reused writers: large writers are not kept, nor more writers than the maximum', () => {
   const writers = new ReusedWriters({ make: () => new ByteWriter(8), bytesMax: 64, keptMax: 1 });
   const [large, one, other] = [writers.take(), writers.take(), writers.take()];
   large.text('x'.repeat(100));
@@ -23,7 +23,7 @@ test('reused writers: neither large ones nor many are kept', () => {
   expect([large, one, other]).not.toContain(writers.take());
 });
 
-test('reused writers: one of exactly the largest size is kept', () => {
+test('reused writers: a writer of exactly the largest size is kept', () => {
   const writers = new ReusedWriters({ make: () => new ByteWriter(8), bytesMax: 8, keptMax: 1 });
   const writer = writers.take();
   writers.giveBack(writer);

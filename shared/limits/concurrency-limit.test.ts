@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
-test('concurrency limit: an owner has its limit, all together have the total, and released units are available again', () => {
+test('concurrency limit: each owner has a limit, all together have a total, and released units are available again', () => {
   const limit = new ConcurrencyLimit({ max: 10, ofOwnerMax: 6 });
   expect([limit.take('a', 6), limit.take('a'), limit.take('b', 5), limit.take('b', 4)]).toEqual([
     true,
@@ -18,7 +18,7 @@ test('concurrency limit: an owner has its limit, all together have the total, an
   expect([limit.total, limit.size, limit.take('a', 6), limit.refused]).toEqual([0, 0, true, 4]);
 });
 
-test('concurrency limit: no order of taking and releasing exceeds a limit or loses a unit', () => {
+test('concurrency limit: no sequence of takes and releases exceeds a limit or loses a unit', () => {
   const step = fc.record({ owner: fc.constantFrom('a', 'b', 'c'), amount: fc.integer({ min: 1, max: 4 }) });
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.boolean()), { maxLength: 100 }), (steps) => {

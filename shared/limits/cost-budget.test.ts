@@ -13,7 +13,7 @@ function budgetAt(limits = { unitsPerMs: 10, unitsAtOnce: 100 }): { budget: Cost
   };
 }
 
-test('cost budget: an account that is alone never waits', () => {
+test('cost budget: the only active account never waits', () => {
   const { budget } = budgetAt();
   for (let turn = 0; turn < 3; turn += 1) {
     budget.spend('busy', 1e9);
@@ -21,7 +21,7 @@ test('cost budget: an account that is alone never waits', () => {
   }
 });
 
-test('cost budget: works by its own clock where none is given', async () => {
+test('cost budget: uses its own clock if none is given', async () => {
   const budget = new CostBudget({ unitsPerMs: 1, unitsAtOnce: 1 });
   await expect
     .poll(() => {
@@ -32,7 +32,7 @@ test('cost budget: works by its own clock where none is given', async () => {
     .toBeGreaterThan(0);
 });
 
-test('cost budget: beside another one an account waits until the units it spent are back', () => {
+test('cost budget: while another account is active, an account waits until the units it spent are restored', () => {
   const { budget, go } = budgetAt();
   budget.recordActivity('quiet');
   budget.spend('busy', 300);
@@ -44,7 +44,7 @@ test('cost budget: beside another one an account waits until the units it spent 
   expect(budget.waitMs('busy')).toBe(0);
 });
 
-test('cost budget: an account is not charged for what it spent alone', () => {
+test('cost budget: an account is not charged for what it spent while no other was active', () => {
   const { budget } = budgetAt();
   budget.spend('busy', 1e9);
   budget.recordActivity('quiet');
@@ -53,7 +53,7 @@ test('cost budget: an account is not charged for what it spent alone', () => {
   expect(budget.waitMs('busy')).toBe(10);
 });
 
-test('cost budget: no account waits for one that was not active for a while', () => {
+test('cost budget: no account waits for another account that has not been active for a while', () => {
   const { budget, go } = budgetAt();
   budget.recordActivity('quiet');
   budget.spend('busy', 1e9);
@@ -63,7 +63,7 @@ test('cost budget: no account waits for one that was not active for a while', ()
   expect(budget.waitMs('busy')).toBe(0);
 });
 
-test('cost budget: an account waits beside another one, however long ago it worked itself', () => {
+test('cost budget: an account waits while another account is active, however long ago it worked itself', () => {
   const { budget, go } = budgetAt();
   budget.recordActivity('quiet');
   budget.spend('busy', 1e9);
@@ -72,7 +72,7 @@ test('cost budget: an account waits beside another one, however long ago it work
   expect(budget.waitMs('busy')).toBeGreaterThan(0);
 });
 
-test('cost budget: an account that was forgotten begins with its burst', () => {
+test('cost budget: a forgotten account starts with its full burst', () => {
   const { budget } = budgetAt();
   budget.recordActivity('quiet');
   budget.spend('busy', 1e9);
@@ -80,7 +80,7 @@ test('cost budget: an account that was forgotten begins with its burst', () => {
   expect(budget.waitMs('busy')).toBe(0);
 });
 
-test('cost budget: beside another one an account that waits as asked spends no more than its budget', () => {
+test('cost budget: while another account is active, an account that waits as asked spends no more than its budget', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 50 }), (pieces) => {
       const limits = { unitsPerMs: 10, unitsAtOnce: 100 };

@@ -6,14 +6,14 @@ const size = fc.integer({ min: 0, max: 1_000_000 });
 const kept = (sizes: readonly number[], level: number): number =>
   sizes.reduce((total, one) => total + Math.min(one, level), 0);
 
-test('fair level: an owner with little keeps it, and the others have as much as each other', () => {
+test('fair level: an owner that uses little keeps it all, and the other owners get equal shares', () => {
   expect(fairLevel([10, 20, 30], 60)).toBe(Infinity);
   expect(fairLevel([10, 200, 300], 110)).toBe(50);
   expect(fairLevel([100, 200], 0)).toBe(0);
   expect(fairLevel([], 0)).toBe(Infinity);
 });
 
-test('fair level: what owners keep fits into the capacity, and fills it if an owner is limited', () => {
+test('fair level: what owners keep never exceeds the capacity, and fills it if any owner is limited', () => {
   fc.assert(
     fc.property(fc.array(size, { maxLength: 50 }), size, (sizes, capacity) => {
       const level = fairLevel(sizes, capacity);
@@ -24,7 +24,7 @@ test('fair level: what owners keep fits into the capacity, and fills it if an ow
   );
 });
 
-test('fair level: one more owner takes nothing from owners within an equal part', () => {
+test('fair level: an additional owner takes nothing from owners within an equal share', () => {
   fc.assert(
     fc.property(fc.array(size, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 1e9 }), (sizes, greedy) => {
       const capacity = 1_000_000;
@@ -35,7 +35,7 @@ test('fair level: one more owner takes nothing from owners within an equal part'
   );
 });
 
-test('fair limits: only what has to give way has a limit', () => {
+test('fair limits: a limit is set only where something has to be cut', () => {
   const held = new Map([
     ['large', new Map(Object.entries({ d1: 10, d2: 45, d3: 200 }))],
     ['within', new Map([['d4', 100]])],
@@ -63,7 +63,7 @@ const holdings = fc
       ),
   );
 
-test('fair limits: with the limits everything fits, no account is over its quota, and one within an equal part loses nothing', () => {
+test('fair limits: everything fits, no account is over its quota, and an account within an equal share loses nothing', () => {
   fc.assert(
     fc.property(holdings, size, size, (held, capacity, accountMax) => {
       const limits = fairLimits(held, { capacity, accountMax });

@@ -4,7 +4,7 @@ import { RateLimit } from './rate-limit.ts';
 
 const create = () => new RateLimit({ perS: 10, burst: 20 }, () => 0);
 
-test('rate limit: gives its burst at once, then its rate, to each owner', () => {
+test('rate limit: each owner gets its burst at once, then its rate', () => {
   const limit = create();
   expect(limit.take('a', 20, 0)).toBe(0);
   expect(limit.take('a', 1, 0)).toBe(100);
@@ -13,7 +13,7 @@ test('rate limit: gives its burst at once, then its rate, to each owner', () => 
   expect(limit.take('a', 1, 100)).toBe(0);
 });
 
-test('rate limit: an owner never holds more than the burst, and one that is forgotten begins with all of it', () => {
+test('rate limit: an owner never has more than the burst, and a forgotten owner starts with the full burst', () => {
   const limit = create();
   limit.charge('a', 1, 0);
   expect(limit.take('a', 20, 1_000_000)).toBe(0);
@@ -22,21 +22,21 @@ test('rate limit: an owner never holds more than the burst, and one that is forg
   expect(limit.take('a', 20, 1_000_000)).toBe(0);
 });
 
-test('rate limit: more than the burst passes when it is full, and is paid back', () => {
+test('rate limit: a request above the burst passes if the burst is full, and is then paid back', () => {
   const limit = create();
   expect(limit.take('a', 50, 0)).toBe(0);
   expect(limit.take('a', 1, 3_000)).toBe(100);
   expect(limit.take('a', 1, 3_100)).toBe(0);
 });
 
-test('rate limit: a clock that is set back costs nothing but that moment', () => {
+test('rate limit: a clock that is set back costs no more than the units of that moment', () => {
   const limit = create();
   expect(limit.take('a', 20, 1_000_000)).toBe(0);
   expect(limit.take('a', 1, 0)).toBe(100);
   expect(limit.take('a', 1, 100)).toBe(0);
 });
 
-test('rate limit: units that were used before they were requested are a debt, which time or a credit pays', () => {
+test('rate limit: units that were used before they were requested become a debt, which time or a credit pays off', () => {
   const limit = create();
   limit.charge('a', 25, 0);
   limit.charge('b', 19, 0);
@@ -50,7 +50,7 @@ test('rate limit: units that were used before they were requested are a debt, wh
   expect(credited.take('a', 4)).toBe(0);
 });
 
-test('rate limit: a credit gives no more than the burst, and nothing to an owner that lacks nothing', () => {
+test('rate limit: a credit never exceeds the burst, and has no effect on an owner with a full burst', () => {
   const limit = create();
   limit.charge('a', 5, 0);
   limit.credit('a', 100);
@@ -64,7 +64,7 @@ test('rate limit: without a given clock, units return in real time', async () =>
   await expect.poll(() => limit.take('a', 1_000)).toBe(0);
 });
 
-test('rate limit: over any time an owner is given its burst and its rate at most', () => {
+test('rate limit: over any time, an owner gets at most its burst plus its rate', () => {
   const step = fc.record({ amount: fc.integer({ min: 1, max: 20 }), afterMs: fc.integer({ min: 0, max: 500 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
@@ -79,7 +79,7 @@ test('rate limit: over any time an owner is given its burst and its rate at most
   );
 });
 
-test('rate limit: an owner that waits until it is out of debt uses at most the burst, its rate and one charge', () => {
+test('rate limit: an owner that waits until it is out of debt uses at most its burst, its rate and one charge', () => {
   const pieces = fc.array(fc.record({ units: fc.integer({ min: 0, max: 5_000 }), idleMs: fc.nat(10_000) }), {
     maxLength: 50,
   });
@@ -108,7 +108,7 @@ test('rate limit: take succeeds after the wait that it returned', () => {
   );
 });
 
-test('rate limit: among many owners those with a full burst are forgotten, and above ownersMax the oldest', () => {
+test('rate limit: among many owners, those with a full burst are forgotten, and above ownersMax the oldest owners', () => {
   let nowMs = 0;
   const draining = new RateLimit({ perS: 1_000, burst: 10 }, () => nowMs);
   for (let owner = 0; owner < 100_000; owner += 1) {
@@ -123,7 +123,7 @@ test('rate limit: among many owners those with a full burst are forgotten, and a
   expect([bounded.waitMs('0'), bounded.waitMs('9999')]).toEqual([0, 10_000]);
 });
 
-test('rate limit: no owner in debt is forgotten up to ownersMax; above it the oldest tenth is', () => {
+test('rate limit: up to ownersMax no owner in debt is forgotten; above it the oldest tenth of the owners is', () => {
   const limit = new RateLimit({ perS: 1, burst: 10, ownersMax: 1_050 }, () => 0);
   const sizes = Array.from({ length: 1_051 }, (_, owner) => {
     limit.charge(String(owner), 20);
