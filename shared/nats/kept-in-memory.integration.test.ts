@@ -60,7 +60,7 @@ async function leaveFinished(consumer: DurableConsumer, takes: number, acks: num
   return finished;
 }
 
-test('kept in memory: a consumer is kept there only if its reader restores its position or recognises repeated messages', async () => {
+test('kept in memory: a consumer is in memory only if its reader restores its position or recognises repeated messages', async () => {
   const inMemory = async (consumer: DurableConsumer) => {
     await (await openPullConsumer(connection, { consumer, bufferedMax: 1 })).close();
     return (await connection[client].jsm.consumers.info(consumer.stream, consumer.name)).config.mem_storage ?? false;
@@ -70,7 +70,7 @@ test('kept in memory: a consumer is kept there only if its reader restores its p
   expect(await inMemory(consumerOfNumbers('nobody', 'nobody'))).toBe(false);
 });
 
-test('kept in memory: after a restart of the server a reader gets released messages before newer ones, and no finished one', async () => {
+test('kept in memory: after a server restart a reader gets released messages before newer ones, and no finished messages', async () => {
   await put('alive', 0, 8);
   const troubles: ConsumerTrouble[] = [];
   const reader = await openPullConsumer(connection, {
@@ -89,7 +89,7 @@ test('kept in memory: after a restart of the server a reader gets released messa
   await reader.close();
 });
 
-test('kept in memory: after a restart a reader that had received nothing gets no message that was finished before it', async () => {
+test('kept in memory: after a restart, a reader that had received no message gets no message finished before the restart', async () => {
   await put('idle', 0, 5);
   const consumer = consumerOfNumbers('idle', 'by-reader');
   await leaveFinished(consumer, 5, 5);
@@ -100,7 +100,7 @@ test('kept in memory: after a restart a reader that had received nothing gets no
   await reader.close();
 });
 
-test('kept in memory: the next reader begins after what was finished, also where a new consumer would begin later', async () => {
+test('kept in memory: the next reader begins after the finished messages, even if a new consumer would begin later', async () => {
   await put('handed-on', 0, 6);
   const consumer = consumerOfNumbers('handed-on', 'by-reader');
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
@@ -129,7 +129,7 @@ test('kept in memory: a missing consumer is created at the position where its re
   await next.close();
 });
 
-test('kept in memory: where the earlier reader had received nothing, the next one gets every message', async () => {
+test('kept in memory: if the earlier reader had received no message, the next reader gets every message', async () => {
   const consumer = consumerOfNumbers('unbegun', 'by-reader');
   const finished = await leaveFinished(consumer, 0, 0);
   await put('unbegun', 0, 3);
@@ -139,7 +139,7 @@ test('kept in memory: where the earlier reader had received nothing, the next on
   await next.close();
 });
 
-test('kept in memory: if the last finished message has left the log, the next reader begins with the oldest one left', async () => {
+test('kept in memory: if the last finished message has left the log, the next reader begins with the oldest message there', async () => {
   await put('purged', 0, 6);
   const consumer = consumerOfNumbers('purged', 'by-reader');
   const finished = await leaveFinished(consumer, 3, 3);
@@ -153,7 +153,7 @@ test('kept in memory: if the last finished message has left the log, the next re
   await next.close();
 });
 
-test('kept in memory: a consumer that an earlier release kept on disk is moved to memory, where it was', async () => {
+test('kept in memory: a consumer that an earlier release kept on disk is moved to memory at its position', async () => {
   await put('moved', 0, 6);
   const onDisk = consumerOfNumbers('moved', 'nobody');
   const before = await openPullConsumer(connection, { consumer: onDisk, bufferedMax: 10 });

@@ -45,7 +45,7 @@ async function restartAll(): Promise<void> {
   await Promise.all(cluster.nodes.map((node) => node.start()));
 }
 
-test('kept place: a reader goes on where it was after all nodes were killed at once', async () => {
+test('kept place: a reader continues from its position after all nodes were killed at once', async () => {
   await put('alive', 0, 8);
   const reader = await openPullConsumer(connection, {
     consumer: consumerOfNumbers('alive', 'by-reader'),
@@ -61,7 +61,7 @@ test('kept place: a reader goes on where it was after all nodes were killed at o
   await reader.close();
 });
 
-test('kept place: the next reader begins after what was finished', async () => {
+test('kept place: the next reader begins after the finished messages', async () => {
   await untilBack(() => put('handed-on', 0, 8));
   const consumer = consumerOfNumbers('handed-on', 'by-reader');
   // A stream may have a leader before the cluster has one, and the cluster's leader creates consumers.
@@ -80,7 +80,7 @@ test('kept place: the next reader begins after what was finished', async () => {
   await next.close();
 });
 
-test('kept place: a sequence the log has given to another message since is not skipped', async () => {
+test('kept place: a sequence that the log has since given to another message is not skipped', async () => {
   await untilBack(() => put('reused', 0, 3));
   const consumer = consumerOfNumbers('reused', 'by-reader');
   const reader = await openPullConsumer(connection, { consumer, bufferedMax: 10 });

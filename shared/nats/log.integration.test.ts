@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const put = (text: string, msgId = `${account}-${text}`): ReturnType<typeof publish> =>
   publish(connection, eventsSubject(account, 0), Buffer.from(text), { msgId, timeoutMs: 5_000 });
-test('topology: the number of partitions is fixed when the stream is made', async () => {
+test('topology: the number of partitions is fixed when the stream is created', async () => {
   const again = await ensureTopology(connection, { ...settings, partitions: 9 });
   expect(again).toEqual({ partitions: 3, created: [] });
 });
@@ -61,13 +61,13 @@ test('topology: limits follow the settings', async () => {
   expect((await connection[client].jsm.streams.info(streams.retry)).config.max_bytes).toBe(retryBytesMax);
 });
 
-test('publish: the same message id lands once', async () => {
+test('publish: a message id that was already published is stored only once', async () => {
   const first = await put('a', 'same-id');
   expect(first.duplicate).toBe(false);
   expect(await put('a', 'same-id')).toEqual({ seq: first.seq, duplicate: true });
 });
 
-test('publish: a full stream and a message over the limit say so', async () => {
+test('publish: a full stream and a message over the limit are reported as such', async () => {
   const small = await startTestNats();
   const own = await connectLog({ url: small.url, name: 'test' });
   try {
@@ -99,7 +99,7 @@ test('consumer: delivers in order and continues after what was acknowledged', as
   await second.close();
 });
 
-test('consumer: pulls no more than its reader has room for', async () => {
+test('consumer: pulls no more messages than its reader has room for', async () => {
   for (let n = 0; n < 10; n += 1) await put(String(n));
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 3 });
   pullConsumer.resume();
@@ -109,7 +109,7 @@ test('consumer: pulls no more than its reader has room for', async () => {
   await pullConsumer.close();
 });
 
-test('consumer: with little room for bytes its reader holds no more than two messages of the largest size', async () => {
+test('consumer: with little room for bytes, its reader holds at most two messages of the largest size', async () => {
   const kibibyte = 1_024;
   const bytes = 600 * kibibyte;
   const all = Array.from({ length: 12 }, (_, n) => String(n).padStart(bytes, '.'));
@@ -134,7 +134,7 @@ test.each([
   { acked: 1, stored: 10, bufferedMax: 10 },
   { acked: 3, stored: 10, bufferedMax: 4 },
 ])(
-  'consumer: what was not taken goes to the next reader at once, in order ($acked of $stored acked, $bufferedMax ahead)',
+  'consumer: messages that were not taken go to the next reader at once, in order ($acked of $stored acked, $bufferedMax ahead)',
   async ({ acked, stored, bufferedMax }) => {
     const all = Array.from({ length: stored }, (_, n) => String(n));
     for (const text of all) await put(text);
@@ -149,7 +149,7 @@ test.each([
   },
 );
 
-test('consumer: a paused one requests no messages, a resumed one continues', async () => {
+test('consumer: a paused consumer requests no messages, and a resumed consumer continues', async () => {
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 1 });
   await put('1');
   await put('2');
@@ -173,7 +173,7 @@ test('consumer: a waiting reader gets an empty result when it closes', async () 
   expect(await waiting).toEqual([]);
 });
 
-test('consumer: a deleted consumer is created again and nothing is lost', async () => {
+test('consumer: a deleted consumer is created again and no message is lost', async () => {
   await put('1');
   const troubles: ConsumerTrouble[] = [];
   const onTrouble = (trouble: ConsumerTrouble): void => void troubles.push(trouble);
@@ -187,7 +187,7 @@ test('consumer: a deleted consumer is created again and nothing is lost', async 
   await pullConsumer.close();
 });
 
-test('consumer: a new reader gets the unacknowledged messages of the earlier one first, in order, and the earlier one gets no more', async () => {
+test('consumer: a new reader first gets the earlier reader’s unacknowledged messages, in order, and the earlier reader no more', async () => {
   const all = Array.from({ length: 12 }, (_, n) => String(n));
   for (const text of all) await put(text);
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 4 });
@@ -207,7 +207,7 @@ test('consumer: a new reader gets the unacknowledged messages of the earlier one
   await last.close();
 });
 
-test('consumer: a reader that stands still, its request waiting at the server, keeps nothing from the next one', async () => {
+test('consumer: a stalled reader whose request still waits at the server keeps no message from the next reader', async () => {
   const { stream, name } = consumer;
   const still = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   await still.close();
@@ -247,7 +247,7 @@ test('consumer: a message that another client pulled is delivered again, in orde
   await pullConsumer.close();
 });
 
-test('consumer: released messages come again in order, those in flight or acknowledged do not', async () => {
+test('consumer: released messages are redelivered in order, messages in flight or acknowledged are not', async () => {
   const all = Array.from({ length: 8 }, (_, n) => String(n));
   for (const text of all) await put(text);
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 3 });
@@ -260,7 +260,7 @@ test('consumer: released messages come again in order, those in flight or acknow
   await pullConsumer.close();
 });
 
-test('consumer: what the reader before had finished is acknowledged and not handed out', async () => {
+test('consumer: messages that the previous reader had finished are acknowledged and not handed out', async () => {
   for (let n = 0; n < 6; n += 1) await put(String(n));
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 6 });
   const had = await takeAll(earlier, 6);
@@ -278,7 +278,7 @@ test('consumer: what the reader before had finished is acknowledged and not hand
   await later.close();
 });
 
-test('consumer: a consumer of an earlier version is taken over at its position', async () => {
+test('consumer: a consumer created by an earlier version is taken over at its position', async () => {
   for (let n = 0; n < 4; n += 1) await put(String(n));
   await connection[client].jsm.consumers.add(streams.events, {
     durable_name: consumer.name,
@@ -301,7 +301,7 @@ test('consumer: a consumer of an earlier version is taken over at its position',
   await pullConsumer.close();
 });
 
-test('consumer: a connection that is lost delays nothing and disorders nothing', async () => {
+test('consumer: after a lost connection, every message arrives once and in order', async () => {
   const own = await connectLog({ url: server.url, name: 'breaking' });
   const all = Array.from({ length: 40 }, (_, n) => String(n));
   const pullConsumer = await openPullConsumer(own, { consumer, bufferedMax: 8 });
@@ -327,7 +327,7 @@ test('consumer: a connection that is lost delays nothing and disorders nothing',
   await own.close();
 });
 
-test('log: connection and consumer outlive a killed server', async () => {
+test('log: connection and consumer survive a server that is killed and restarted', async () => {
   const storeDir = await createNatsFolder();
   const own = await startTestNats({ storeDir });
   const client = await connectLog({ url: own.url, name: 'test' });
@@ -355,7 +355,7 @@ test('log: connection and consumer outlive a killed server', async () => {
   await restarted.stop();
 });
 
-test('consumer: one that does not pull ahead requests messages only while its reader waits, and gets all that arrived since', async () => {
+test('consumer: without prefetching, it requests messages only while its reader waits, and gets all that arrived since', async () => {
   await put('1');
   const pullConsumer = await openPullConsumer(connection, { consumer, bufferedMax: 10, pullsAhead: false });
   const waiting = async (): Promise<number> =>

@@ -47,7 +47,7 @@ async function watch(filter?: string): Promise<Watched> {
   return { seen, ready: () => atReady, stop: handle.stop };
 }
 
-test.each([0, 1, 2, 300])('bucket: with %i entries a watch is ready once it has given all of them', async (count) => {
+test.each([0, 1, 2, 300])('bucket: with %i entries, a watch reports that it is ready only after it has given all of them', async (count) => {
   for (let n = 0; n < count; n += 1) await bucket.put(`account.${n}`, bytes(String(n)));
   const watched = await watch('account.*');
   await expect.poll(watched.ready).toHaveLength(count);
@@ -56,7 +56,7 @@ test.each([0, 1, 2, 300])('bucket: with %i entries a watch is ready once it has 
   watched.stop();
 });
 
-test('bucket: a watch sees each change and deletion with a growing revision', async () => {
+test('bucket: a watch sees each change and deletion, with growing revisions', async () => {
   await bucket.put('a.1', bytes('one'));
   const watched = await watch('a.*');
   await expect.poll(watched.ready).toBeDefined();
@@ -67,7 +67,7 @@ test('bucket: a watch sees each change and deletion with a growing revision', as
   watched.stop();
 });
 
-test('bucket: if two writers saw the same revision, one wins', async () => {
+test('bucket: if two writers saw the same revision, only one can write', async () => {
   const revision = await bucket.put('k', bytes('0'));
   const results = await Promise.all(['a', 'b'].map((value) => bucket.putIfUnchanged('k', bytes(value), revision)));
   expect(results.filter((result) => result !== undefined)).toHaveLength(1);
@@ -75,7 +75,7 @@ test('bucket: if two writers saw the same revision, one wins', async () => {
   expect(await bucket.putIfUnchanged('new', bytes('c'), 0)).toBeGreaterThan(revision);
 });
 
-test('bucket: get, keys and delete', async () => {
+test('bucket: reads, lists and deletes keys', async () => {
   await bucket.put('x.1', bytes('1'));
   await bucket.put('x.2', bytes('2'));
   await bucket.delete('x.2');
@@ -100,7 +100,7 @@ test('bucket: entries disappear after their time to live', async () => {
   await expect.poll(() => short.get('gone'), { timeout: 45_000 }).toBeUndefined();
 });
 
-test('bucket: opened again with a larger limit it has that limit and keeps its entries', async () => {
+test('bucket: reopened with a larger limit, the bucket has that limit and keeps its entries', async () => {
   await bucket.put('a', bytes('kept'));
   const larger = { name: `TEST_${nth}`, replicas: 1, bytesMax: 32 * 1024 * 1024 };
   const again = await openBucket(connection, larger);
@@ -108,7 +108,7 @@ test('bucket: opened again with a larger limit it has that limit and keeps its e
   expect(text((await again.get('a'))?.value)).toBe('kept');
 });
 
-test('bucket: is read from its leader, never from a replica that may lag', async () => {
+test('bucket: is read from its leader, never from a replica that may be behind', async () => {
   const { config } = await connection[client].jsm.streams.info(`KV_TEST_${nth}`);
   expect(config.allow_direct).not.toBe(true);
   await bucket.put('a', bytes('one'));
@@ -116,7 +116,7 @@ test('bucket: is read from its leader, never from a replica that may lag', async
   expect(await bucket.get('b')).toBeUndefined();
 });
 
-test('bucket: one that may discard its oldest entries accepts every write, also if it was created without that setting', async () => {
+test('bucket: a bucket that may discard its oldest entries accepts every write, even if it was created without that setting', async () => {
   const settings = { name: `TEST_${nth}`, replicas: 1, bytesMax: 64 * 1024 };
   const strict = await openBucket(connection, settings);
   const fill = async (into: Bucket, prefix: string): Promise<void> => {

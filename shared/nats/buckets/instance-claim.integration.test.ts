@@ -46,7 +46,7 @@ const claims = async (waitMs?: number): Promise<boolean> => {
 };
 const foreign = { nonce: 'another', machine: 'pid:[1]', startedAt: 'boot:1', pid: process.pid };
 
-test('instance claim: if two processes claim one id at the same time, one is refused, and the error names the holder', async () => {
+test('instance claim: if two processes claim the same id at once, one is refused, and the error names the holder', async () => {
   const both = await Promise.allSettled([claimInstanceId(bucket, name), claimInstanceId(bucket, name)]);
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   await expect(claimInstanceId(bucket, name)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ test('instance claim: if two processes claim one id at the same time, one is ref
   await claimInstanceId(bucket, { ...name, kind: 'gateway' });
 });
 
-test('instance claim: an id that was released is free', async () => {
+test('instance claim: a released id is free', async () => {
   const holder = await claimInstanceId(bucket, name);
   const lease = holdProcessLease(bucket, { ...name, holder }, () => undefined);
   lease.report(7);
@@ -79,14 +79,14 @@ test('instance claim: the id of a process that was killed on this machine is fre
   expect(await claims(600_000)).toBe(true);
 });
 
-test('instance claim: an id is free at once where another process has the process id of its holder', async () => {
+test('instance claim: an id is free at once if its holder’s process id now belongs to another process', async () => {
   await claimInstanceId(bucket, name);
   const { holder } = await entryOf();
   await rewrite({ startedAt: `${holder?.startedAt?.split(':')[0]}:1` });
   expect(await claims(600_000)).toBe(true);
 });
 
-test('instance claim: the id of a process on another machine is held while it is renewed, and free after', async () => {
+test('instance claim: the id of a process on another machine is taken while it is renewed, and free afterwards', async () => {
   await claimInstanceId(bucket, name);
   await rewrite(foreign);
   const state = { isRenewed: true };
@@ -99,12 +99,12 @@ test('instance claim: the id of a process on another machine is held while it is
   expect(await claims(300)).toBe(true);
 });
 
-test('instance claim: an entry of a build that names no holder is free after its wait', async () => {
+test('instance claim: an entry from an old build that names no holder is free after the wait', async () => {
   await bucket.put(key(), Buffer.from(JSON.stringify({ ...name, startedAt: '', revision: 1 })));
   expect(await claims(300)).toBe(true);
 });
 
-test('instance claim: a process notices that another one took its id', async () => {
+test('instance claim: a process notices that another process took its id', async () => {
   const holder = await claimInstanceId(bucket, name);
   let taken = 0;
   let looks = 0;

@@ -27,7 +27,7 @@ function createPaced(share: number, waitMaxMs: number, burstMs = 0) {
   return { changes, applied };
 }
 
-test('paced changes: the first of a key is applied at once, later only the newest, when the key is due again', () => {
+test('paced changes: the first change of a key is applied at once, later only the newest, when the key is due again', () => {
   const { changes, applied } = createPaced(0.05, 5_000);
   const startMs = Date.now();
   for (let n = 1; n <= 4; n += 1) changes.offer('large', n, { key: 'large', n, tookMs: 10 });
@@ -43,7 +43,7 @@ test('paced changes: the first of a key is applied at once, later only the newes
   expect(changes.waitingFrom).toBeUndefined();
 });
 
-test('paced changes: a few in a row are applied at once, as long as they have taken little', () => {
+test('paced changes: a few changes in a row are applied at once, as long as they have taken little time', () => {
   const { changes, applied } = createPaced(0.05, 5_000, 35);
   for (let n = 1; n <= 8; n += 1) changes.offer('a', n, { key: 'a', n, tookMs: 10 });
   expect(applied.map(({ n }) => n)).toEqual([1, 2, 3, 4]);
@@ -56,7 +56,7 @@ test('paced changes: a few in a row are applied at once, as long as they have ta
   changes.stop();
 });
 
-test('paced changes: none waits longer than waitMaxMs, and none is applied after the stop', () => {
+test('paced changes: no change waits longer than waitMaxMs, and no change is applied after the stop', () => {
   const { changes, applied } = createPaced(0.01, 300);
   changes.offer('a', 1, { key: 'a', n: 1, tookMs: 1_000 });
   changes.offer('a', 2, { key: 'a', n: 2, tookMs: 1_000 });
@@ -68,7 +68,7 @@ test('paced changes: none waits longer than waitMaxMs, and none is applied after
   expect(applied).toHaveLength(2);
 });
 
-test('paced changes: whatever comes when, the newest of each key is applied in the end, and none after a newer one', () => {
+test('paced changes: in any sequence, the newest change of each key is finally applied, and no older change after it', () => {
   const offer = fc.record({
     key: fc.constantFrom('a', 'b', 'c'),
     tookMs: fc.integer({ min: 0, max: 30 }),

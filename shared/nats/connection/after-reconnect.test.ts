@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { afterReconnect } from './after-reconnect.ts';
 import type { LogConnection } from './connection.ts';
 
-test('after reconnect: a reconnect at any step of the end of a run is followed by another run', async () => {
+test('after reconnect: a reconnect while a run is ending, at any step, starts another run', async () => {
   for (let steps = 0; steps < 10; steps += 1) {
     let reconnect = (): void => undefined;
     const onReconnect = (listener: () => void): (() => void) => {

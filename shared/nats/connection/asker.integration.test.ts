@@ -32,14 +32,14 @@ test('asker: each question gets its own answer', async () => {
   expect(answers.map((answer) => (typeof answer === 'string' ? answer : answer.string()))).toEqual(texts);
 });
 
-test('asker: without a subscriber the answer has no data and comes at once', async () => {
+test('asker: without a subscriber, an answer without data comes at once', async () => {
   const answer = await ask('nobody', 'x', 60_000);
   if (typeof answer === 'string') throw new Error(answer);
   expect(answer.data).toHaveLength(0);
   expect(isLogUnavailable(answeredError(answer))).toBe(true);
 });
 
-test('asker: silence ends at the deadline, and what is too large is not sent', async () => {
+test('asker: a question without an answer ends at the deadline, and a question that is too large is not sent', async () => {
   expect(await ask('silent', 'x', 20)).toBe('timeout');
   expect(await ask('echo', 'x'.repeat(9 * 1024 ** 2))).toBe('too_large');
 });
@@ -64,7 +64,7 @@ test('asker: waiting requests fail when the connection is lost, and requests suc
   expect(typeof answer === 'string' ? answer : answer.string()).toBe('again');
 });
 
-test('asker: a missing answer is a failure of the log, except if the message is too large', () => {
+test('asker: a missing answer is a failure of the log, except if the question is too large', () => {
   const reasons: readonly Unanswered[] = ['timeout', 'disconnected', 'too_large'];
   expect(reasons.filter((reason) => isLogUnavailable(unansweredError(reason)))).toEqual(['timeout', 'disconnected']);
 });

@@ -59,7 +59,7 @@ async function reaches(access: LogAccess, connectTimeoutMs = 30_000): Promise<bo
   }
 }
 
-test('tls: a server whose authority is known is connected to, by CA file and certificate of our own', async () => {
+test('tls: a server signed by the given CA is accepted, and it accepts only our own client certificate', async () => {
   const url = await startTlsNats(await authority.server(), true);
   expect(await reaches({ url, tls: { ca: authority.ca, ...client } })).toBe(true);
   const stranger = await other.client('gateway');
@@ -83,7 +83,7 @@ test('tls: a server whose certificate has expired is refused', async () => {
   await expect(reaches({ url, tls: { ca: authority.ca } })).rejects.toThrow(/certificate of the server has expired/);
 });
 
-test('tls: a server without TLS is refused where TLS is asked for', async () => {
+test('tls: a server without TLS is refused if TLS is required', async () => {
   const url = await startWith('');
   expect(await reaches({ url })).toBe(true);
   await expect(reaches({ url, tls: { ca: authority.ca } })).rejects.toThrow(/the server does not support it/);
@@ -96,7 +96,7 @@ test('tls: an invalid certificate is reported with its variable', async () => {
   await expect(reaches({ url, tls: { ca: authority.ca, ...broken } })).rejects.toThrow(/NATS_KEY cannot be used/);
 });
 
-test('login: user and password are accepted, as variables and in the address, and wrong ones are refused', async () => {
+test('login: user and password are accepted, as variables and in the URL, and wrong ones are refused', async () => {
   const url = await startWith('authorization { user: "sluice", password: "p@ss:word" }');
   const login = (password: string): LogAccess => ({ url, login: { kind: 'password', user: 'sluice', password } });
   expect(await reaches(login('p@ss:word'))).toBe(true);
@@ -109,7 +109,7 @@ test('login: user and password are accepted, as variables and in the address, an
   }
 });
 
-test('login: a token is accepted, as variable and in the address, and a wrong one is refused', async () => {
+test('login: a token is accepted, as a variable and in the URL, and a wrong token is refused', async () => {
   const url = await startWith('authorization { token: "t0ken" }');
   expect(await reaches({ url, login: { kind: 'token', token: 't0ken' } })).toBe(true);
   expect(await reaches({ url: url.replace('nats://', 'nats://t0ken@') })).toBe(true);

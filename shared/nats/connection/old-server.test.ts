@@ -26,13 +26,13 @@ test('log connection: a server that is too old is refused at once, with the vers
   });
 });
 
-test('log connection: a caller that only reads gets a server that is too old, with its problem', async () => {
+test('log connection: a caller that only reads may connect to a server that is too old, and learns the problem', async () => {
   const { url } = await greet('2.15.0');
   const connection = await connected({ url, name: 'test', acceptsOldServer: true });
   expect(connection.problem).toContain('nats-server 2.15.0 is older than 2.15.1');
 });
 
-test('log connection: a server replaced by an older one ends nothing, and is a problem until a newer one is back', async () => {
+test('log connection: replacement by an older server ends no connection, and is a problem until a newer server is back', async () => {
   const server = await greet('2.15.1');
   const connection = await connected({ url: server.url, name: 'test' });
   expect(connection.problem).toBeUndefined();
@@ -48,7 +48,7 @@ test('log connection: a server replaced by an older one ends nothing, and is a p
   expect(connection.problem).toBeUndefined();
 });
 
-test('log connection: a client goes to no server that another one names', async () => {
+test('log connection: a client never connects to further servers that its server announces', async () => {
   const named = await greet('2.15.1');
   const server = await startGreetingServer('2.15.1', { others: [new URL(named.url).host] });
   onTestFinished(() => server.close());

@@ -2,7 +2,7 @@ import { ErrorCode, NatsError } from 'nats';
 import { expect, test } from 'vitest';
 import { isLogUnavailable, jetStreamFailure } from './server-error.ts';
 
-test('JetStream failure: a server without JetStream is explained, and other messages are passed on', () => {
+test('JetStream failure: a server without JetStream is explained, and other messages are returned unchanged', () => {
   expect(jetStreamFailure(new NatsError('503', ErrorCode.NoResponders))).toMatch(
     /runs without it \(start it as nats-server -js\)/,
   );
@@ -10,7 +10,7 @@ test('JetStream failure: a server without JetStream is explained, and other mess
   expect(jetStreamFailure('odd')).toBe('odd');
 });
 
-test('JetStream failure: a refusal has the words of the server, and says what to do where it has no room', () => {
+test('JetStream failure: a refusal has the words of the server, with advice if the server has no room', () => {
   const refusal = (err_code: number, description: string): NatsError => {
     const error = new NatsError('503', ErrorCode.Unknown);
     error.api_error = { code: 503, err_code, description };

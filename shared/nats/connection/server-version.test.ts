@@ -19,7 +19,7 @@ test.each([
   expect(isNewEnough(version)).toBe(answer);
 });
 
-test('server version: an older one is refused by name with the reason and what to do, an unknown one is accepted', () => {
+test('server version: an old version is named with the reason and what to do, an unknown version is accepted', () => {
   expect(versionProblem('2.14.5')).toMatch(
     /2\.14\.5 is older than 2\.15\.1.*may lose acknowledged events when the power fails.*run 2\.15\.1 or newer on the same data folder/,
   );

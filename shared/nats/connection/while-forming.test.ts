@@ -8,7 +8,7 @@ const answer = (errCode: number, description: string): NatsError => {
   return error;
 };
 
-test('while forming: work that fails because the cluster is still forming is repeated', async () => {
+test('while forming: work that fails because the cluster is still forming is retried', async () => {
   const failures: Error[] = [
     answer(10_059, 'stream not found'),
     answer(10_005, 'no suitable peers for placement'),
@@ -23,7 +23,7 @@ test('while forming: work that fails because the cluster is still forming is rep
   expect(failures).toEqual([]);
 });
 
-test('while forming: any other failure is passed on at once', async () => {
+test('while forming: any other failure is thrown at once', async () => {
   let times = 0;
   const work = (): Promise<never> => {
     times += 1;

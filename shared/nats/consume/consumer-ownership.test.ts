@@ -11,7 +11,7 @@ function open(confirm: () => Promise<void>) {
   return { ownership, state, clock, ends };
 }
 
-test('ownership: after a standstill it is uncertain until the server has confirmed it, once for all that ask', async () => {
+test('ownership: after a standstill it is uncertain until the server confirms it, and concurrent callers share a request', async () => {
   let asked = 0;
   const { ownership, clock } = open(() => {
     asked += 1;
@@ -30,7 +30,7 @@ test('ownership: after a standstill it is uncertain until the server has confirm
   expect([ownership.isCurrent, asked]).toEqual([true, 2]);
 });
 
-test('ownership: a reader that has lost its consumer ends, and is never current again', async () => {
+test('ownership: a reader that has lost its consumer ends, and never owns it again', async () => {
   const taken = new ConsumerTakenError('taken over');
   const { ownership, state, clock, ends } = open(() => Promise.reject(taken));
   clock.ms = 2_000;
@@ -40,7 +40,7 @@ test('ownership: a reader that has lost its consumer ends, and is never current 
   expect([ownership.isCurrent, state.isClosed, ends]).toEqual([false, true, ['ended']]);
 });
 
-test('ownership: a closed reader gets the server’s word or its error, and never takes the close for a confirmation', async () => {
+test('ownership: a closed reader gets the server’s answer or its error, and closing never counts as a confirmation', async () => {
   const answers = [
     () => Promise.reject(new Error('no answer')),
     () => Promise.resolve(),
@@ -58,7 +58,7 @@ test('ownership: a closed reader gets the server’s word or its error, and neve
   expect(answers).toEqual([]);
 });
 
-test('ownership: a reader that is closed while its question waits for an answer does not ask without end', async () => {
+test('ownership: a reader that is closed while it asks the server does not ask endlessly', async () => {
   const { ownership, state, clock } = open(() => {
     state.close();
     return Promise.reject(new Error('no answer'));
@@ -67,7 +67,7 @@ test('ownership: a reader that is closed while its question waits for an answer 
   await expect(ownership.confirm()).rejects.toThrow('no answer');
 });
 
-test('run state: a paused reader stays paused though it waits, and nothing opens a closed one again', () => {
+test('run state: a paused reader stays paused even while it waits, and a closed reader cannot be reopened', () => {
   const { state, ends } = open(() => Promise.resolve());
   state.pause();
   state.begin();

@@ -12,26 +12,26 @@ function rig() {
   return { take, unanswered, lines, levels: () => lines.map(({ level }) => level) };
 }
 
-test('consumer trouble: one warning for what passes within seconds', () => {
+test('consumer trouble: a problem that passes within seconds is logged as a single warning', () => {
   const { unanswered, lines, levels } = rig();
   for (const lastsMs of [0, 260, 3_000, 14_000]) unanswered(lastsMs);
   expect(levels()).toEqual(['warn', 'debug', 'debug', 'debug']);
   expect(lines[0]?.fields).toEqual({ partition: 3, reason: '503', lastsMs: 0 });
 });
 
-test('consumer trouble: an error when it lasts, then once a minute', () => {
+test('consumer trouble: a problem that lasts is logged as an error, then again once a minute', () => {
   const { unanswered, levels } = rig();
   for (const lastsMs of [0, 15_000, 15_250, 70_000, 75_500, 76_000]) unanswered(lastsMs);
   expect(levels()).toEqual(['warn', 'error', 'debug', 'debug', 'error', 'debug']);
 });
 
-test('consumer trouble: a new trouble begins with a warning again', () => {
+test('consumer trouble: a new problem after a recovery is logged as a warning first', () => {
   const { unanswered, levels } = rig();
   for (const lastsMs of [0, 15_000, 0, 15_000]) unanswered(lastsMs);
   expect(levels()).toEqual(['warn', 'error', 'warn', 'error']);
 });
 
-test('consumer trouble: an error of the log has its cause, a recreated consumer is a warning', () => {
+test('consumer trouble: a failed request is logged with its cause, and a recreated consumer as a warning', () => {
   const { take, lines, levels } = rig();
   const error = new Error('no answer');
   take({ kind: 'failed', error, lastsMs: 0 });

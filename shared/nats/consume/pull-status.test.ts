@@ -18,6 +18,6 @@ test.each([
   expect(readPullStatus({ headers: { code, description } })).toEqual(told);
 });
 
-test('pull status: a message without a status line ends the pull, which is then asked for again', () => {
+test('pull status: a message without a status line means that the pull was cut', () => {
   expect(readPullStatus({})).toEqual({ kind: 'cut' });
 });

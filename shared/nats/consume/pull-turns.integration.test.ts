@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => nats?.stop());
 
-test('pull turns: messages for hundreds of readers of one connection do not make the server close it', async () => {
+test('pull turns: the server does not close a connection on which hundreds of readers receive messages', async () => {
   await makeTestLog({ url: nats.url }, testTopology({ streamBytesMax: 64 * mebibyte }));
   const connection = await connectLog({ url: nats.url, name: 'readers' });
   const writer = await connectLog({ url: nats.url, name: 'writer' });
@@ -55,7 +55,7 @@ test('pull turns: messages for hundreds of readers of one connection do not make
   }
 }, 90_000);
 
-test('pull turns: after a reconnect, and where some have left, all others receive what comes', async () => {
+test('pull turns: after a reconnect, and after some readers have left, all other readers receive each message', async () => {
   await makeTestLog({ url: nats.url }, testTopology({ streamBytesMax: 64 * mebibyte }));
   const connection = await connectLog({ url: nats.url, name: 'readers' });
   const writer = await connectLog({ url: nats.url, name: 'writer' });

@@ -45,12 +45,12 @@ function createReaders(count: number, { received = 0, lastSeq = 0 } = {}) {
   return { clock, stream, readers, asking, settle };
 }
 
-test('pull turns: a few readers ask as they like', () => {
+test('pull turns: if there are only a few readers, all may ask at any time', () => {
   const { asking } = createReaders(askingMax);
   expect(asking().map((reader) => reader.asking)).toEqual(Array.from({ length: askingMax }, () => 'free'));
 });
 
-test('pull turns: if a thousand readers wait for one message, few ask at a time, and all get it', () => {
+test('pull turns: if a thousand readers wait for a message, few ask at a time, and all receive it', () => {
   const { stream, readers, asking, settle } = createReaders(1_000);
   settle();
   expect(asking().map((reader) => reader.asking)).toEqual(['watch']);
@@ -63,7 +63,7 @@ test('pull turns: if a thousand readers wait for one message, few ask at a time,
   }
 });
 
-test('pull turns: a reader without room holds up no other, and goes on by itself', () => {
+test('pull turns: a reader without room does not delay other readers, and continues once it has room', () => {
   const { stream, readers, settle } = createReaders(100);
   settle();
   const full = readers.slice(0, 50);
@@ -79,7 +79,7 @@ test('pull turns: a reader without room holds up no other, and goes on by itself
   expect(readers.every(({ received }) => received === 3)).toBe(true);
 });
 
-test('pull turns: a reader that catches up with old messages does not have all others ask each time', () => {
+test('pull turns: a reader that catches up with old messages does not make all other readers ask each time', () => {
   const { stream, readers, settle } = createReaders(100, { received: 50, lastSeq: 50 });
   settle();
   // The turns record sequence 51: up to there, a message for one reader wakes no other.
@@ -115,7 +115,7 @@ test.each(['leave', 'reset'] as const)('pull turns: where the one that waits is 
   expect(readers.filter((reader) => reader !== watcher).every(({ received }) => received === 1)).toBe(true);
 });
 
-test('pull turns: one that rests asks again after a while, whatever the others received', () => {
+test('pull turns: a resting reader asks again after a while, whatever other readers have received', () => {
   const { clock, readers, asking, settle } = createReaders(100);
   settle();
   const resting = readers.find((reader) => reader.asking === undefined);
@@ -126,7 +126,7 @@ test('pull turns: one that rests asks again after a while, whatever the others r
   expect(resting?.asking).toBe('next');
 });
 
-test('pull turns: those that are left ask as they like once they are few', () => {
+test('pull turns: once only a few readers are left, all may ask at any time', () => {
   const { readers, asking, settle } = createReaders(askingMax + 10);
   settle();
   for (const reader of readers.splice(0, 10)) {

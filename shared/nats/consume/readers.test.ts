@@ -18,7 +18,7 @@ const add = (readers: Readers, isOneOfMany: boolean, look = nothing): Reader => 
 };
 const addMany = (readers: Readers, count: number): Reader[] => Array.from({ length: count }, () => add(readers, true));
 
-test('readers: requests of a few readers wait the usual time, those of many wait longer, up to a maximum', () => {
+test('readers: with few readers their requests wait the usual time, with many they wait longer, up to a maximum', () => {
   const readers = new Readers();
   const [first] = addMany(readers, 300);
   expect(first?.pullExpiresMs).toBe(pullExpiresMs);
@@ -29,14 +29,14 @@ test('readers: requests of a few readers wait the usual time, those of many wait
   expect(more[0]?.pullExpiresMs).toBe(pullExpiresMaxMs);
 });
 
-test('readers: requests of a reader without isOneOfMany wait the usual time, however many others there are', () => {
+test('readers: requests of a reader without isOneOfMany wait the usual time, however many other readers there are', () => {
   const readers = new Readers();
   const one = add(readers, false);
   addMany(readers, 1_000);
   expect(one.pullExpiresMs).toBe(pullExpiresMs);
 });
 
-test('readers: those that have left do not count, and leave once', () => {
+test('readers: readers that have left do not count, and each is subtracted only once', () => {
   const readers = new Readers();
   const [first, ...others] = addMany(readers, 900);
   for (const other of others) {
@@ -46,7 +46,7 @@ test('readers: those that have left do not count, and leave once', () => {
   expect(first?.pullExpiresMs).toBe(pullExpiresMs);
 });
 
-test('readers: all of them look every half second, from one timer, until they leave', () => {
+test('readers: one timer calls `look` on every reader each half second, until the reader leaves', () => {
   const readers = new Readers();
   const looked: string[] = [];
   const [a, b] = ['a', 'b'].map((name) => add(readers, false, () => void looked.push(name)));

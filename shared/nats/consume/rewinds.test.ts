@@ -51,7 +51,7 @@ function open() {
   };
 }
 
-test('rewinds: one that is wanted during another follows it, and messages are requested once, after both', async () => {
+test('rewinds: a rewind wanted during another follows it, and messages are requested once, after both', async () => {
   const { rewinds, ends, request, requests } = open();
   rewinds.want();
   rewinds.start(0);
@@ -69,7 +69,7 @@ test('rewinds: one that is wanted during another follows it, and messages are re
   expect([7, 21, 20, 20, 21].map((seq) => rewinds.isNext(seq))).toEqual([false, false, true, false, true]);
 });
 
-test('rewinds: a failed one is reported and repeated; without a connection the next start does it', async () => {
+test('rewinds: a failed rewind is reported and repeated; without a connection it is repeated at the next start', async () => {
   const { rewinds, ends, request, troubles, requests, connection } = open();
   rewinds.want();
   rewinds.start(0);
@@ -86,7 +86,7 @@ test('rewinds: a failed one is reported and repeated; without a connection the n
   expect([ends, troubles.at(-1)]).toEqual([['rewound'], { kind: 'recreated' }]);
 });
 
-test('rewinds: a skip that is called during the request of another is left to the next rewind', async () => {
+test('rewinds: a skip that is called during the request of another skip is left to the next rewind', async () => {
   const { rewinds, request } = open();
   const first = rewinds.skipTo(10);
   rewinds.want();
@@ -104,7 +104,7 @@ test('rewinds: a skip that is called during the request of another is left to th
   expect(await second).toBe(10);
 });
 
-test('rewinds: a reader whose consumer was taken over ends, and requests nothing', async () => {
+test('rewinds: if its consumer was taken over, a reader ends and requests no messages', async () => {
   const { rewinds, state, ends, request } = open();
   rewinds.want();
   rewinds.start(0);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { TakenMessages } from './taken-messages.ts';
 
-test('taken messages: a message in flight is not taken twice, one that is done is acknowledged again, one released is new', () => {
+test('taken messages: a message in flight is not taken twice, a finished one is acknowledged again, a released one is new', () => {
   const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3, 4]) expect(taken.received(seq, seq)).toBe('new');
   taken.acknowledge(2, 2);
@@ -17,7 +17,7 @@ test('taken messages: a message in flight is not taken twice, one that is done i
   ]);
 });
 
-test('taken messages: finished: everything below the oldest unfinished message, and the finished ones above it', () => {
+test('taken messages: finished: lists everything below the oldest unfinished message, and finished messages above it', () => {
   const taken = new TakenMessages(10, 0);
   for (const seq of [12, 15, 18, 20]) taken.received(seq, 1_000 + seq);
   taken.acknowledge(12, 1_012);
@@ -26,7 +26,7 @@ test('taken messages: finished: everything below the oldest unfinished message, 
   expect(taken.size).toBe(3);
 });
 
-test('taken messages: restore: what another reader finished is acknowledged, what it left out in between is not', () => {
+test('taken messages: restore: messages that another reader finished are acknowledged, messages it left out are new', () => {
   const taken = new TakenMessages(5, 0);
   taken.restore({ upTo: 6, above: [8, 9], storedUntilMs: 100 });
   expect([6, 7, 8, 9, 10].map((seq) => taken.received(seq, seq))).toEqual([
@@ -43,7 +43,7 @@ test('taken messages: restore: what another reader finished is acknowledged, wha
   expect(taken.finished.upTo).toBe(9);
 });
 
-test('taken messages: a sequence the stream uses again is another message', () => {
+test('taken messages: if the stream reuses a sequence, its message counts as a new one', () => {
   const taken = new TakenMessages(0, 0);
   taken.received(1, 1_000);
   taken.received(2, 1_001);
@@ -54,7 +54,7 @@ test('taken messages: a sequence the stream uses again is another message', () =
   expect(taken.received(2, 5_000)).toBe('new');
 });
 
-test('taken messages: a sequence the stream uses again while its old message is in flight is another message', () => {
+test('taken messages: a sequence that the stream reuses while its old message is in flight counts as a new message', () => {
   const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3]) taken.received(seq, 1_000);
   taken.finish(2, 1_000);
@@ -73,7 +73,7 @@ test('taken messages: a sequence the stream uses again while its old message is 
   expect(taken.received(2, 5_000)).toBe('acknowledged');
 });
 
-test('taken messages: after a stream lost its end, later messages with the same sequences are new', () => {
+test('taken messages: if a stream lost its last messages, later messages with the same sequences are new', () => {
   const taken = new TakenMessages(0, 0);
   for (const seq of [1, 2, 3, 4]) {
     taken.received(seq, seq);
@@ -87,7 +87,7 @@ test('taken messages: after a stream lost its end, later messages with the same 
   expect(taken.received(4, 5_001)).toBe('new');
 });
 
-test('taken messages: whatever is rewound and whatever the server forgets: each message is taken once and none is left out', () => {
+test('taken messages: whatever is rewound or forgotten by the server, each message is taken once and no message is left out', () => {
   const step = fc.oneof(
     fc.constant({ kind: 'deliver' as const }),
     fc.constant({ kind: 'rewind' as const }),
@@ -164,7 +164,7 @@ test('taken messages: whatever is rewound and whatever the server forgets: each 
   );
 });
 
-test('taken messages: skipping finishes all but messages in flight, and a skipped message that comes again is acknowledged', () => {
+test('taken messages: a skip finishes all messages except those in flight, and a redelivered skipped message is acknowledged', () => {
   const taken = new TakenMessages(10, 1_000);
   for (const seq of [11, 12, 13]) taken.received(seq, 1_000 + seq);
   taken.acknowledge(11, 1_011);

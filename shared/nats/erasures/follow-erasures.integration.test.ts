@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const onError = (error: unknown): void => expect.unreachable(String(error));
 
-test('erasures: a follower on demand sends the log nothing until it is used, and then knows what was announced', async () => {
+test('erasures: a follower on demand sends no request until it is used, and then knows announced erasures', async () => {
   const own = await connectLog({ url: nats.url, name: 'on-demand' });
   const watching = await connectLog({ url: nats.url, name: 'watching' });
   const publish = vi.spyOn(own[client].nc, 'publish');

@@ -8,7 +8,7 @@ test('erasures: a log that answers at once is known for a second after it was as
   expect(currentUntil(500, 505)).toBe(510 + erasureHoldsWithinMs);
 });
 
-test('erasures: property: a log that takes up to five seconds for each answer never stops sending', () => {
+test('erasures: property: if the log takes up to five seconds for each answer, sending never stops', () => {
   fc.assert(
     fc.property(fc.nat(5_000), fc.nat(tickMs), (answerMs, waitMs) => {
       const askedAgainAt = answerMs + waitMs;
@@ -17,6 +17,6 @@ test('erasures: property: a log that takes up to five seconds for each answer ne
   );
 });
 
-test('erasures: a log that takes longer stops sending before it answers again', () => {
+test('erasures: if the log takes longer to answer, sending stops before the next answer', () => {
   expect(currentUntil(0, 20_000)).toBeLessThan(20_000);
 });

@@ -14,7 +14,7 @@ const later = 1_000_000;
 const isDenied = (known: KnownWithdrawals, visitorId: string, name = 'ads', receivedAtMs = later): boolean =>
   known.lastWords(account, { visitorId, receivedAtMs })?.get(name)?.isDenial === true;
 
-test('known withdrawals: a denial applies only to its visitor, its name and its account', () => {
+test('known withdrawals: a denial applies only to its own visitor, consent name and account', () => {
   const known = new KnownWithdrawals(key);
   say(known, 'ann', { ads: false }, 100);
   expect([isDenied(known, 'ann'), isDenied(known, 'ann', 'stats'), isDenied(known, 'bob')]).toEqual([
@@ -25,7 +25,7 @@ test('known withdrawals: a denial applies only to its visitor, its name and its 
   expect(known.lastWords('other', { visitorId: 'ann', receivedAtMs: later })).toBeUndefined();
 });
 
-test('known withdrawals: property: the newest consent holds whatever the order, and a denial wins at equal times', () => {
+test('known withdrawals: property: the newest consent decides, in whatever order it arrives, and a denial wins at equal times', () => {
   const word = fc.record({ granted: fc.boolean(), atMs: fc.integer({ min: 1, max: 6 }) });
   fc.assert(
     fc.property(fc.array(word, { maxLength: 8 }), (words) => {
@@ -39,7 +39,7 @@ test('known withdrawals: property: the newest consent holds whatever the order, 
   );
 });
 
-test('known withdrawals: a grant without an earlier denial takes no memory', () => {
+test('known withdrawals: a grant without an earlier denial uses no memory', () => {
   const known = new KnownWithdrawals(key, 1);
   say(known, 'ann', { ads: false }, 100);
   for (let n = 0; n < 10; n += 1) say(known, `visitor-${n}`, { ads: true }, 200 + n);
@@ -47,7 +47,7 @@ test('known withdrawals: a grant without an earlier denial takes no memory', () 
   expect(isDenied(known, 'ann', 'ads', 50)).toBe(true);
 });
 
-test('known withdrawals: if a denial is forgotten, every event received until then counts as denied, and no later one', () => {
+test('known withdrawals: if a denial is forgotten, every event received until then counts as denied, and no later event', () => {
   const known = new KnownWithdrawals(key, 2);
   for (const [n, visitor] of ['ann', 'bob', 'eve'].entries()) say(known, visitor, { ads: false }, 100 + n);
   expect([isDenied(known, 'ann'), isDenied(known, 'bob'), isDenied(known, 'eve')]).toEqual([false, true, true]);
@@ -55,7 +55,7 @@ test('known withdrawals: if a denial is forgotten, every event received until th
   expect(isDenied(known, 'other', 'ads', 101)).toBe(false);
 });
 
-test('known withdrawals: if notices left the stream, every event received until then counts as denied, and no later one', () => {
+test('known withdrawals: if notices left the stream, every event received until then counts as denied, and no later event', () => {
   const known = new KnownWithdrawals(key);
   known.forgetUntil(100);
   expect([isDenied(known, 'ann', 'ads', 100), isDenied(known, 'ann', 'ads', 101)]).toEqual([true, false]);
