@@ -10,7 +10,7 @@ test.each([200, 201, 202, 204, 206])('classify answer: %i: delivered', (status) 
 });
 
 test.each([408, 421, 423, 425, 429, 500, 502, 503, 504, 599])(
-  'classify answer: %i: the request is retried',
+  'classify answer: %i: the request may be retried',
   (status) => {
     expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}` });
   },
@@ -20,7 +20,7 @@ test.each([401, 403])('classify answer: %i: the destination refuses the key, and
   expect(classify(status)).toEqual({ kind: 'retry', reason: `status ${status}`, refusesAccess: true });
 });
 
-test.each([301, 302, 307, 304, 400, 404, 409, 410, 413, 422])('classify answer: %i: the request is rejected for good', (status) => {
+test.each([301, 302, 307, 304, 400, 404, 409, 410, 413, 422])('classify answer: %i: rejected for good', (status) => {
   expect(classify(status)).toEqual({ kind: 'reject', reason: `status ${status}` });
 });
 

@@ -2,7 +2,7 @@ import { assert, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyPage, readPage } from './page.ts';
 
-test.each([undefined, {}, { url: null, search: null }, { url: '' }])('page: %j says nothing about the page', (context) => {
+test.each([undefined, {}, { url: null, search: null }, { url: '' }])('page: %j has no page data', (context) => {
   expect(readPage(context)).toEqual(anyPage);
 });
 

@@ -92,7 +92,7 @@ test('validation: weights sum to at most 100, exactly', () => {
   ]);
 });
 
-test.each(['https://example.com/b', 'http://example.com', '/b', '/b?c=d#e'])('validation: %s is accepted as a redirect', (to) => {
+test.each(['https://example.com/b', 'http://example.com', '/b', '/b?c=d#e'])('validation: %s is a redirect', (to) => {
   expect(checkVariant(variant('v', { redirect: to }))).toEqual([]);
 });
 

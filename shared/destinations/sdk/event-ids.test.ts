@@ -18,7 +18,7 @@ describe('event uuid', () => {
     expect(eventUuid('018F2E6B-1C3D-7A4F-8B2C-0123456789AB')).toBe('018f2e6b-1c3d-7a4f-8b2c-0123456789ab');
   });
 
-  it.each(['order-1', '', '00000000-0000-0000-0000-000000000000', 'größe 1\r\n'])('%j: is derived from the id', (id) => {
+  it.each(['order-1', '', '00000000-0000-0000-0000-000000000000', 'größe 1\r\n'])('%j: derived from the id', (id) => {
     expect(eventUuid(id)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(eventUuid(id)).toBe(eventUuid(id));
     expect(eventUuid(id)).not.toBe(eventUuid(`${id}x`));

@@ -74,7 +74,7 @@ test.each([
     `Value '…' of "user_data.first_name" is '…'`,
   ],
   ['no field', `Missing parameter 'email' or "eventName"`, `Missing parameter 'email' or "eventName"`],
-])('platform error: messages are grouped without %s', (_what, text, plain) => {
+])('platform error: grouping removes %s from a message', (_what, text, plain) => {
   expect(plainMessage(text)).toBe(plain);
 });
 

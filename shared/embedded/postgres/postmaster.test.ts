@@ -22,7 +22,7 @@ test.each([
   [['/x/bin/postgres', '-D', '/other'], '/other', false],
   [['vim', '/data/cluster/postgresql.conf'], '/data/cluster', false],
   [[], undefined, false],
-])('postmaster: a process %j in the folder %s is the server of /data/cluster: %s', (command, workingDirectory, answer) => {
+])('postmaster: process %j in folder %s is the server of /data/cluster: %s', (command, workingDirectory, answer) => {
   expect(isPostmasterOf({ pid: 1, command, startedAt: '', workingDirectory }, '/data/cluster')).toBe(answer);
 });
 

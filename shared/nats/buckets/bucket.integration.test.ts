@@ -47,7 +47,7 @@ async function watch(filter?: string): Promise<Watched> {
   return { seen, ready: () => atReady, stop: handle.stop };
 }
 
-test.each([0, 1, 2, 300])('bucket: with %i entries, a watch reports that it is ready only after it has given all of them', async (count) => {
+test.each([0, 1, 2, 300])('bucket: with %i entries a watch is ready once it has given all of them', async (count) => {
   for (let n = 0; n < count; n += 1) await bucket.put(`account.${n}`, bytes(String(n)));
   const watched = await watch('account.*');
   await expect.poll(watched.ready).toHaveLength(count);

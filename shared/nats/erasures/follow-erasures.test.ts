@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { tickMs } from '../../runtime/every.ts';
 import { currentUntil, erasureHoldsWithinMs } from './follow-erasures.ts';
 
-test('erasures: a log that answers at once is known for a second after it was asked', () => {
+test('erasures: if the log answers at once, known erasures stay current for about a second', () => {
   expect(currentUntil(500, 500)).toBe(500 + erasureHoldsWithinMs);
   expect(currentUntil(500, 505)).toBe(510 + erasureHoldsWithinMs);
 });

@@ -12,7 +12,7 @@ function notice(id: string, atMs: number, visitorIds: readonly string[], isAhead
   return { v: 1, id, atMs, visitors, ...(isAhead ? { isAhead } : {}) };
 }
 
-test('known erasures: an erasure covers events that its visitor’s account received until then, and no other events', () => {
+test('known erasures: an erasure covers events of its visitor received until then, and no other events', () => {
   const known = new KnownErasures(key);
   known.take(account, notice('one', 100, ['ann', 'alias']));
   const isErased = (visitorId: string, receivedAtMs: number, of = account): boolean =>
@@ -21,7 +21,7 @@ test('known erasures: an erasure covers events that its visitor’s account rece
   expect([isErased('bob', 99), isErased('ann', 99, 'another account')]).toEqual([false, false]);
 });
 
-test('known erasures: an unfinished erasure covers events up to its provisional time until the final time is known', () => {
+test('known erasures: an unfinished erasure keeps its provisional time until its final time arrives, which shortens no other erasure', () => {
   const known = new KnownErasures(key);
   const isErased = (receivedAtMs: number): boolean => known.isErased(account, { visitorId: 'ann', receivedAtMs });
   known.take(account, notice('one', 60_100, ['ann'], true));
