@@ -86,7 +86,7 @@ test('publish: a full stream and a message over the limit are reported as such',
   }
 });
 
-test('consumer: delivers in order and continues after what was acknowledged', async () => {
+test('consumer: delivers in order and continues after the last acknowledged message', async () => {
   for (const text of ['1', '2', '3', '4']) await put(text);
   const first = await openPullConsumer(connection, { consumer, bufferedMax: 10 });
   const taken = await takeAll(first, 2);
@@ -109,7 +109,7 @@ test('consumer: pulls no more messages than its reader has room for', async () =
   await pullConsumer.close();
 });
 
-test('consumer: with little room for bytes, its reader holds at most two messages of the largest size', async () => {
+test('consumer: with little room for bytes its reader holds no more than two messages of the largest size', async () => {
   const kibibyte = 1_024;
   const bytes = 600 * kibibyte;
   const all = Array.from({ length: 12 }, (_, n) => String(n).padStart(bytes, '.'));
@@ -173,7 +173,7 @@ test('consumer: a waiting reader gets an empty result when it closes', async () 
   expect(await waiting).toEqual([]);
 });
 
-test('consumer: a deleted consumer is created again and no message is lost', async () => {
+test('consumer: a deleted consumer is created again and nothing is lost', async () => {
   await put('1');
   const troubles: ConsumerTrouble[] = [];
   const onTrouble = (trouble: ConsumerTrouble): void => void troubles.push(trouble);
@@ -187,7 +187,7 @@ test('consumer: a deleted consumer is created again and no message is lost', asy
   await pullConsumer.close();
 });
 
-test('consumer: a new reader first gets the earlier reader’s unacknowledged messages, in order, and the earlier reader no more', async () => {
+test('consumer: a new reader first gets the earlier reader’s unacknowledged messages, in order, and the earlier reader an error', async () => {
   const all = Array.from({ length: 12 }, (_, n) => String(n));
   for (const text of all) await put(text);
   const earlier = await openPullConsumer(connection, { consumer, bufferedMax: 4 });

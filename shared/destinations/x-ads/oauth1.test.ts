@@ -10,7 +10,7 @@ const credentials = {
 const request = { method: 'POST', credentials, nonceOf: 'one', nowMs: 1_318_622_958_000 };
 
 // npm's oauth-1.0a 2.2.6 computes this signature for the same nonce and time.
-test('signature: equals that of another implementation, also for characters that encodeURIComponent leaves unencoded', () => {
+test('signature: equals that of another implementation, even for characters that encodeURIComponent leaves unencoded', () => {
   const url = "https://api.example.com/1.1/statuses/update.json?include_entities=true&status=Hello%20Ladies!%20'(*)";
   const header = oauth1Header({ ...request, url });
   expect(header).toMatch(/^OAuth oauth_consumer_key="xvz1evFS4wEEPTGEFPHBog", oauth_nonce="[0-9a-f]{32}", /);

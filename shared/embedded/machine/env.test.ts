@@ -5,7 +5,7 @@ import { defaultEmbeddedCacheDir } from './env.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-test('cache dir: is in XDG_CACHE_HOME, else in the home folder, else in the temporary one', () => {
+test('cache dir: is in XDG_CACHE_HOME, else in the home folder, else in the folder for temporary files', () => {
   vi.stubEnv('XDG_CACHE_HOME', '/xdg');
   vi.stubEnv('HOME', '/home/me');
   expect(defaultEmbeddedCacheDir()).toBe('/xdg/sluice');

@@ -95,7 +95,7 @@ test('nats binary: concurrent downloads leave one complete program and no other 
   expect(await readdir(options.cacheDir)).toHaveLength(1);
 });
 
-test('nats binary: the error lists each way, why it failed, and what to do', async () => {
+test('nats binary: the error lists each way to find a program, why it failed, and what to do', async () => {
   await writeProgram(join(folder, 'old', 'nats-server'), '2.12.15');
   // This PATH has no apt-get, so that the last way fails as well.
   vi.stubEnv('PATH', join(folder, 'empty'));

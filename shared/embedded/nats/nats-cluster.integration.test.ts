@@ -15,7 +15,7 @@ afterEach(async () => {
   }
 });
 
-test('nats cluster: three nodes replicate a bucket, which survives the loss of a node', async () => {
+test('nats cluster: three nodes replicate a bucket, which survives the loss of one', async () => {
   const nodes = await startTestNatsCluster();
   ended.push(...nodes.map((node) => () => node.stop()));
   const log = await connectLog({ url: nodes.map(({ url }) => url).join(','), name: 'test' });
@@ -29,7 +29,7 @@ test('nats cluster: three nodes replicate a bucket, which survives the loss of a
   expect(Buffer.from(found?.value ?? []).toString()).toBe('after');
 });
 
-test('nats cluster: if one node cannot start, the others are stopped', async () => {
+test('nats cluster: if one node cannot start, the other nodes are stopped', async () => {
   const binaryPath = await natsBinaryPath();
   const storeDirs = [await createNatsFolder(), await createNatsFolder()];
   const held = await claimFolder(storeDirs[1] ?? '');

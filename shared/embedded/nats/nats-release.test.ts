@@ -44,7 +44,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('nats release: is unpacked when its checksum is the pinned one', async () => {
+test('nats release: an archive with the pinned checksum is unpacked', async () => {
   const release = { tag, baseUrl, checksums: { [natsPlatform()]: sha256(archive) } };
   const path = await fetchNatsRelease(release, folder, never);
   expect(await readFile(path, 'utf8')).toBe('the program');

@@ -34,7 +34,7 @@ test('postgres package: a copy has the links the package lacks and is open to ev
   expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o755, 0o644, 0o755]);
 });
 
-test('postgres package: if many copy it at once, one makes the copy and no temporary folder is left', async () => {
+test('postgres package: if many processes copy it at once, one makes the copy and no temporary folder is left', async () => {
   const copy = join(folder, 'cache', 'copy');
   const made = await Promise.all(Array.from({ length: 4 }, () => copyPostgresPackage(native, copy)));
   expect(made.filter(Boolean)).toHaveLength(1);
