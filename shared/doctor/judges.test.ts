@@ -55,7 +55,7 @@ test('doctor: the overall level is that of the worst finding', () => {
   expect(worstLevel([good, bad, poor])).toBe('fail');
 });
 
-test('doctor: the limit on open files is read in the format that Linux writes', () => {
+test('doctor: the limit of open files is read as Linux writes it', () => {
   const limits = (soft: string): string =>
     `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${soft}                 1048576              files\n`;
   expect(parseOpenFilesLimit(limits('1024'))).toBe(1_024);

@@ -73,7 +73,7 @@ describe('egress rules', () => {
     }
   });
 
-  test('lists: an error in a list names its variable', () => {
+  test('lists: an error in a list names the variable', () => {
     const { read } = defineEnv(egressEnv);
     expect(read({})).toEqual({ EGRESS_ALLOW: '', EGRESS_DENY: '' });
     expect(() => read({ EGRESS_ALLOW: '10.0.0.0/8', EGRESS_DENY: 'postgres' })).toThrow(

@@ -98,7 +98,7 @@ test('connections: a connection is reused by every sender of its group and by no
   expect(server.counts.connections).toBe(2);
 });
 
-test('connections: at the limit requests wait, but a sender without a connection gets one', async () => {
+test('connections: past the limit requests wait, but a sender without a connection gets one', async () => {
   const server = await startServer();
   const senders = sendersWith(2);
   const [one, another] = [senders.create('a'), senders.create('a')];

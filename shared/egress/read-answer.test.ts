@@ -72,7 +72,7 @@ test('answer: reads the same in every framing and however its bytes are split', 
   );
 });
 
-test('answers: several over one connection are read one by one', () => {
+test('answers: several answers over one connection are read one by one', () => {
   fc.assert(
     fc.property(fc.array(written, { minLength: 1, maxLength: 4 }), fc.array(fc.nat(900)), (answers, places) => {
       const reader = new AnswerReader();
@@ -175,7 +175,7 @@ test('answer: a compressed body that is truncated, corrupt or a bomb is limited,
   expect(read([compressed('gzip', gzipSync(Buffer.alloc(50_000_000)))])?.answer.body).toBe('');
 });
 
-test('answer: only the start of a long body is kept; a body that is too long is not read to its end', () => {
+test('answer: the start of a long body is kept and the rest is read; a body that is too long is not read to its end', () => {
   const long = (bytes: number) => [
     Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`),
     Buffer.alloc(bytes, 'x'),
@@ -226,6 +226,6 @@ test.each([
   'HTTP/1.1 200',
   'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc',
   'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n',
-])('answer: %o at the end of the connection: is cut short', (text) => {
+])('answer: %o, then the end of the connection: is cut short', (text) => {
   expect(() => readText(text, true)).toThrow(expect.objectContaining({ code: 'ANSWER_CUT_SHORT' }));
 });

@@ -85,7 +85,7 @@ test.each([
   expect(result.kind === 'failed' ? result.reason : '').toMatch(new RegExp(`${code}|ECONNRESET`));
 });
 
-test('sender: endless answer: is truncated, and its status counts', async () => {
+test('sender: endless answer: is cut, and its status counts', async () => {
   const port = await http((_incoming, response) => {
     response.writeHead(200);
     const more = (): void => {
@@ -171,7 +171,7 @@ test.each([
   expect(await result).toMatchObject({ kind: 'answered', answer: { status: 204 } });
 });
 
-test('sender: TLS: a host with several addresses is verified by its name, and the connect timeout includes the handshake', async () => {
+test('sender: TLS: the name of a host with several addresses is sent (SNI), and the connect timeout includes the handshake', async () => {
   const authority = await createTestAuthority();
   const asked: string[] = [];
   const SNICallback: TlsOptions['SNICallback'] = (name, callback) => {
@@ -191,7 +191,7 @@ test('sender: TLS: a host with several addresses is verified by its name, and th
   expect(late).toMatchObject({ kind: 'failed', failure: 'timeout', reason: 'network UND_ERR_CONNECT_TIMEOUT' });
 });
 
-test('sender: untrusted certificate: no request is sent', async () => {
+test('sender: untrusted certificate: nothing is sent', async () => {
   let asked = 0;
   const authority = await createTestAuthority();
   const port = await listen(createHttpsServer(await authority.server(), () => void (asked += 1)));

@@ -87,7 +87,7 @@ test('assign: a rolled out variant goes to all visitors, despite assignments and
   }
 });
 
-test('assign: on a page that is not eligible no visitor gets a variant, and stored assignments are kept', () => {
+test('assign: on a page that is not eligible no visitor gets a variant, and a stored assignment applies again elsewhere', () => {
   const plan = planForTests({ id: 'e', urlPatterns: ['/pricing'] });
   const sticky = new Map([['e', 'control']]);
   expect(outcome(ask(plan, 'v', sticky, { url: 'https://example.com/about' }))).toBe('notEligible');

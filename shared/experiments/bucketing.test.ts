@@ -35,7 +35,7 @@ test('ranges: variants are in order of id, and the control gets the remaining bu
   expect([0, 3332, 3333, 5332, 5333, 9999].map(at)).toEqual(['a', 'a', 'b', 'b', 'a-control', 'a-control']);
 });
 
-test('ranges: a variant gets as many buckets as its weight says, whatever the order of the list', () => {
+test('ranges: a variant has as many buckets as its weight says, whatever the order of the list', () => {
   const weights = uniqueArray(integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 8 });
   assert(
     property(weights, (given) => {

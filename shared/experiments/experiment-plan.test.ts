@@ -8,7 +8,7 @@ import { readPage } from './page.ts';
 const problemsOf = (...experiments: readonly ExperimentForTests[]) =>
   compileExperimentPlan(configForTests(experiments)).unplanned.map(({ problem }) => problem);
 
-test('plan: started experiments are found by their key, drafts are not', () => {
+test('plan: experiments that were started are found by their key, drafts are not', () => {
   const plan = planForTests(
     { id: 'e1', key: 'first', trafficAllocation: 12.5 },
     { id: 'e2', key: 'second', status: 'Paused' },

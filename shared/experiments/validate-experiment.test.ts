@@ -22,7 +22,7 @@ const variant = (id: string, given: Partial<ExperimentVariant> = {}): Experiment
 const control = variant('control', { isControl: true });
 const fields = (problems: readonly { readonly field: string }[]): string[] => problems.map(({ field }) => field);
 
-test('validation: an experiment with a control and a variant may start', () => {
+test('validation: a plain experiment with a control and a variant may start', () => {
   expect(checkStart(experiment(), [control, variant('new', { weight: 50 })])).toEqual([]);
 });
 

@@ -79,7 +79,7 @@ test('rate limit: over any time, an owner gets at most its burst plus its rate',
   );
 });
 
-test('rate limit: an owner that waits until it is out of debt uses at most its burst, its rate and one charge', () => {
+test('rate limit: an owner that waits until it is out of debt uses at most the burst, its rate and one charge', () => {
   const pieces = fc.array(fc.record({ units: fc.integer({ min: 0, max: 5_000 }), idleMs: fc.nat(10_000) }), {
     maxLength: 50,
   });

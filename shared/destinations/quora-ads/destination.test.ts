@@ -10,7 +10,7 @@ const context = {
   user_agent: 'Example/1.0',
 };
 
-test('Quora: a purchase, with its time in microseconds', () => {
+test('Quora: a purchase, its time in microseconds', () => {
   expect(requestOf(quoraAds, [sampleShopper({ context })])).toMatchObject({
     method: 'POST',
     url: 'https://api.quora.com/ads/v0/conversions',

@@ -68,7 +68,7 @@ describe('sentEvent', () => {
     [{ resolved }, { deduplicationProperty: 'none' }, 'sample-event-1'],
     [{ resolved, mapped }, {}, 'of-mapping'],
     [{ resolved: sampleEvent({ event_properties: { event_id: 'x'.repeat(300) } }) }, {}, 'sample-event-1'],
-  ])('sentEvent: is deduplicated by a property, a setting or a mapping, or else by its id', (event, settings, id) => {
+  ])('sentEvent: is deduplicated by a property, a setting or a mapping, else by its id', (event, settings, id) => {
     expect(sentEvent(event, settings).deduplicationId).toBe(id);
   });
 });

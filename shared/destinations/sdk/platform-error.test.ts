@@ -78,7 +78,7 @@ test.each([
   expect(plainMessage(text)).toBe(plain);
 });
 
-test('platform error: a long message, or one that is nothing but quotes, takes bounded work', () => {
+test('platform error: a long message, and one that is nothing but quotes, takes bounded work', () => {
   expect(plainMessage('x '.repeat(100_000))).toHaveLength(300);
   expect(plainMessage(`'"`.repeat(100_000)).length).toBeLessThanOrEqual(300);
 });

@@ -57,7 +57,7 @@ function post(path: string, body: unknown, more: Partial<OutboundRequest> = {}):
 
 const right = post('/v1/a/events', { data: [{ id: '1' }, { id: '2' }] });
 
-test('platform: a valid request is accepted, with the documented answer', () => {
+test('platform: accepts a valid request, with the documented answer', () => {
   const judged = platform.judge(right);
   expect(judged).toEqual({
     answer: { status: 200, headers: { 'content-type': 'application/json' }, body: '{"taken":2}' },

@@ -40,7 +40,7 @@ test('event names: a platform’s own event name keeps the meaning that the plat
   expect(own({ name: 'Form Submitted', isRenamed: false })).toBeUndefined();
 });
 
-test('standard events: no name belongs to two events, and each event is found by each of its names', () => {
+test('standard events: no name belongs to two events, and each event is found by all its names', () => {
   const names = Object.values(standardEvents).flatMap(({ label, aliases }) => [
     label.toLowerCase().replaceAll(/[^a-z0-9]/g, ''),
     ...aliases,

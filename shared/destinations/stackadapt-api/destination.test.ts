@@ -3,7 +3,7 @@ import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { parametersOf, requestOf } from '../testing/sent-by.ts';
 import { stackAdaptApi } from './destination.ts';
 
-test('StackAdapt: a purchase, with the visitor in parameters and headers', () => {
+test('StackAdapt: a purchase, the visitor in parameters and headers', () => {
   const request = requestOf(stackAdaptApi, [sampleShopper()]);
   expect(request).toMatchObject({
     method: 'GET',

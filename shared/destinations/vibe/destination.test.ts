@@ -3,7 +3,7 @@ import { sampleShopper, sampleStranger } from '../testing/sample-shopper.ts';
 import { attemptMs, bodyOf, requestOf } from '../testing/sent-by.ts';
 import { vibe } from './destination.ts';
 
-test('Vibe: a purchase, with its details as text', () => {
+test('Vibe: a purchase, its details as text', () => {
   const properties = { order_id: 'A-1', value: 42.5, currency: 'USD' };
   expect(requestOf(vibe, [sampleShopper({ properties })])).toMatchObject({
     method: 'POST',

@@ -276,7 +276,7 @@ test('sender: adds the token, and replaces a token that the platform rejects', a
   expect(await sender.send(without)).toMatchObject({ answer: { status: 401 } });
 });
 
-test('sender: without a token no request is sent, and the failure is not permanent', async () => {
+test('sender: without a token nothing is sent, and the failure is not permanent', async () => {
   platform.answer(() => ({ status: 400, body: '{"error":"invalid_grant"}' }));
   const before = platform.requests.length;
   const result = await withOAuth(plain, newSource()).send(requestOf(refreshGrant()));

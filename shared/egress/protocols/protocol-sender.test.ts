@@ -68,7 +68,7 @@ test('protocols: sessions are reused, and no more are open than the protocol all
   expect(server.accepted).toBe(redisProtocol.sessionsMax);
 });
 
-test('protocols: sessions of a previous login are closed', async () => {
+test('protocols: sessions of an earlier login are closed', async () => {
   const server = await startRespServer(ok);
   const sender = senderFor();
   const url = `redis://127.0.0.1:${server.port}`;
@@ -137,7 +137,7 @@ test('protocols: a request that is withdrawn while its session opens is not sent
   expect(server.accepted).toBe(1);
 });
 
-test('protocols: TLS: no request is sent to a server that does not prove its name', async () => {
+test('protocols: TLS: nothing is sent to a server that does not prove its name', async () => {
   const authority = await createTestAuthority();
   const server = await startRespServer(ok, await authority.server());
   const resolveName: ResolveName = async () => [{ address: '127.0.0.1', family: 4 }];

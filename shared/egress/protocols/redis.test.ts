@@ -50,7 +50,7 @@ test.each([
   ['PING', '-NOAUTH Authentication required.', 401, 'NOAUTH'],
   ['PING', '-ERR max number of clients reached', 429, 'ERR'],
   ['PING', '-LOADING Redis is loading the dataset in memory', 503, 'LOADING'],
-])('redis: %s answered with %s: no further command is sent, status %i', async (command, reply, status, error) => {
+])('redis: %s answered with %s: nothing else is sent, status %i', async (command, reply, status, error) => {
   const script: RespScript = ([name]) => (name === command ? `${reply}\r\n` : '+OK\r\n');
   const { server, result } = await send(script, [['XADD', 's', '*']], { login: ':password' });
   expect(result).toEqual(answer(status, { error }));

@@ -119,7 +119,7 @@ test('smtp: TLS from the start, to a server that proves its name', async () => {
   expect(await sender.send(request(`smtps://localhost:${server.port}`))).toMatchObject({ answer: { status: 200 } });
 });
 
-test('smtp: if STARTTLS is missing or not trusted, neither login nor message is sent', async () => {
+test('smtp: where STARTTLS is missing or not trusted, neither login nor message is sent', async () => {
   for (const [options, outcome] of [
     [
       { hideSTARTTLS: true, disabledCommands: ['STARTTLS'] },

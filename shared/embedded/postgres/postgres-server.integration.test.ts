@@ -34,7 +34,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('postgres server: rows are still there after a stop and after a kill, with the same password', async () => {
+test('postgres server: rows are there after a stop and after a kill, with the same password', async () => {
   const first = await start({});
   expect(new URL(first.url).pathname).toBe('/sluice');
   await query(first.url, 'CREATE TABLE kept (number int); INSERT INTO kept VALUES (1)');
@@ -111,7 +111,7 @@ test('postgres server: if a start was killed while it created the data, the next
   expect(await readdir(dataDir)).not.toContain('cluster.new');
 });
 
-test('postgres server: a password file that does not match the data is an error that says so', async () => {
+test('postgres server: a password file that does not fit the data is an error that says so', async () => {
   const server = await start({});
   await server.stop();
   await writeFile(join(dataDir, 'password'), 'another\n');

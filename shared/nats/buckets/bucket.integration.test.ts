@@ -56,7 +56,7 @@ test.each([0, 1, 2, 300])('bucket: with %i entries a watch is ready once it has 
   watched.stop();
 });
 
-test('bucket: a watch sees each change and deletion, with growing revisions', async () => {
+test('bucket: a watch sees each change and deletion with a growing revision', async () => {
   await bucket.put('a.1', bytes('one'));
   const watched = await watch('a.*');
   await expect.poll(watched.ready).toBeDefined();

@@ -46,7 +46,7 @@ test('readers: readers that have left do not count, and each is subtracted only 
   expect(first?.pullExpiresMs).toBe(pullExpiresMs);
 });
 
-test('readers: one timer calls `look` on every reader each half second, until the reader leaves', () => {
+test('readers: one timer checks every reader each half second, until the reader leaves', () => {
   const readers = new Readers();
   const looked: string[] = [];
   const [a, b] = ['a', 'b'].map((name) => add(readers, false, () => void looked.push(name)));

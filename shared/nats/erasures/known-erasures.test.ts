@@ -21,7 +21,7 @@ test('known erasures: an erasure covers events of its visitor received until the
   expect([isErased('bob', 99), isErased('ann', 99, 'another account')]).toEqual([false, false]);
 });
 
-test('known erasures: an unfinished erasure keeps its provisional time until its final time arrives, which shortens no other erasure', () => {
+test('known erasures: an erasure’s final time replaces its own provisional time, and shortens no other erasure', () => {
   const known = new KnownErasures(key);
   const isErased = (receivedAtMs: number): boolean => known.isErased(account, { visitorId: 'ann', receivedAtMs });
   known.take(account, notice('one', 60_100, ['ann'], true));
