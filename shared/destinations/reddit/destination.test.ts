@@ -62,7 +62,7 @@ describe('Reddit', () => {
   });
 
   // Reddit publishes this example with its match keys.
-  it.each(['alice@example.com', 'Al.ice$+Apple@Example.Com'])('hash: an e-mail address %s is canonicalised', (email) => {
+  it.each(['alice@example.com', 'Al.ice$+Apple@Example.Com'])('hash: %s is put in canonical form', (email) => {
     expect(sent(sampleShopper({ visitor: { email } })).body.data.events[0]?.['user']).toMatchObject({
       email: 'ff8d9819fc0e12bf0d24892e45987e249a28dce836a85cad60e28eaaa8c6d976',
     });
