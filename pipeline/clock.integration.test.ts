@@ -9,7 +9,7 @@ import { openRig } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
 import { until } from './testing/until.ts';
 
-test('clock: a pipeline whose wall clock was set back by an hour comes back to a log that was restarted, and retries', async () => {
+test('clock: after its wall clock is set back an hour, a pipeline reconnects to a restarted log, and retries', async () => {
   const clock = createSettableClock();
   onTestFinished(() => clock.remove());
   const database = await createTestDatabase();

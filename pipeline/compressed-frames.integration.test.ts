@@ -37,7 +37,7 @@ const experiments = {
   ],
 };
 
-test('compressed frames: destinations, recent events, results and replays read them', async () => {
+test('compressed frames: destinations, recent events, results and replays can read them', async () => {
   const { rig, sink } = await openRig(nats.url, database.url, { RESOLVER_COMPRESSION: 'all' });
   const [account, destination] = [randomUUID(), randomUUID()];
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });

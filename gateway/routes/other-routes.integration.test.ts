@@ -70,7 +70,7 @@ test.each(waysIn)('head: %s %s answers with 12 KB of cookies as without', async 
   expect(await ask({ cookie: cookiesOf(12_000) })).toBe(await ask({}));
 });
 
-test('head: 16 KiB of it are read, in any pieces, and the connection goes on; more is a 431', async () => {
+test('head: a request head of 16 KiB is accepted, in any pieces, and the connection stays open; a larger head is a 431', async () => {
   const body = JSON.stringify(track({ token: testSources.web.token, distinctId: 'large-head' }));
   const lines = ['Content-Type: text/plain', `Content-Length: ${body.length}`];
   const request = (headBytes: number): string => {
@@ -94,7 +94,7 @@ test.each(waysIn)('cors: the answer of %s %s may be read by every page', async (
   expect(answer.headers.get('vary')).toBe(isKept && !isForAll ? 'origin' : null);
 });
 
-test('cors: whatever the key is, also where the request is refused, a page may read the answer', async () => {
+test('cors: a page may read the answer whatever key it sends, and also if the request is refused', async () => {
   const ask = async (body: object, headers = {}): Promise<readonly [number, string | null]> => {
     const answer = await rig.post('track', body, { origin: page, ...headers });
     return [answer.status, answer.headers.get('access-control-allow-origin')];
@@ -152,7 +152,7 @@ test.each([
   }
 });
 
-test('encodings: x-gzip is gzip, and a 415 names the encodings that are read', async () => {
+test('encodings: x-gzip is read like gzip, and a 415 names the accepted encodings', async () => {
   const { token } = testSources.web;
   const row = { event: 'Packed', distinctId: 'packed-own' };
   const message = { type: 'track', event: 'Packed', anonymousId: 'a', messageId: 'packed-spec' };
@@ -209,7 +209,7 @@ test.each([
   expect((await fetch(`${rig.gateway.url}${path}`)).status).toBe(status);
 });
 
-test('redirect: leads to the redirectUrl of the source and tracks an event of its name', async () => {
+test('redirect: a link redirects to the redirectUrl of its source and tracks an event named after the link', async () => {
   const answer = await fetch(
     `${rig.gateway.url}/redirect/link?email=a%40b.test&distinctId=redirect-1&to=https://evil.test`,
     {
@@ -269,7 +269,7 @@ test('webhook: the body becomes the properties of an event named as the source',
   expect(bodies.get('hook-array:1')).toMatchObject({ event: 'Order hook', eventProperties: { a: 2 } });
 });
 
-test('bodies: a byte order mark before the JSON is ignored at every way in, gzip or not', async () => {
+test('bodies: a byte order mark before the JSON is ignored on every route, with gzip and without', async () => {
   const server = testSources.server.token;
   const event = (id: string) => ({ event: 'Marked', distinctId: id });
   const message = (id: string) => ({ type: 'track', event: 'Marked', messageId: id, userId: 'marked' });
@@ -358,7 +358,7 @@ test.each([
   expect(stored.filter(({ body }) => body['event'] === 'nulls').at(-1)?.body).toMatchObject(expected);
 });
 
-test('redirect: a link leads to its page whatever its query says; what is no event is not stored', async () => {
+test('redirect: a link redirects to its page even if its query makes an invalid event, and that event is not stored', async () => {
   const before = (await rig.log.envelopes()).length;
   for (const query of ['time=yesterday', 'time=1', `userId=${'x'.repeat(401)}`]) {
     const address = `${rig.gateway.url}/redirect/${testSources.link.token}?${query}`;
@@ -372,7 +372,7 @@ test('redirect: a link leads to its page whatever its query says; what is no eve
   expect(await rig.log.envelopes()).toHaveLength(before);
 });
 
-test('addresses: a query longer than a head may be is a 431, bytes that are not UTF-8 are replaced', async () => {
+test('addresses: a query that makes the request head too long is a 431; bytes that are not UTF-8 are replaced', async () => {
   const address = `${rig.gateway.url}/pixel/${testSources.web.token}.gif?event=a`;
   expect((await fetch(`${address}&note=${'x'.repeat(20_000)}`)).status).toBe(431);
   expect((await fetch(`${address}&distinctId=not-utf8&note=%FF&u0000=%5Cu0000`)).status).toBe(200);
@@ -380,7 +380,7 @@ test('addresses: a query longer than a head may be is a 431, bytes that are not 
   expect(stored?.body).toMatchObject({ eventProperties: { note: '\ufffd', u0000: '\\u0000' } });
 });
 
-test('openapi: describes every route, for everyone', async () => {
+test('openapi: the document describes every route, and pages of any origin may read it', async () => {
   const answer = await fetch(`${rig.gateway.url}/api/v1/openapi`, { headers: { origin: 'https://shop.test' } });
   expect(answer.status).toBe(200);
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');

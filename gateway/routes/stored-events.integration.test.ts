@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-test('stored: an event rests in the log as it came, without its key', async () => {
+test('stored: an event is in the log as it was received, with its key masked', async () => {
   const body = `{ "event":"Kept","token":"${token}", "distinctId":"kept-1","n":1.50,\n"nested":{"a":[1,"\\u00e9"]},"again":"${token}" }`;
   expect(
     (await rig.post('track', body, { 'user-agent': 'Mozilla/5.0 (test)', 'x-forwarded-for': '198.51.100.9' })).status,
@@ -46,7 +46,7 @@ test('stored: a test key marks its events', async () => {
   expect((await rig.log.envelopes()).find((envelope) => envelope.id === 'tested')?.test).toBe(true);
 });
 
-test('stored: a source that excludes the request context keeps none of it', async () => {
+test('stored: for a source that excludes the request context, no context is stored', async () => {
   await rig.post('track', track({ token: testSources.discreet.token, distinctId: 'discreet' }));
   const found = (await rig.log.envelopes()).find((envelope) => envelope.id === 'discreet');
   expect(found).toBeDefined();
@@ -67,7 +67,7 @@ test('stored: events of a source with bot control carry a score', async () => {
   expect(['crawler', 'browser', 'said', 'behind'].map((id) => scores.get(id))).toEqual([100, 0, 100, 0]);
 });
 
-test('stored: consent strings of an address are context, under the names they have there', async () => {
+test('stored: consent strings in the query of an address are stored as context, under their own context names', async () => {
   const query = `event=Shown&distinctId=pixel-consent&gdpr=1&gdpr_consent=${'C'.repeat(3_000)}&gpp=D&gpp_sid=7&us_privacy=1YNN`;
   expect((await fetch(`${rig.gateway.url}/pixel/${testSources.web.token}.gif?${query}`)).status).toBe(200);
   const found = (await rig.log.envelopes()).find((envelope) => envelope.id === 'pixel-consent');
@@ -85,7 +85,7 @@ test.each([
   ['0', undefined],
   ['true', undefined],
   ['', undefined],
-])('stored: Global Privacy Control counts where the header Sec-GPC is exactly 1: %j', async (value, expected) => {
+])('stored: Global Privacy Control is stored only if the header Sec-GPC is exactly 1: %j', async (value, expected) => {
   const distinctId = `gpc-${value}`;
   const consent = { advertising: false };
   await rig.post('track', track({ distinctId, consent }), { 'sec-gpc': value });
@@ -94,20 +94,20 @@ test.each([
   expect(found?.body['consent']).toEqual(consent);
 });
 
-test('stored: a wrong method is 405 and names the right one', async () => {
+test('stored: a request with a wrong method is a 405, and its Allow header names the right method', async () => {
   const answer = await fetch(`${rig.gateway.url}/api/v1/track`);
   expect(answer.status).toBe(405);
   expect(answer.headers.get('allow')).toBe('POST, OPTIONS');
 });
 
-test('stored: lastTriggeredAt of a source is there within 5 s', async () => {
+test('stored: lastTriggeredAt of a source is stored after its event', async () => {
   const before = Date.now();
   await rig.post('track', track({ token: testSources.web.token }));
   const lastTriggeredAt = async (): Promise<number> => Math.max(0, ...(await rig.log.lastTriggeredAt('web')));
   await expect.poll(lastTriggeredAt, { timeout: 45_000 }).toBeGreaterThanOrEqual(before);
 });
 
-test('configuration: a source that is published, disabled and removed takes events accordingly', async () => {
+test('configuration: a source accepts events once published, but not while it is disabled or after it is removed', async () => {
   const added = {
     token: 'src_live_added_0123456789',
     entity: { id: 'added', name: 'added', type: 'NodejsApi', status: 'Enabled' },
@@ -173,7 +173,7 @@ const ways: readonly [name: string, path: string, headers: Record<string, string
   ['a webhook', `/webhook/${testSources.hook.token}?userId=unknown&email=ann@example.com`, {}, (n) => ({ note: n })],
 ];
 
-test('stored: a visitor named in userProperties alone, or beside a placeholder, has one partition on every way in', async () => {
+test('stored: a visitor named only in userProperties, or next to a placeholder id, has the same partition on every route', async () => {
   await rig.log.connection[client].jsm.streams.purge(streams.ingest);
   for (const [name, path, headers, body] of ways) {
     for (let n = 0; n < 4; n += 1) {

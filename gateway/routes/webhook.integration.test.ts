@@ -120,12 +120,12 @@ test.each(providerExamples(0).map(({ type, name }, index) => ({ type, name, inde
   },
 );
 
-test('webhook: no secret of a form rests in the log', async () => {
+test('webhook: a secret in a form is not stored in the log', async () => {
   expect(await log.rawFrames()).not.toContain('not-for-the-log');
 });
 
 test.each([...signed.keys()])(
-  'webhook: %s, with a secret, takes what its provider signed and nothing else',
+  'webhook: %s, with a secret, accepts what its provider signed and nothing else',
   async (type) => {
     const example = examples().find((one) => one.type === type);
     const body = example?.body ?? '';
@@ -157,7 +157,7 @@ test('webhook: a request with a signature from an hour ago is 401', async () => 
   });
 });
 
-test('webhook: a source that wants signatures takes nothing at other addresses', async () => {
+test('webhook: a source that requires signatures accepts no events through other routes', async () => {
   const token = tokenOf(signed, 'TypeformWebhooks');
   for (const [path, body] of [
     ['track', { token, event: 'Forged' }],
@@ -169,7 +169,7 @@ test('webhook: a source that wants signatures takes nothing at other addresses',
   expect((await fetch(`${gateway.url}/pixel/${token}.gif?event=Forged`)).status).toBe(403);
 });
 
-test('webhook: a source whose secret cannot be decrypted answers 503, and 403 to a track', async () => {
+test('webhook: a source whose secret cannot be decrypted answers a webhook with 503 and a track request with 403', async () => {
   const answer = await post(addressOf(unopenedSource.token), '{}');
   expect(answer).toMatchObject({ status: 503, body: { success: false } });
   expect(
@@ -177,7 +177,7 @@ test('webhook: a source whose secret cannot be decrypted answers 503, and 403 to
   ).toBe(403);
 });
 
-test('webhook: the address wins over the body, field by field', async () => {
+test('webhook: a field in the query of the address overrides the same field in the body', async () => {
   const body = JSON.stringify({
     id: 'addressed',
     createdAt: new Date().toISOString(),
@@ -211,7 +211,7 @@ test('webhook: a time outside the window is kept as original_time, and the event
   }
 });
 
-test('webhook: visitor input that a provider cannot correct is accepted', async () => {
+test('webhook: invalid visitor input, which the provider cannot correct, is accepted', async () => {
   const long = 'x'.repeat(5_000);
   const body = `{"id":"odd","fields":{"E-mail":"${long}@example.com","First name":"${long}","Last name":"a\\u0000b\\ud83d","Note":"\\\\u0000","City":7}}`;
   expect((await post(addressOf(tokenOf(plain, 'Heyflow')), body)).status).toBe(200);

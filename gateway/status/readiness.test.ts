@@ -32,12 +32,12 @@ function logCheck(of: { connection?: string; canary?: string; servers?: readonly
   return checks.find(({ name }) => name === 'log')?.check();
 }
 
-test('readiness: a server that is too old is no log to rely on', () => {
+test('readiness: a server that is too old is reported as a failed check of the log', () => {
   const problem = 'nats-server 2.10.27 is older than 2.15.1';
   expect(logCheck({ connection: problem })).toEqual({ ok: false, detail: problem });
 });
 
-test('readiness: a log that does not store is reported with what its servers say of it', () => {
+test('readiness: a log that does not store is reported with the problems of its servers', () => {
   const canary = 'a canary message was not stored: timeout';
   expect(logCheck({ canary, servers: [full] })).toEqual({
     ok: false,
@@ -46,6 +46,6 @@ test('readiness: a log that does not store is reported with what its servers say
   expect(logCheck({ canary })).toEqual({ ok: false, detail: canary });
 });
 
-test('readiness: a log that stores is ready, whatever one of its servers complains of', () => {
+test('readiness: a log that stores is ready, even if one of its servers reports a problem', () => {
   expect(logCheck({ servers: [full] })).toEqual({ ok: true });
 });

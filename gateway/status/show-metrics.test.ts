@@ -50,7 +50,7 @@ function rig() {
   return { page, requests, gate, commit };
 }
 
-test('gateway metrics: every series is shown from the start, with zero if nothing was counted', async () => {
+test('gateway metrics: every series is shown from the start, with zero if it has counted nothing yet', async () => {
   const text = await rig().page.text();
   for (const series of [
     'sluice_gateway_requests_total{route="track",code="503"} 0',
@@ -68,7 +68,7 @@ test('gateway metrics: every series is shown from the start, with zero if nothin
   }
 });
 
-test('gateway metrics: requests by route and status, those to no route too, with their times', async () => {
+test('gateway metrics: requests and their times are shown by route and status, including requests for an unknown route', async () => {
   const { page, requests } = rig();
   requests.count(1, 207, 4);
   requests.count(1, 207, 40);
@@ -81,7 +81,7 @@ test('gateway metrics: requests by route and status, those to no route too, with
   expect(text).not.toContain('code="207",route="track"');
 });
 
-test('gateway metrics: frames the log did not take, by reason, and limits beside what they bound', async () => {
+test('gateway metrics: frames that the log did not accept are shown by reason, and limits are shown too', async () => {
   const { page, gate } = rig();
   gate.noteFailure('full');
   gate.noteFailure('full');

@@ -5,7 +5,7 @@ const none = { stored: 0, test: 0, lost: 0, invalid: 0, limited: 0, forbidden: 0
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-test('source window: counts by the minute and by the hour, and goes on from what was stored', () => {
+test('source window: events are counted by minute and by hour, and counting continues from a stored record', () => {
   const window = new SourceWindow(24);
   window.add({ ...none, stored: 2, invalid: 1 }, 59 * minuteMs);
   window.add({ ...none, test: 3 }, 61 * minuteMs);
@@ -21,7 +21,7 @@ test('source window: counts by the minute and by the hour, and goes on from what
   expect(resumed.hoursFrom(1)).toEqual([[1, 1, 3, 6, 0, 4, 5]]);
 });
 
-test('source window: memory: a busy month keeps a quarter of an hour of minutes, and the hours asked for', () => {
+test('source window: memory: after a busy month it keeps 15 minutes by minute, and the configured number of hours', () => {
   const window = new SourceWindow(48);
   for (let hour = 0; hour < 30 * 24; hour += 1) window.add({ ...none, stored: 1 }, hour * hourMs);
   for (let minute = 0; minute < 60; minute += 1) window.add({ ...none, stored: 1 }, 720 * hourMs + minute * minuteMs);

@@ -71,7 +71,7 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
   return over;
 }
 
-test('membership: our actors start once the other instances have released them', async () => {
+test('membership: an instance starts its actors once the other instances have released them', async () => {
   const one = await join('one', 60_000);
   await one.membership.untilShared();
   const two = await join('two', 60_000);
@@ -86,7 +86,7 @@ test('membership: our actors start once the other instances have released them',
   await waiting;
 });
 
-test('membership: one that leaves owns nothing any more, and is waited for until it has ended', async () => {
+test('membership: an instance that leaves owns nothing any more, and the other one waits until it has ended', async () => {
   const one = await join('one', 60_000);
   const two = await join('two', 60_000);
   await knows(two.membership, 'one,two');
@@ -100,7 +100,7 @@ test('membership: one that leaves owns nothing any more, and is waited for until
   await waiting;
 });
 
-test('membership: one that does not let go is not waited for beyond its time', async () => {
+test('membership: an instance that does not release its actors is waited for only until the time limit', async () => {
   const one = await join('one', 60_000);
   const two = await join('two', 0);
   await knows(two.membership, 'one,two');
@@ -108,7 +108,7 @@ test('membership: one that does not let go is not waited for beyond its time', a
   expect(one.membership.instances).toContain('one');
 });
 
-test('membership: no instance is declared dead while the log is slow for all of them, and a silent one is afterwards', async () => {
+test('membership: while the log is slow for all instances, none is declared dead; a silent instance is, afterwards', async () => {
   const silentForMs = 1_000;
   const one = await join('one', 0, silentForMs);
   const two = await join('two', 0, silentForMs);

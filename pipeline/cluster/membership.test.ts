@@ -4,11 +4,11 @@ import { ownerOf } from './membership.ts';
 
 const actors = Array.from({ length: 300 }, (_, i) => `dispatcher-${i}`);
 
-test('ownership: without an instance an actor has no owner', () => {
+test('ownership: without any instance, an actor has no owner', () => {
   expect(ownerOf('resolver-0', [])).toBeUndefined();
 });
 
-test('ownership: property: one owner whatever the order instances are known in', () => {
+test('ownership: property: an actor has one owner, whatever the order of the known instances', () => {
   const instances = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(instances, fc.string(), (known, actorId) => {
@@ -19,7 +19,7 @@ test('ownership: property: one owner whatever the order instances are known in',
   );
 });
 
-test('ownership: property: when an instance goes only its own actors move', () => {
+test('ownership: property: when an instance leaves, only its own actors move', () => {
   const instances = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 2, maxLength: 6 });
   fc.assert(
     fc.property(instances, (known) => {

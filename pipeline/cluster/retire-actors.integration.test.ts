@@ -48,7 +48,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-test('retired consumers: a consumer is unread once it has had no reader for the given time; a missing one is not', async () => {
+test('retired consumers: a consumer is unread once it has had no reader for the given time; a missing consumer is not', async () => {
   const consumer = {
     stream: streams.events,
     name: 'recent-events',
@@ -133,7 +133,7 @@ async function createDestination(first = connection) {
   };
 }
 
-test('retirement: a destination that CONFIG has is left alone, however old the view that does not know it', async () => {
+test('retirement: a destination in CONFIG is left alone, even if the view of this process is too old to have it', async () => {
   const it = await createDestination();
   await it.has([it.destinationId]);
   await it.suspect();
@@ -141,7 +141,7 @@ test('retirement: a destination that CONFIG has is left alone, however old the v
   expect(await it.isThere()).toBe(true);
 });
 
-test('retirement: an actor that CONFIG does not have is retired in the second round, with its waiting events', async () => {
+test('retirement: an actor that is not in CONFIG is retired in the second round, with its waiting events', async () => {
   const it = await createDestination();
   await it.has([]);
   await it.suspect();
@@ -151,7 +151,7 @@ test('retirement: an actor that CONFIG does not have is retired in the second ro
   expect(await it.isThere()).toBe(false);
 });
 
-test('order of effects: a retirement that ends before the waiting events are removed is finished by the next process', async () => {
+test('order of effects: a retirement that fails before the waiting events are removed is finished by the next process', async () => {
   const gate = await openLogGate(nats.url);
   const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retire-test-gated' });
   const it = await createDestination(gated);
@@ -168,7 +168,7 @@ test('order of effects: a retirement that ends before the waiting events are rem
   expect(await it.isThere()).toBe(false);
 });
 
-test('retirement: one that is published between two rounds stays', async () => {
+test('retirement: an actor that is published between two rounds stays', async () => {
   const it = await createDestination();
   await it.has([]);
   await it.suspect();
@@ -178,7 +178,7 @@ test('retirement: one that is published between two rounds stays', async () => {
   expect(await it.isThere()).toBe(true);
 });
 
-test('retirement: one that a copy of CONFIG does not have yet stays where this process knows it by now', async () => {
+test('retirement: an actor that is missing from a copy of CONFIG stays if this process knows it by now', async () => {
   const it = await createDestination();
   await it.has([]);
   await it.suspect();
@@ -187,7 +187,7 @@ test('retirement: one that a copy of CONFIG does not have yet stays where this p
   expect(await it.isThere()).toBe(true);
 });
 
-test('retirement: those of an account that was removed go', async () => {
+test('retirement: the actors of a removed account are retired', async () => {
   const it = await createDestination();
   await it.has([it.destinationId]);
   await it.config.delete(accountKey(it.accountId));
@@ -226,7 +226,7 @@ test('retirement: nothing is retired for an entry that is not signed, or was del
   expect(await it.isThere()).toBe(true);
 });
 
-test('retirement: another instance, and a consumer that is read, are left alone', async () => {
+test('retirement: an actor of another instance, or with a consumer that is being read, is left alone', async () => {
   const it = await createDestination();
   await it.has([]);
   it.facts.isOwner = false;

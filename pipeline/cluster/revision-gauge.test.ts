@@ -3,7 +3,7 @@ import { createRevisionGauge } from './revision-gauge.ts';
 
 const change = (revision: number): { revision: number; upTo: number } => ({ revision, upTo: revision });
 
-test('revision gauge: is the last revision before the first one that is not applied', () => {
+test('revision gauge: shows the last revision before the first revision that is not applied yet', () => {
   const gauge = createRevisionGauge(() => undefined);
   const reading = gauge.begin();
   for (const revision of [3, 5, 8]) reading.seen(change(revision));
@@ -28,7 +28,7 @@ test('revision gauge: does not fall while the same CONFIG is read again', () => 
   expect(changes).toEqual([8]);
 });
 
-test('revision gauge: a CONFIG that was created again begins at its own revisions', () => {
+test('revision gauge: a CONFIG bucket that was created again begins with its own revisions', () => {
   const changes: number[] = [];
   const gauge = createRevisionGauge((revision) => changes.push(revision));
   const first = gauge.begin();

@@ -219,7 +219,7 @@ test.each([
   },
 );
 
-test('tags: Global Privacy Control denies a purpose that follows it, until the visitor decides or, if configured, even then', async () => {
+test('tags: Global Privacy Control denies a purpose until the visitor decides, or even then if the purpose is configured so', async () => {
   const on = 'Object.defineProperty(navigator, "globalPrivacyControl", { value: true })';
   const { page, asked } = await visit(nothing, '/', on);
   await expect.poll(() => asked.some((url) => url.startsWith('https://pixel.test/view')), settle).toBe(true);
@@ -249,7 +249,7 @@ test('tags: a tag of a purpose waits for the consent of the visitor', async () =
   await page.context().close();
 });
 
-test('tags: triggers fire for what they are about, and a tag that fails stops no other', async () => {
+test('tags: triggers fire for clicks, forms and page changes that match, and a failing tag does not stop other tags', async () => {
   const { page, asked } = await visit(nothing, '/a?utm_campaign=staff');
   await expect.poll(() => asked, settle).toContain('https://scripts.test/vendor.js');
   await page.locator('.buy i').click();
@@ -269,7 +269,7 @@ test('tags: triggers fire for what they are about, and a tag that fails stops no
   await page.context().close();
 });
 
-test('tags: their script is small, and is loaded only where a container is published', async () => {
+test('tags: the tag script is small, and is loaded only where a container is published', async () => {
   const extra = gzipSync(readTagScript().script).length;
   expect(extra).toBeLessThan(2_816);
   expect(readTagScript().script + readWebSnippet().script).not.toMatch(
