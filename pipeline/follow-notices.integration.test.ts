@@ -51,7 +51,7 @@ const graphError = (status: number, code: number, subcode?: number): Destination
   body: JSON.stringify({ error: { message: 'no', type: 'OAuthException', code, error_subcode: subcode } }),
 });
 
-test('notices: each lead is fetched with the token and delivered as an event, whatever the Graph API says at first', async () => {
+test('notices: each lead is fetched with the token and delivered as an event, whatever errors the Graph API answers first', async () => {
   const [accountId, sourceId] = [randomUUID(), randomUUID()];
   const key = randomBytes(32).toString('base64');
   const { rig, sink } = await openRig(nats.url, database.url, {

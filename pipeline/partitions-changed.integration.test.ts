@@ -8,7 +8,7 @@ import { openRig } from './testing/open-rig.ts';
 import { runAsProcess } from './testing/run-as-process.ts';
 import { until } from './testing/until.ts';
 
-test('partitions: a pipeline whose log comes back with another number of partitions ends, to be started again', async () => {
+test('partitions: a pipeline ends, to be started again, if its log comes back with another number of partitions', async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   await migrate(database.url);

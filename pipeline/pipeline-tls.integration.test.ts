@@ -9,7 +9,7 @@ import { httpEntity } from './testing/account-config.ts';
 import { openRig, startOn } from './testing/open-rig.ts';
 import { until } from './testing/until.ts';
 
-test('pipeline: its threads reach a log that wants a certificate and a password of everyone', async () => {
+test('pipeline: its threads connect to a log that requires a certificate and a password from every client', async () => {
   const authority = await createTestAuthority();
   const [server, client] = [await authority.server(), await authority.client('pipeline')];
   const folder = await mkdtemp(join(inject('testRunFolder'), 'pipeline-tls-'));

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
 
-test('pipeline: configuration: destinations come, change and go while it runs', async () => {
+test('pipeline: configuration: destinations are added, changed and removed while it runs', async () => {
   const { rig, sink } = await open();
   const account = randomUUID();
   const [one, two] = [randomUUID(), randomUUID()];
@@ -50,7 +50,7 @@ test('pipeline: configuration: destinations come, change and go while it runs', 
   expect(await rig.consumers()).toContain(dispatcherConsumer(two));
 });
 
-test('pipeline: first event: a destination gets what is accepted before the pipeline runs for the first time', async () => {
+test('pipeline: first event: an event accepted before the pipeline’s first start is delivered', async () => {
   const { rig, sink } = await open();
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
@@ -60,7 +60,7 @@ test('pipeline: first event: a destination gets what is accepted before the pipe
   expect(sink.requests).toHaveLength(1);
 });
 
-test('pipeline: thread: one that dies takes nothing with it, its actors are back', async () => {
+test('pipeline: thread: when a thread dies, no event is lost and its actors run again', async () => {
   const { rig, sink } = await open(soonAgain);
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
@@ -79,7 +79,7 @@ test('pipeline: thread: one that dies takes nothing with it, its actors are back
   expect(supervisor.states.quarantined).toBe(0);
 });
 
-test('pipeline: isolation: a destination that hangs holds up no other', async () => {
+test('pipeline: isolation: a destination that hangs does not delay other destinations', async () => {
   const { rig, sink } = await open({ PIPELINE_THREADS: '1' });
   const account = randomUUID();
   sink.answer(({ path }) => (path === '/dead' ? 'hang' : 200));
@@ -92,7 +92,7 @@ test('pipeline: isolation: a destination that hangs holds up no other', async ()
   expect(sink.taken('/dead')).toEqual([]);
 });
 
-test('pipeline: metrics: say what was done, by destination, and survive the thread', async () => {
+test('pipeline: metrics: deliveries are counted by destination, and the counts survive the death of a thread', async () => {
   const { rig, sink } = await open();
   const [account, destination] = [randomUUID(), randomUUID()];
   await rig.configure(account, { destinations: [httpEntity(destination, sink.url)] });
@@ -106,7 +106,7 @@ test('pipeline: metrics: say what was done, by destination, and survive the thre
   expect(await scrape()).toContain(metric);
 });
 
-test('pipeline: kill -9: what was accepted arrives after a restart and is in the view, and health goes on where it was', async () => {
+test('pipeline: kill -9: after a restart every accepted event is delivered, is in the view, and is counted in health', async () => {
   // The view of recent events takes every event; some may be on their way to it at the kill.
   const view = { RECENT_EVENTS_PER_S_MAX: '100000' };
   const { rig, sink } = await open({ ...soonAgain, ...view });
@@ -134,7 +134,7 @@ test('pipeline: kill -9: what was accepted arrives after a restart and is in the
   expect(await (await fetch(`http://127.0.0.1:${metricsPort}/livez`)).json()).toEqual({ live: true, version });
 });
 
-test('pipeline: SIGTERM: ends with 0 and hands over at once', async () => {
+test('pipeline: SIGTERM: exits with code 0 and hands its work over at once', async () => {
   const { rig, sink } = await open({ DISPATCH_ACK_WAIT_MS: '300000', RESOLVER_ACK_WAIT_MS: '300000' });
   const account = randomUUID();
   sink.answer(() => ({ status: 200, delayMs: 2 }));
@@ -150,7 +150,7 @@ test('pipeline: SIGTERM: ends with 0 and hands over at once', async () => {
   expect(sink.taken()).toHaveLength(500);
 });
 
-test('pipeline: log restart: a server that is killed and comes back changes nothing, and later configurations still apply', async () => {
+test('pipeline: log restart: after a log server is killed and restarted, no event is lost, and later configurations apply', async () => {
   const storeDir = await createNatsFolder();
   const own = await startTestNats({ storeDir });
   let again: NatsServer | undefined;
@@ -174,7 +174,7 @@ test('pipeline: log restart: a server that is killed and comes back changes noth
   expect(new Set(sink.taken('/two'))).toEqual(new Set(numbered(10, 10).map(({ id }) => id)));
 });
 
-test('pipeline: SIGTERM without a log: ends within its deadline', async () => {
+test('pipeline: SIGTERM without a log: exits within its deadline', async () => {
   const own = await startTestNats();
   const { rig, sink } = await openRig(own.url, database.url, { SHUTDOWN_DEADLINE_MS: '20000' });
   const account = randomUUID();

@@ -137,7 +137,7 @@ test.each([
   expect(trace?.at(-1)).toBe(broken);
 });
 
-test('protocol: a broken promise is shown by the shortest way to it', () => {
+test('protocol: a broken guarantee is shown with the shortest trace that leads to it', () => {
   expect(check(two, { outages: 1 }, { yesNeedsSequence: false }).trace?.slice(0, 3)).toEqual([
     'the quorum is lost',
     '11 is seen by a leader without a quorum',

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const open = (own: Readonly<Record<string, string>> = {}) => openRig(nats.url, database.url, own);
 
-test('several pipelines: share: each actor runs once, a new instance takes its part, one that stops gives its own back', async () => {
+test('several pipelines: share: each actor runs once; an instance that starts takes over some actors, and returns them when it stops', async () => {
   const { rig, sink } = await open();
   const account = randomUUID();
   const destinations = Array.from({ length: 12 }, () => httpEntity(randomUUID(), sink.url));
@@ -45,7 +45,7 @@ test('several pipelines: share: each actor runs once, a new instance takes its p
   expect(sink.taken()).toHaveLength(1_212);
 });
 
-test('several pipelines: kill -9: of three instances one is killed, its actors run elsewhere, and nothing is lost', async () => {
+test('several pipelines: kill -9: when one of three instances is killed, its actors run elsewhere, and no event is lost', async () => {
   const { rig, sink } = await open(soonAgain);
   const account = randomUUID();
   sink.answer(() => ({ status: 200, delayMs: 2 }));
@@ -68,7 +68,7 @@ test('several pipelines: kill -9: of three instances one is killed, its actors r
   expect(new Set(sink.taken()).size).toBe(1_001);
 });
 
-test('several pipelines: cluster: one of three replicating log servers is killed under load, and nothing is lost', async () => {
+test('several pipelines: cluster: when one of three replicating log servers is killed under load, no event is lost', async () => {
   const nodes = await startTestNatsCluster(3);
   onTestFinished(async () => {
     await Promise.all(nodes.map((node) => node.stop()));

@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([database?.drop(), otherDatabase?.drop()]);
 });
 
-test('two stacks: a pipeline whose INSTANCE_ID is alive is refused, and the one that has it goes on', async () => {
+test('two stacks: a pipeline is refused if its INSTANCE_ID is in use by a live pipeline, which continues', async () => {
   const { rig, sink } = await openRig(nats.url, database.url);
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
@@ -36,7 +36,7 @@ test('two stacks: a pipeline whose INSTANCE_ID is alive is refused, and the one 
   await (await startOn(rig, 'local')).stop();
 });
 
-test('two stacks: a pipeline that was killed leaves its INSTANCE_ID free', async () => {
+test('two stacks: after a pipeline was killed, its INSTANCE_ID is free again', async () => {
   const { rig, sink } = await openRig(nats.url, database.url);
   const account = randomUUID();
   await rig.configure(account, { destinations: [httpEntity(randomUUID(), sink.url)] });
@@ -51,7 +51,7 @@ test('two stacks: a pipeline that was killed leaves its INSTANCE_ID free', async
   await next.stop();
 });
 
-test('two stacks: a pipeline with the database of another deployment is refused', async () => {
+test('two stacks: a pipeline that uses the database of another deployment is refused', async () => {
   const { rig } = await openRig(nats.url, database.url);
   const first = await startOn(rig, 'a');
   const { rig: other } = await openRig(nats.url, otherDatabase.url);
@@ -59,7 +59,7 @@ test('two stacks: a pipeline with the database of another deployment is refused'
   await first.stop();
 });
 
-test('two stacks: a pipeline started on an unmigrated database ends once that database names another deployment', async () => {
+test('two stacks: a pipeline started on an unmigrated database ends once a migration shows that another deployment owns it', async () => {
   const { rig: own } = await openRig(nats.url, database.url);
   await (await startOn(own, 'c')).stop();
   const late = await createTestDatabase();

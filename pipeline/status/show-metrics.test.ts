@@ -86,7 +86,7 @@ const http = (...ids: string[]): Destinations =>
 const deliveredLine = (id: string, events: number): string =>
   `sluice_dispatcher_delivered_total{destination_id="${id}"} ${events}\n`;
 
-test('metrics: what a thread counted stays when it dies, and adds to what the next one counts', async () => {
+test('metrics: counts of a thread that died stay, and counts of the next thread are added to them', async () => {
   const { stats, page } = rig(http('a'));
   stats.reported(0, report([delivered('a', 5)], 3, cache(2, 1)));
   stats.reported(1, report([], 1));
@@ -102,7 +102,7 @@ test('metrics: what a thread counted stays when it dies, and adds to what the ne
   expect(text).not.toContain('sluice_thread_heap_bytes{thread="0"}');
 });
 
-test('metrics: what resolvers count by account is added up over partitions, and stays when one ends', async () => {
+test('metrics: resolver counts by account are summed over partitions, and stay when a resolver ends', async () => {
   const { stats, page } = rig(http('a'));
   const cut = (key: string, counts: Readonly<Record<string, number>>): ActorFigures<'resolver'> => ({
     kind: 'resolver',
@@ -119,7 +119,7 @@ test('metrics: what resolvers count by account is added up over partitions, and 
   expect(text).toContain('sluice_resolver_account_visitors_cut_total{account_id="y"} 1\n');
 });
 
-test('metrics: what dispatchers count by name has a label for it', async () => {
+test('metrics: dispatcher counts by name have a label for the name', async () => {
   const { stats, page } = rig(http('a'));
   stats.reported(
     0,
@@ -128,7 +128,7 @@ test('metrics: what dispatchers count by name has a label for it', async () => {
   expect(await page.text()).toContain('sluice_dispatcher_consent_stops_total{destination_id="a",purpose="Ads"} 2\n');
 });
 
-test('metrics: a series is there from the first report, with zero', async () => {
+test('metrics: every series is shown from the first report, with zero', async () => {
   const { stats, page } = rig(http('a'));
   stats.reported(0, report([delivered('a', 0)]));
   const text = await page.text();
@@ -138,7 +138,7 @@ test('metrics: a series is there from the first report, with zero', async () => 
   expect(text).toContain('sluice_destination_backlog_events{destination_id="a"} 30\n');
 });
 
-test('metrics: the series of a destination that is gone end', async () => {
+test('metrics: the series of a removed destination are no longer shown', async () => {
   const destinations = http('a', 'b');
   const { stats, page } = rig(destinations);
   stats.reported(0, report([delivered('a', 1), delivered('b', 2)]));
@@ -155,7 +155,7 @@ test('metrics: the series of a destination that is gone end', async () => {
   expect(await page.text()).toContain(deliveredLine('b', 0));
 });
 
-test('metrics: those beyond the limit are summed up, and that sum never goes back', async () => {
+test('metrics: destinations beyond the limit are counted in one sum, and that sum never decreases', async () => {
   const destinations = http('a', 'b', 'c');
   const { stats, page } = rig(destinations, 1);
   const all = [delivered('a', 1), delivered('b', 2), delivered('c', 3)];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DestinationLabels } from './shown-destinations.ts';
 
-test('destination labels: the first ones, up to the limit, have their own; the rest share one', () => {
+test('destination labels: the first destinations, up to the limit, have labels of their own; the rest share one label', () => {
   const labels = new DestinationLabels(2);
   expect(['a', 'b', 'c', 'd', 'a', 'c'].map((id) => labels.labelOf(id))).toEqual([
     'a',
@@ -14,7 +14,7 @@ test('destination labels: the first ones, up to the limit, have their own; the r
   expect(labels.dropped).toBe(2);
 });
 
-test('destination labels: a place that becomes free goes to a newcomer, not to one that was summed up', () => {
+test('destination labels: a free label goes to a new destination, not to one that was counted in the shared label', () => {
   const labels = new DestinationLabels(1);
   for (const id of ['a', 'b']) labels.labelOf(id);
   expect(labels.forget('a')).toBe(false);
@@ -23,6 +23,6 @@ test('destination labels: a place that becomes free goes to a newcomer, not to o
   expect(labels.forget('b')).toBe(true);
 });
 
-test('destination labels: none at all is fine', () => {
+test('destination labels: with a limit of zero, every destination gets the shared label', () => {
   expect(new DestinationLabels(0).labelOf('a')).toBe('_other');
 });

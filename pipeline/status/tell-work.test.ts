@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeWork } from './tell-work.ts';
 
-test('work: actors that do not run come first, and no more are reported than requested', () => {
+test('work: actors that do not run are listed first, and no more actors are reported than requested', () => {
   const actor = (key: string, state: 'running' | 'quarantined', thread?: number) => ({
     kind: 'dispatcher' as const,
     key,

@@ -26,7 +26,7 @@ function rig() {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('configuration relay: a configuration is applied once every thread that was sent it has confirmed it', async () => {
+test('configuration relay: a configuration is applied once every thread that received it has confirmed it', async () => {
   const { relay, sent, send } = rig();
   const own = send('a', 7);
   expect(sent).toEqual([
@@ -45,7 +45,7 @@ test('configuration relay: a configuration is applied once every thread that was
   expect(own.isApplied).toBe(true);
 });
 
-test('configuration relay: a thread that died is waited for no more, and one that starts is sent all that is newest', async () => {
+test('configuration relay: a dead thread is no longer waited for, and a new thread is sent the newest configurations', async () => {
   const { relay, slots, sent, send } = rig();
   const [first, other] = [send('a', 7), send('b', 3)];
   relay.threadDied(1);
@@ -63,7 +63,7 @@ test('configuration relay: a thread that died is waited for no more, and one tha
   ]);
 });
 
-test('configuration relay: where no thread runs nothing is waited for', async () => {
+test('configuration relay: if no thread runs, a configuration counts as applied at once', async () => {
   const relay = new ConfigurationRelay([{ thread: 0, tell: () => false }]);
   await expect(relay.send('a', 1, document)).resolves.toBeUndefined();
 });

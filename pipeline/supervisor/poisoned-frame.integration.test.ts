@@ -21,7 +21,7 @@ import { Supervisor } from './supervisor.ts';
 import { hostSettingsForTests } from './testing/host-settings.ts';
 import { poison } from './testing/poisoned-host.ts';
 
-test('poisoned frame: one that takes its thread down is quarantined after the second death, and its partition continues', async () => {
+test('poisoned frame: a frame that kills its thread is quarantined after the second death, and its partition continues', async () => {
   const nats = await startTestNats();
   onTestFinished(() => nats.stop());
   const connection = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'poisoned-frame-test' });

@@ -130,7 +130,7 @@ test.each([
   ['a retry', 0],
   ['a replay', replayTier],
 ])(
-  'poisoned retry: %s that takes its thread down is quarantined after the second death, and others continue',
+  'poisoned retry: %s that kills its thread is quarantined after the second death, and other events continue',
   async (_what, tier) => {
     const rig = await openPoisonedRig();
     await rig.putRetries(tier, ['a:before']);
@@ -156,7 +156,7 @@ test.each([
   },
 );
 
-test('poisoned retry: a parked event is quarantined alone, without those of other visitors in its frame', async () => {
+test('poisoned retry: a parked event is quarantined alone; events of other visitors in its frame are not', async () => {
   const rig = await openPoisonedRig();
   await rig.putRetries(0, ['v:first', 'w:first']);
   const seq = await rig.putRetries(parkedTier, ['v:second', 'w:second', deadly, 'w:third', 'v:last']);

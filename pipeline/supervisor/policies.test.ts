@@ -8,25 +8,25 @@ test.each([
   [1, 200],
   [4, 1_600],
   [8, 10_000],
-])('restart policy: %i failures before: waits %i ms', (before, delayMs) => {
+])('restart policy: after %i failures in a row, the next restart waits %i ms', (before, delayMs) => {
   expect(decideRestart(before, 0, 0)).toEqual({ kind: 'restart', delayMs, failuresInARow: before + 1 });
 });
 
-test('restart policy: quarantine: after many failures in a row', () => {
+test('restart policy: quarantine: an actor is quarantined after many failures in a row', () => {
   expect(decideRestart(9, 0, 0)).toMatchObject({ kind: 'quarantine', delayMs: restartLimits.quarantineMs });
 });
 
-test('restart policy: a failure that is not the fault of the actor never quarantines it, and it restarts soon', () => {
+test('restart policy: an actor is restarted soon, and never quarantined, after failures that it did not cause', () => {
   for (const before of [0, 9]) {
     expect(decideBlamelessRestart(before, 0)).toEqual({ kind: 'restart', delayMs: 2_000, failuresInARow: before });
   }
 });
 
-test('restart policy: stable run: the count starts at 0 again', () => {
+test('restart policy: stable run: after a stable run the count of failures starts again at 0', () => {
   expect(decideRestart(9, 60_000, 0)).toMatchObject({ kind: 'restart', failuresInARow: 1, delayMs: 100 });
 });
 
-test('restart policy: property: delays are within their bounds', () => {
+test('restart policy: property: delays stay within their limits', () => {
   fc.assert(
     fc.property(
       fc.nat(50),
@@ -43,7 +43,7 @@ test('restart policy: property: delays are within their bounds', () => {
   );
 });
 
-test('placement: without threads an actor gets none', () => {
+test('placement: without threads, an actor gets no thread', () => {
   expect(placeActor('a', new Map())).toBeUndefined();
 });
 

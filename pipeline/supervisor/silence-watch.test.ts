@@ -17,7 +17,7 @@ afterEach(() => {
 const watch = (): SilenceWatch =>
   (watched = watchSilence({ silenceMaxMs: 8_000, waitedMs: () => waitedMs, onSilent: () => void (silences += 1) }));
 
-test('silence: a thread that reports in time is never called silent, and one that stops is called silent once', () => {
+test('silence: a thread that reports in time is never reported as silent; a thread that stops is, once', () => {
   const { heard } = watch();
   for (let second = 0; second < 30; second += 1) {
     vi.advanceTimersByTime(1_000);
@@ -31,7 +31,7 @@ test('silence: a thread that reports in time is never called silent, and one tha
   expect(silences).toBe(1);
 });
 
-test('silence: time without a processor does not count', () => {
+test('silence: time in which the thread got no processor does not count', () => {
   watch();
   for (let second = 0; second < 30; second += 1) {
     vi.advanceTimersByTime(1_000);
@@ -42,7 +42,7 @@ test('silence: time without a processor does not count', () => {
   expect(silences).toBe(1);
 });
 
-test('silence: a watch that was ended calls nothing', () => {
+test('silence: a watch that was stopped reports no thread as silent', () => {
   watch().stop();
   vi.advanceTimersByTime(60_000);
   expect(silences).toBe(0);

@@ -106,7 +106,7 @@ const dispatcher = (destinationId: string): ActorSpec => ({
 const startsOf = (host: FakeHost | undefined): string[] =>
   (host?.told ?? []).flatMap((command) => (command.kind === 'start' ? [command.actorId] : []));
 
-test('supervisor: placement: spreads each kind evenly over all threads', async () => {
+test('supervisor: placement: actors of each kind are spread evenly over all threads', async () => {
   const { supervisor, hosts } = supervise(2);
   const specs = [...[0, 1, 2, 3].map(resolver), ...['x', 'y'].map(dispatcher)];
   await Promise.all(specs.map((spec) => supervisor.run(spec)));
@@ -117,7 +117,7 @@ test('supervisor: placement: spreads each kind evenly over all threads', async (
   expect(supervisor.states).toMatchObject({ running: 6, waiting: 0, starting: 0 });
 });
 
-test('supervisor: failure: an actor starts again with back-off, alone', async () => {
+test('supervisor: failure: an actor that fails is restarted with back-off, and no other actor is restarted', async () => {
   let failures = 3;
   const { supervisor, hosts, stats } = supervise(1, (id) => id === 'dispatcher-bad' && (failures -= 1) >= 0);
   await Promise.all([supervisor.run(dispatcher('bad')), supervisor.run(dispatcher('good'))]);
@@ -139,7 +139,7 @@ test('supervisor: quarantine: an actor that fails repeatedly is paused, and rest
   expect(supervisor.states).toMatchObject({ quarantined: 1, running: 1 });
 });
 
-test('supervisor: quarantine: no actor is paused for failures of the log, however long they last', async () => {
+test('supervisor: quarantine: failures of the log never pause an actor, however long they last', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let isLogAway = true;
   const { supervisor, stats } = supervise(1, () => isLogAway, { ...broken, isBlameless: true });
@@ -155,7 +155,7 @@ test('supervisor: quarantine: no actor is paused for failures of the log, howeve
   expect(supervisor.states.running).toBe(1);
 });
 
-test('supervisor: thread death: its actors continue on the others, and the thread comes back', async () => {
+test('supervisor: thread death: its actors continue on the other threads, and the thread is started again', async () => {
   const { supervisor, hosts, stats } = supervise(2);
   await Promise.all([0, 1, 2, 3].map((partition) => supervisor.run(resolver(partition))));
   hosts[0]?.die(new Error('out of memory'));
@@ -164,7 +164,7 @@ test('supervisor: thread death: its actors continue on the others, and the threa
   await vi.waitFor(() => expect(supervisor.threadsReady).toBe(2), { timeout: 45_000 });
 });
 
-test('supervisor: thread death: the only thread takes its actors back', async () => {
+test('supervisor: thread death: if the only thread dies, its actors run again in the thread that replaces it', async () => {
   const { supervisor, hosts } = supervise(1);
   await supervisor.run(resolver(0));
   await supervisor.configure('a', 1, new Uint8Array([1]));
@@ -173,7 +173,7 @@ test('supervisor: thread death: the only thread takes its actors back', async ()
   expect(hosts[1]?.told[0]).toMatchObject({ kind: 'configure', accountId: 'a', revision: 1 });
 });
 
-test('supervisor: thread death: an actor that takes its threads down is quarantined, the others continue', async () => {
+test('supervisor: thread death: an actor that kills its threads is quarantined, and the other actors continue', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { supervisor, hosts, stats } = supervise(2);
   await Promise.all(['bad', 'good', 'fine'].map((id) => supervisor.run(dispatcher(id))));
@@ -247,7 +247,7 @@ test('supervisor: hang: a silent thread is ended', async () => {
   expect([stats.threadDeaths, stats.silentDeaths]).toEqual([1, 1]);
 });
 
-test('supervisor: configuration: settles once every live thread has it', async () => {
+test('supervisor: configuration: a configuration is applied once every live thread has it', async () => {
   const { supervisor, hosts } = supervise(2);
   await supervisor.run(resolver(0));
   await supervisor.configure('a', 7, new Uint8Array([1, 2]));
@@ -255,7 +255,7 @@ test('supervisor: configuration: settles once every live thread has it', async (
     expect(told).toContainEqual(expect.objectContaining({ kind: 'configure', revision: 7 }));
 });
 
-test('supervisor: remove: stops an actor for good; running it again starts a new one', async () => {
+test('supervisor: remove: an actor stops for good, and running it again starts a new one', async () => {
   const { supervisor, hosts, stats } = supervise(1);
   await supervisor.run(dispatcher('d'));
   const removed = supervisor.remove('dispatcher-d');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBlackBox } from './black-box.ts';
 
-test('black box: the other side of its memory sees which actor worked last, and on which frames of which log', () => {
+test('black box: the thread that shares the memory sees which actor worked last, and on which frames of which log', () => {
   const ours = createBlackBox();
   const theirs = createBlackBox(ours.memory);
   expect([ours.lastTurn, ours.lastFrames]).toEqual([0, undefined]);

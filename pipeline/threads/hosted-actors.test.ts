@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ReportedStats } from './hosted-actors.ts';
 
-test('reported stats: the first are reported, and later ones in which a number changed', () => {
+test('reported stats: the first stats are reported, and later stats only if a number has changed', () => {
   const reported = new ReportedStats();
   expect(reported.take({ frames: 0, events: 0 })).toBe(true);
   expect(reported.take({ frames: 0, events: 0 })).toBe(false);

@@ -30,7 +30,7 @@ test('backpressure: an account is as late as its slowest destination, and accoun
   expect(judge({ a1: 100, a2: 0, b1: 100, gone: 0 })).toBeUndefined();
 });
 
-test('backpressure: a destination that cannot be sent to holds no account back, nor while it catches up', () => {
+test('backpressure: a destination that cannot be reached does not make its account late, not even while it catches up', () => {
   const judge = judgeOf();
   judge({ a1: 0 });
   expect(judge({ a1: undefined })).toBeUndefined();
@@ -39,7 +39,7 @@ test('backpressure: a destination that cannot be sent to holds no account back, 
   expect(judge({ a1: 4_200 })?.accounts).toEqual([['account-of-a', 4_200]]);
 });
 
-test('backpressure: a report has at most the maximum number of accounts, those that wait longest', () => {
+test('backpressure: a report names at most the maximum number of accounts, those with the longest waits', () => {
   const judge = judgeOf(2);
   judge({ a: 0, b: 0, c: 0 });
   expect(judge({ a: 200, b: 300, c: 250 })?.accounts).toEqual([
@@ -48,14 +48,14 @@ test('backpressure: a report has at most the maximum number of accounts, those t
   ]);
 });
 
-test('backpressure: the wait to be resolved is reported with its limit, by the instance that reads it', () => {
+test('backpressure: the instance that measures how long events wait for the resolver reports that time with its limit', () => {
   const judge = judgeOf();
   judge({}, 0);
   expect(judge({}, 120)).toEqual({ v: 1, accounts: [], resolve: { ageMs: 120, ageMaxMs } });
   expect(judge({}, undefined)).toBeUndefined();
 });
 
-test('backpressure: the largest queues of accounts are reported, even if waits are not', () => {
+test('backpressure: the accounts with the largest queues are reported, even when waits are not', () => {
   const queued = { a: 10.4, b: 500, c: 0, d: 20 };
   const expected = [['b', 500], ['d', 20]]; // prettier-ignore
   const off = judgeOf(2, { ageMaxMs: 0, queued });

@@ -14,7 +14,7 @@ test('judge wait: a reader is late once its oldest event waits too long, and in 
   expect(kinds(0, 100, 101, 300, 101, 100)).toEqual(['in time', 'in time', 'late', 'late', 'late', 'in time']);
 });
 
-test('judge wait: a reader that catches up after it could not be sent to is not late', () => {
+test('judge wait: a reader that catches up after its destination could not be reached is not late', () => {
   expect(kinds(50, undefined, 5_000, 4_000, 4_100, 90, 110)).toEqual([
     'in time',
     undefined,
@@ -30,7 +30,7 @@ test('judge wait: a reader whose lag grows while it catches up is late until it 
   expect(kinds(5_000, 4_000, 4_101, 3_000, 100)).toEqual(['catching up', 'catching up', 'late', 'late', 'in time']);
 });
 
-test('judge wait: in any sequence no reader in time is late, and none lags by more than the limit unseen', () => {
+test('judge wait: property: no reader within the limit is late, and a lag that grows by more than the limit is always late', () => {
   const waits = fc.array(fc.option(fc.nat(1_000), { nil: undefined }), { minLength: 1 });
   fc.assert(
     fc.property(waits, (ages) => {

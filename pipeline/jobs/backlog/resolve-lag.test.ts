@@ -4,7 +4,7 @@ import { withLag } from './resolve-lag.ts';
 const hoursKept = 2;
 const empty = { minutes: [], hours: [] };
 
-test('resolve lag: a step has the longest wait seen in it, and what adds nothing changes nothing', () => {
+test('resolve lag: each minute and hour keeps the longest wait seen in it; a shorter wait does not change the record', () => {
   const first = withLag(empty, 5.4, { nowMs: 61 * 60_000, hoursKept });
   expect(first).toEqual({ minutes: [[61, 5]], hours: [[1, 5]] });
   expect(withLag(first, 3, { nowMs: 61 * 60_000 + 1, hoursKept })).toBe(first);
@@ -17,7 +17,7 @@ test('resolve lag: a step has the longest wait seen in it, and what adds nothing
   });
 });
 
-test('resolve lag: minutes are kept for a quarter of an hour, and as many hours as configured', () => {
+test('resolve lag: minutes are kept for 15 minutes, and hours for the configured number of hours', () => {
   let record = withLag(empty, 1, { nowMs: 0, hoursKept });
   for (let minute = 1; minute < 200; minute += 1)
     record = withLag(record, minute, { nowMs: minute * 60_000, hoursKept });

@@ -113,7 +113,7 @@ test.each(['dead-letters', 'log'] as const)(
   },
 );
 
-test('predecessor: an instance that stood still before it recorded progress of a replay is refused, and leaves it', async () => {
+test('predecessor: an instance that stood still before it recorded a replay’s progress is refused, and stops that replay', async () => {
   const { id } = await askFor('log');
   const held = gate.hold(`$KV.REPLAYS.${replayKey(rig.destinationId, id)}`, '"queued":3');
   const predecessor = await run('predecessor');
@@ -130,7 +130,7 @@ test('predecessor: an instance that stood still before it recorded progress of a
   expect(await sent()).toEqual(ids);
 });
 
-test('predecessor: an instance that stood still before it claimed a replay is refused, and does not begin', async () => {
+test('predecessor: an instance that stood still before it claimed a replay is refused, and does not begin the replay', async () => {
   const { id } = await askFor('log');
   const held = gate.hold(`$KV.REPLAYS.${replayKey(rig.destinationId, id)}`);
   const predecessor = await run('predecessor');
@@ -144,7 +144,7 @@ test('predecessor: an instance that stood still before it claimed a replay is re
   expect(gate.passed.filter((message) => message.subject === subject())).toEqual([]);
 });
 
-test('predecessor: a deletion of dead letters that stood still before its purge takes none that were stored since', async () => {
+test('predecessor: a deletion of dead letters that stood still before its purge removes no dead letter stored since', async () => {
   const letters = deadLetterSubject(rig.destinationId);
   const store = (text: string) =>
     publish(rig.connection, letters, Buffer.from(text), { msgId: randomUUID(), timeoutMs: 30_000 });

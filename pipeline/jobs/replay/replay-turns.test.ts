@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { ReplayTurns } from './replay-turns.ts';
 
-test('replay turns: however many replays there are, one of them goes on after each pause, and they take turns', async () => {
+test('replay turns: after each pause exactly one replay continues, however many there are, and they take turns', async () => {
   const pauses: (() => void)[] = [];
   const shared = new ReplayTurns(() => new Promise<void>((resolve) => pauses.push(resolve)));
   const done: string[] = [];

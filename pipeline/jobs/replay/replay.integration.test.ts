@@ -104,7 +104,7 @@ async function fillRoom(frames = framesWaitingMax): Promise<void> {
   }
 }
 
-test('replay: dead letters: all are sent again with the ids they had, and are no longer dead letters', async () => {
+test('replay: dead letters: all are sent again with their original ids, and are no longer dead letters', async () => {
   const dispatcher = await refuseAll(20);
   await run();
   const { id } = await replay({ what: 'dead-letters' });
@@ -126,7 +126,7 @@ test('replay: dead letters: all are sent again with the ids they had, and are no
   expect((await replayStore.list(rig.destinationId)).map((job) => job.id)).toEqual([again.id, id]);
 });
 
-test('replay: dead letters: only those of a reason, or of the events that are named', async () => {
+test('replay: dead letters: a replay may be limited to one reason, or to the named events', async () => {
   const dispatcher = await refuseAll(2, 422);
   await dispatcher.stop(1_000);
   sink.answer(() => 410);
@@ -148,7 +148,7 @@ test('replay: dead letters: only those of a reason, or of the events that are na
   expect((await rig.deadLetters()).map(({ event }) => event.event.id)).toEqual([first]);
 });
 
-test('replay: dead letters: refused again, they are dead letters again', async () => {
+test('replay: dead letters: events that are refused again become dead letters again', async () => {
   const dispatcher = await refuseAll(3);
   sink.answer(() => 400);
   await run();
@@ -160,7 +160,7 @@ test('replay: dead letters: refused again, they are dead letters again', async (
   expect((await rig.deadLetters()).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
 });
 
-test('replay: log: sends a time range again, whatever became of it, by the rules of now', async () => {
+test('replay: log: sends the events of a time range again, whatever their outcome was, by the current rules', async () => {
   const dispatcher = await rig.start();
   const fromMs = Date.now();
   await rig.send([...numbered(3), { id: 'test', test: true }]);
@@ -185,7 +185,7 @@ test('replay: log: sends a time range again, whatever became of it, by the rules
   expect(await replayStore.find(rig.destinationId, coming.id)).toMatchObject({ scanned: 0, queued: 0 });
 });
 
-test('replay: dead letters: an attempt after a replay is not taken for the one before it', async () => {
+test('replay: dead letters: the first attempt after a replay is not mistaken for the attempt before it', async () => {
   const answers = [503, 400, 503, 200];
   sink.answer(() => answers[sink.requests.length - 1] ?? 200);
   const dispatcher = await rig.start();
@@ -199,7 +199,7 @@ test('replay: dead letters: an attempt after a replay is not taken for the one b
   expect(sink.requests).toHaveLength(4);
 });
 
-test('replay: dead letters: replays one after the other, so that none is sent twice', async () => {
+test('replay: dead letters: two replays run one after the other, so no event is sent twice', async () => {
   const dispatcher = await refuseAll(20);
   const first = await replay({ what: 'dead-letters' });
   const second = await replay({ what: 'dead-letters', reason: 'status 400' });
@@ -213,7 +213,7 @@ test('replay: dead letters: replays one after the other, so that none is sent tw
   expect(await replayStore.find(rig.destinationId, second.id)).toMatchObject({ queued: 0 });
 });
 
-test('replay: ask: more than may wait for a destination are refused', async () => {
+test('replay: ask: a replay beyond the number that may wait for a destination is refused', async () => {
   for (let fromMs = 0; fromMs < replaysWaitingMax; fromMs += 1) await replay({ what: 'log', fromMs, toMs: 100 });
   await expect(replay({ what: 'dead-letters' })).rejects.toThrow(TooManyReplaysError);
   const [newest] = await replayStore.list(rig.destinationId);
@@ -221,7 +221,7 @@ test('replay: ask: more than may wait for a destination are refused', async () =
   expect(await replay({ what: 'dead-letters' })).toMatchObject({ state: 'waiting' });
 });
 
-test('replay: ask: more than may wait for an account are refused, and replays of another account do not count', async () => {
+test('replay: ask: a replay beyond the number that may wait for an account is refused; other accounts’ replays do not count', async () => {
   const job = await replay({ what: 'dead-letters' });
   const waiting: string[] = [];
   const fillAccount = async (accountId: string): Promise<void> => {
@@ -244,7 +244,7 @@ test('replay: ask: more than may wait for an account are refused, and replays of
   }
 });
 
-test('replay: cancel: ends it, before it begins and in the middle', async () => {
+test('replay: cancel: ends a replay, before it begins and in the middle', async () => {
   const dispatcher = await refuseAll(3);
   await dispatcher.stop(5_000);
   const waiting = await replay({ what: 'dead-letters' });
@@ -276,7 +276,7 @@ test('replay: live: a replay waits while its destination is not published', asyn
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('replay: dead letters of erased visitors are deleted, and nothing of them is sent again', async () => {
+test('replay: dead letters of erased visitors are deleted, and their events are not sent again', async () => {
   const dispatcher = await refuseAll(6);
   await erase('e1', 'e4');
   await run();
@@ -309,7 +309,7 @@ test('replay: log: events of erased visitors are not sent again, even if the era
   expect(await replayStore.find(rig.destinationId, id)).toMatchObject({ queued: 5 });
 });
 
-test('replay: crash: what was queued for the destination but not recorded is sent again, and nothing is lost', async () => {
+test('replay: crash: events that were queued but not recorded as queued are sent again, and no event is lost', async () => {
   const dispatcher = await refuseAll(300);
   const { letters } = await listDeadLetters(
     rig.connection,
@@ -353,7 +353,7 @@ test('replay: crash: another instance takes over a replay without recorded progr
   await until('all arrived', () => sink.taken().length === 3);
 });
 
-test('replay: restart: goes on where it was', async () => {
+test('replay: restart: a replay continues from its recorded progress', async () => {
   const dispatcher = await refuseAll(300);
   await dispatcher.stop(5_000);
   // So that a batch of 256 has room, and the next one has not.

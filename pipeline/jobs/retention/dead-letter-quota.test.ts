@@ -9,18 +9,18 @@ const of = (destinationId: string, accountId: string | undefined, messages: numb
   meanBytes,
 });
 
-test('dead-letter quota: an account over its quota loses its oldest, and others keep theirs', () => {
+test('dead-letter quota: an account over its quota loses its oldest dead letters, and other accounts lose none', () => {
   const held = [of('a1', 'a', 80), of('a2', 'a', 10), of('b1', 'b', 20)];
   expect(lettersOverQuota(held, { capacity: 1_000, accountMax: 500 })).toEqual([{ destinationId: 'a1', keep: 36 }]);
 });
 
-test('dead-letter quota: those of destinations that are gone give way first, and only as far as they must', () => {
+test('dead-letter quota: dead letters of removed destinations are removed first, and only as many as necessary', () => {
   const held = [of('a1', 'a', 40), of('gone', undefined, 50), of('b1', 'b', 30)];
   expect(lettersOverQuota(held, { capacity: 1_000, accountMax: 500 })).toEqual([{ destinationId: 'gone', keep: 27 }]);
   expect(lettersOverQuota(held, { capacity: 1_200, accountMax: 500 })).toEqual([]);
 });
 
-test('dead-letter quota: what is left fits, and an account with no more than an equal part loses none', () => {
+test('dead-letter quota: the remaining letters fit, and an account with no more than an equal share loses none', () => {
   const letters = fc.record({
     account: fc.integer({ min: 0, max: 4 }),
     messages: fc.integer({ min: 1, max: 10_000 }),

@@ -74,7 +74,7 @@ async function sendThree(): Promise<readonly number[]> {
   return seqs;
 }
 
-test('retention: events that a retry refers to stay in the log until it is delivered', async () => {
+test('retention: an event that a retry refers to stays in the log until the retry is delivered', async () => {
   const [, waits] = await sendThree();
   start();
   await until('what is before it is gone', async () => (await oldestSeq()) === waits);
@@ -89,7 +89,7 @@ test('retention: events that a retry refers to stay in the log until it is deliv
   await other.close();
 });
 
-test('retention: an account over its quota keeps no events for its retries', async () => {
+test('retention: for an account over its quota, events that its retries refer to are removed', async () => {
   const [, waits = 0] = await sendThree();
   start({ quotas: { account: 1e-9, all: 0.8 } });
   await until('it is gone', async () => (await oldestSeq()) !== waits);

@@ -3,7 +3,7 @@ import { createRetentionClock } from './retention-clock.ts';
 
 const hourMs = 3_600_000;
 
-test('retention clock: a jump forward is reported once, and time goes on from before it until the clock is back', () => {
+test('retention clock: a jump forward is reported once, and time runs on without the jump until the clock is corrected', () => {
   const jumps: number[] = [];
   const now = createRetentionClock((jumpMs) => jumps.push(jumpMs));
   expect(now({ wallMs: 1_000, monotonicMs: 0 })).toBe(1_000);
@@ -17,7 +17,7 @@ test('retention clock: a jump forward is reported once, and time goes on from be
   expect(jumps).toHaveLength(2);
 });
 
-test('retention clock: a clock that is set back, or a little forward, is followed', () => {
+test('retention clock: follows a clock that is set back, or set forward a little', () => {
   const now = createRetentionClock(() => expect.unreachable());
   now({ wallMs: 10 * hourMs, monotonicMs: 0 });
   expect(now({ wallMs: 2 * hourMs, monotonicMs: 1 })).toBe(2 * hourMs);

@@ -128,7 +128,7 @@ const left = async (stream: string, subject: string): Promise<number> => {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 };
 
-test('retention: ingest: what its resolver has finished goes, what it has not stays', async () => {
+test('retention: ingest: frames that their resolver has finished are removed, and unfinished ones stay', async () => {
   await store(ingestSubject(0), 10);
   await store(ingestSubject(1), 10);
   await acknowledge(streams.ingest, resolverConsumer(0), ingestSubject(0), 7);
@@ -148,7 +148,7 @@ test('retention: events: history stays while there is room', async () => {
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(20);
 });
 
-test('retention: events: a full stream is emptied of finished history, oldest first, and takes events again', async () => {
+test('retention: events: in a full stream finished history is removed, oldest first, and new events are stored again', async () => {
   const subject = eventsSubject('a', 0);
   const refusal = await store(subject, 2_000, 10_000).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(PublishError);
@@ -163,7 +163,7 @@ test('retention: events: a full stream is emptied of finished history, oldest fi
   expect(state.firstSeq).toBeGreaterThan(1);
 });
 
-test('retention: events: what one destination has not finished stays, that of other accounts goes', async () => {
+test('retention: events: frames that one destination has not finished stay, and those of other accounts are removed', async () => {
   await store(eventsSubject('a', 0), 40, 10_000);
   await store(eventsSubject('b', 1), 40, 10_000);
   await acknowledge(streams.events, dispatcherConsumer('a1'), eventsOfAccount('a'), 40);
@@ -175,7 +175,7 @@ test('retention: events: what one destination has not finished stays, that of ot
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(35);
 });
 
-test('retention: events: what a destination may not have finished stays while its consumer is not there', async () => {
+test('retention: events: frames that a destination may not have finished stay while its consumer is missing', async () => {
   const [a, b] = [eventsOfAccount('a'), eventsOfAccount('b')];
   await store(eventsSubject('a', 0), 10);
   await store(eventsSubject('b', 0), 10);
@@ -195,7 +195,7 @@ test('retention: events: what a destination may not have finished stays while it
   await until('both are known', async () => (await left(streams.events, a)) === 6);
 });
 
-test('order of effects: references of retries are read after acknowledgements, so that a referenced event stays', async () => {
+test('order of effects: acknowledgements are read before references of retries, so that a referenced event stays', async () => {
   const gate = await openLogGate(nats.url);
   const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retention-gated' });
   await store(eventsSubject('a', 0), 10);
@@ -215,7 +215,7 @@ test('order of effects: references of retries are read after acknowledgements, s
   await gate.close();
 });
 
-test('predecessor: retention that stood still before it removed events takes nothing that was stored since', async () => {
+test('predecessor: retention that stood still before it removed events removes no event that was stored since', async () => {
   const gate = await openLogGate(nats.url);
   const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'retention-gated' });
   await store(eventsSubject('a', 0), 5);
@@ -234,7 +234,7 @@ test('predecessor: retention that stood still before it removed events takes not
   await gate.close();
 });
 
-test('retention: events: old ones go although there is room', async () => {
+test('retention: events: old finished events are removed even if there is room', async () => {
   await store(eventsSubject('a', 0), 5);
   await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 5);
   await store(eventsSubject('a', 0), 3);
@@ -243,7 +243,7 @@ test('retention: events: old ones go although there is room', async () => {
   expect(await left(streams.events, eventsOfAccount('a'))).toBe(3);
 });
 
-test('retention: events: a destination with more waiting than its quota skips, the others do not; readers that only count are not waited for', async () => {
+test('retention: events: a destination over its quota of waiting events skips some, others do not; readers that only count do not delay removal', async () => {
   await store(eventsSubject('a', 0), 60, 10_000);
   await store(eventsSubject('b', 1), 10, 10_000);
   await acknowledge(streams.events, dispatcherConsumer('a-down'), eventsOfAccount('a'), 0);
@@ -260,7 +260,7 @@ test('retention: events: a destination with more waiting than its quota skips, t
   expect(retention?.late).toBe(1);
 });
 
-test('retention: events: a destination whose oldest event has waited too long skips up to there', async () => {
+test('retention: events: a destination whose oldest event has waited too long skips all that have waited too long', async () => {
   await store(eventsSubject('a', 0), 5);
   await acknowledge(streams.events, dispatcherConsumer('old'), eventsOfAccount('a'), 0);
   const { lastSeq } = await readStreamState(connection, streams.events);
@@ -271,7 +271,7 @@ test('retention: events: a destination whose oldest event has waited too long sk
   expect(skippedTo.get(dispatcherConsumer('old'))).toBe(lastSeq);
 });
 
-test('dead letters: an account that has filled the log gives up its oldest, and another one and ingest keep theirs', async () => {
+test('dead letters: an account that fills the log loses its oldest letters; other accounts and ingest lose none', async () => {
   await store(deadLetterSubject('quiet'), 5);
   const refusal = await store(deadLetterSubject('noisy'), 2_000, 10_000).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ reason: 'full' });
@@ -291,7 +291,7 @@ test('dead letters: an account that has filled the log gives up its oldest, and 
   expect([quotas.full, await left(streams.deadLetters, deadLetterSubject('quiet'))]).toEqual([0, 10]);
 });
 
-test('dead letters: an account whose first dead letter is small is not taken for one with small ones', async () => {
+test('dead letters: the size of an account’s letters is not judged by its first, small letter', async () => {
   await store(deadLetterSubject('quiet'), 28, 10_000);
   await store(deadLetterSubject('noisy'), 1, 100);
   await store(deadLetterSubject('noisy'), 60, 10_000);
@@ -301,7 +301,7 @@ test('dead letters: an account whose first dead letter is small is not taken for
   expect([quotas.full, quotas.removed > 0]).toEqual([1, true]);
 });
 
-test('dead letters: more of an account’s letters are sampled before it loses any: a few large ones do not count for all', async () => {
+test('dead letters: before an account loses letters, more of them are sampled, so that a few large ones do not count for all', async () => {
   // The large ones are where the first samples are taken.
   for (const small of [7, 15, 15, 15, 8]) {
     await store(deadLetterSubject('mixed'), small, 500);
@@ -331,7 +331,7 @@ test('dead letters of ingest: an account over its quota loses its oldest in each
   expect(quotas.full).toBe(2);
 });
 
-test('retention: events: a clock that is eight days ahead of the log removes nothing, and passes no destination over', async () => {
+test('retention: events: with a clock eight days ahead of the log, no event is removed and no destination skips events', async () => {
   await store(eventsSubject('a', 0), 5);
   await acknowledge(streams.events, dispatcherConsumer('d'), eventsOfAccount('a'), 2);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 8 * 86_400_000 });

@@ -4,7 +4,7 @@ import { passOversBySize } from './waiting-window.ts';
 
 const reader = (name: string, waiting: number, ackedSeq = 0) => ({ name, waiting, ackedSeq, unacknowledged: 0 });
 
-test('waiting window: the reader that lags skips down to its quota, and no other, of its account or another', () => {
+test('waiting window: only the reader that lags skips events, down to its quota; no other reader of any account does', () => {
   const accounts = [
     { readers: [reader('down', 1_000), reader('well', 2, 998)], meanBytes: 1_000 },
     { readers: [reader('other', 300)], meanBytes: 1_000 },
@@ -15,7 +15,7 @@ test('waiting window: the reader that lags skips down to its quota, and no other
   expect(passOversBySize(accounts, { accountMax: 2e6, capacity: 2e6, lastSeq: 1_000 })).toEqual([]);
 });
 
-test('waiting window: those that take most give way first where all together take too much', () => {
+test('waiting window: if all accounts together take too much, the accounts that take most skip first', () => {
   const accounts = [800, 600, 100].map((waiting, account) => ({
     readers: [reader(`d${account}`, waiting)],
     meanBytes: 1,
@@ -24,7 +24,7 @@ test('waiting window: those that take most give way first where all together tak
   expect(passed.map((one) => one.reader)).toEqual(['d0', 'd1']);
 });
 
-test('waiting window: what is kept fits, and an account with no more than an equal part is left alone', () => {
+test('waiting window: the kept events fit, and an account with no more than an equal share skips nothing', () => {
   const account = fc.record({
     meanBytes: fc.integer({ min: 1, max: 10_000 }),
     waiting: fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLength: 5 }),

@@ -41,11 +41,11 @@ const noticeOf = (value: unknown, own: object = {}) => ({
   }),
 });
 
-test('fetch: a source with a token is dispatched to like a destination, and other sources are not', () => {
+test('fetch: a source with a token has a dispatcher like a destination, and other sources have none', () => {
   expect(dispatchedTo(configOf(secrets)).map(({ id, type }) => [id, type])).toEqual([['leads', 'FacebookLeadAds']]);
 });
 
-test('fetch: a request for each notice of the source, and for nothing else', () => {
+test('fetch: one request is made for each live notice of the source, and none for other events', () => {
   const { plan, prepared } = targetOf(configOf(secrets));
   const notice = noticeOf({ leadgen_id: 1001 });
   expect(prepared?.buildRequest([notice], 0)).toMatchObject({
@@ -76,20 +76,20 @@ test.each([
   expect(read).toEqual(outcome === undefined ? undefined : [outcome]);
 });
 
-test('fetch: an answer with an error status has no event, whatever its body', () => {
+test('fetch: an answer with an error status yields no event, whatever its body', () => {
   const { fetch } = targetOf(configOf(secrets));
   const answer = { headers: {}, body: '{"id":"1","field_data":[{"name":"email","values":["a@b.test"]}]}' };
   expect(fetch && fetchedEvent(fetch, { ...answer, status: 200 })).toMatchObject({ email: 'a@b.test', name: 'Lead' });
   expect(fetch && fetchedEvent(fetch, { ...answer, status: 500 })).toBeUndefined();
 });
 
-test('fetch: a token that cannot be opened is a problem of the target, and a disabled source stays disabled', () => {
+test('fetch: a token that cannot be decrypted is a problem of the source, and a disabled source stays disabled', () => {
   const lost = createSecretBox(randomBytes(32).toString('base64'));
   expect(targetOf(configOf(lost))).toMatchObject({ plan: undefined, problem: expect.stringContaining('sealed with') });
   expect(targetOf(configOf(secrets, { status: 'Disabled' })).destination.isEnabled).toBe(false);
 });
 
-test('fetch: a source that cannot be read keeps its position, and gets no requests', () => {
+test('fetch: a source that cannot be read stays a target, so that it keeps its position, but gets no requests', () => {
   const config = configOf(secrets, { whitelistDomains: 7 });
   expect(config.collections.sources.map(({ id }) => id)).not.toContain('leads');
   expect(targetOf(config)).toMatchObject({ destination: { id: 'leads' }, prepared: undefined });
