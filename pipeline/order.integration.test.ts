@@ -72,7 +72,7 @@ async function underLoad() {
   };
 }
 
-test('order over every death: a thread dies: its actors run on other threads, and their earlier events are sent first', async () => {
+test('order across deaths: a thread dies: its actors run on other threads, and their earlier events are sent first', async () => {
   const { rig, accept, progress, finish } = await underLoad();
   const { pool } = await startOn(rig);
   await accept(60);
@@ -88,7 +88,7 @@ test('order over every death: a thread dies: its actors run on other threads, an
   expect(repeated).toBeLessThanOrEqual(repeatedMax * 2);
 });
 
-test('order over every death: SIGTERM: the process waits for answers in flight, and nothing is sent twice', async () => {
+test('order across deaths: SIGTERM: the process waits for answers in flight, and nothing is sent twice', async () => {
   const { rig, accept, progress, finish } = await underLoad();
   const first = runAsProcess(rig);
   await accept(60);
@@ -101,7 +101,7 @@ test('order over every death: SIGTERM: the process waits for answers in flight, 
   expect(await finish()).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
 });
 
-test('order over every death: events stay in order while instances start, stand still, continue, and are killed', async () => {
+test('order across deaths: events stay in order while instances start, stand still, continue, and are killed', async () => {
   const { rig, accept, progress, finish } = await underLoad();
   const survivor = await startOn(rig, 'survivor');
   const alone = survivor.supervisor.states.running;

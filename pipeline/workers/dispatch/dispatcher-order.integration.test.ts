@@ -76,7 +76,7 @@ const byVisitor = (ids: readonly string[]): string[] =>
 const unanswered = (): number => sink.requests.at(-1)?.concurrent ?? 0;
 const arrived = (count: number): Promise<void> => until(`${count} were asked for`, () => sink.requests.length >= count);
 
-test('order over every end of a dispatcher: cut off from the log, as by a kill: the successor first sends what its predecessor had in flight', async () => {
+test('order when a dispatcher ends: cut off from the log, as by a kill: the successor first sends the events that were in flight', async () => {
   sink.answer(({ concurrent }) => ({ status: 200, delayMs: 5 + (concurrent % 4) * 20 }));
   await store(30);
   for (let life = 1; life <= 4; life += 1) {
@@ -99,7 +99,7 @@ test('order over every end of a dispatcher: cut off from the log, as by a kill: 
   expect(repeated).toBeLessThanOrEqual(4 * concurrency * 5);
 });
 
-test('order over every end of a dispatcher: a dispatcher that goes on while another one starts ends by itself', async () => {
+test('order when a dispatcher ends: a dispatcher that is still running when another one starts ends by itself', async () => {
   sink.answer(() => ({ status: 200, delayMs: 20 }));
   await store(20);
   const first = await rig.start({ concurrency });
@@ -115,7 +115,7 @@ test('order over every end of a dispatcher: a dispatcher that goes on while anot
   expect(ledger.compare(sink)).toMatchObject({ missing: 0, outOfOrder: [] });
 });
 
-test('order over every end of a dispatcher: stop: answers to what is in flight are waited for, nothing else, and nothing is sent twice', async () => {
+test('order when a dispatcher ends: stop: it waits only for answers to requests in flight, and nothing is sent twice', async () => {
   sink.answer(() => ({ status: 200, delayMs: 300 }));
   await store(24);
   for (let life = 1; life <= 3; life += 1) {
@@ -131,7 +131,7 @@ test('order over every end of a dispatcher: stop: answers to what is in flight a
   expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
 });
 
-test('order over every end of a dispatcher: stop: with a deadline that is too short, only what was in flight is sent twice', async () => {
+test('order when a dispatcher ends: stop: with a deadline that is too short, only events in flight are sent twice', async () => {
   sink.answer(() => (sink.requests.length > 60 ? 'hang' : { status: 200, delayMs: 5 }));
   await store(30);
   const dispatcher = await rig.start({ concurrency });
@@ -146,7 +146,7 @@ test('order over every end of a dispatcher: stop: with a deadline that is too sh
   expect(repeated).toBeLessThanOrEqual(inFlight);
 });
 
-test('order over every end of a dispatcher: an event that hangs while thousands behind it are delivered: they are not sent again', async () => {
+test('order when a dispatcher ends: while one event hangs, events behind it are delivered, and the successor does not send them again', async () => {
   const [first] = ledger.next(1);
   if (first !== undefined) await rig.send([first]);
   sink.answer(({ body }) => (body.includes('"v0-0"') ? 'hang' : 200));
@@ -169,7 +169,7 @@ test('order over every end of a dispatcher: an event that hangs while thousands 
   expect(next.stats()['repeated_events']).toBe(1);
 });
 
-test('order over every end of a dispatcher: a breaker that opens and closes: each event is in a log until it is delivered, once and in the order of its visitor', async () => {
+test('order when a dispatcher ends: while a breaker opens and closes, each event stays in a log until delivered, once and in visitor order', async () => {
   // So many visitors that the breaker opens before each of them has had a failure: untouched frames are handed back.
   ledger = createLedger(100);
   let failing = false;
@@ -201,7 +201,7 @@ test('order over every end of a dispatcher: a breaker that opens and closes: eac
   expect(dispatcher.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0, parked_lost: 0, retries_lost: 0 });
 });
 
-test('order over every end of a dispatcher: the log server is killed and comes back: nothing is lost, disordered or sent twice', async () => {
+test('order when a dispatcher ends: the log server is killed and comes back: no event is lost, out of order or sent twice', async () => {
   sink.answer(() => ({ status: 200, delayMs: 10 }));
   await rig.start({ concurrency });
   for (let turn = 0; turn < 3; turn += 1) {
@@ -216,7 +216,7 @@ test('order over every end of a dispatcher: the log server is killed and comes b
   expect(ledger.compare(sink)).toEqual({ missing: 0, repeated: 0, outOfOrder: [] });
 });
 
-test('order over every end of a dispatcher: killed with the log server while all requests hang, its destination published again: nothing is lost', async () => {
+test('order when a dispatcher ends: killed together with the log server while all requests hang, then published again: no event is lost', async () => {
   sink.answer(() => 'hang');
   const own = await connectLog({ url: asLogUser(nats.url, 'pipeline'), name: 'mortal' });
   const mortal = await rig.start({ concurrency }, 'test', own);
@@ -238,7 +238,7 @@ test('order over every end of a dispatcher: killed with the log server while all
   expect({ missing, outOfOrder }).toEqual({ missing: 0, outOfOrder: [] });
 });
 
-test('order over every end of a dispatcher: a destination that is taken out and published again gets what comes from then on', async () => {
+test('order when a dispatcher ends: a destination that was removed and published again gets only events from then on', async () => {
   sink.answer(() => ({ status: 200 }));
   const first = await rig.start({ concurrency });
   await store(4);

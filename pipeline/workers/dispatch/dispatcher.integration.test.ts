@@ -30,7 +30,7 @@ function publishDestination(own: Readonly<Record<string, unknown>> = {}): void {
 
 const numbered = (count: number, prefix = 'e') => Array.from({ length: count }, (_, i) => ({ id: `${prefix}${i}` }));
 
-test('dispatcher: delivery: every event once, with its id as idempotency key, then acknowledged and counted', async () => {
+test('dispatcher: delivery: every event is sent once, with its id as idempotency key, then acknowledged and counted', async () => {
   await rig.start();
   await rig.send(numbered(3));
   await rig.send([{ id: 'größe' }]);
@@ -46,14 +46,14 @@ test('dispatcher: delivery: every event once, with its id as idempotency key, th
   expect((await rig.health())?.lastDispatchedAt).toBeGreaterThan(Date.now() - 60_000);
 });
 
-test('dispatcher: start: gets events that were resolved after its version went live and before it started', async () => {
+test('dispatcher: start: sends events that were resolved after the destination was published and before its dispatcher started', async () => {
   await rig.send(numbered(2));
   await rig.start();
   await rig.idle();
   expect(sink.taken().toSorted()).toEqual(['e0', 'e1']);
 });
 
-test('dispatcher: accepts: an event that the platform has no use for is skipped, uncounted, and its frame is acknowledged', async () => {
+test('dispatcher: accepts: an event that the platform cannot use is skipped and not counted, and its frame is acknowledged', async () => {
   const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
   publishDestination({ type: 'GA4MeasurementProtocol', settings });
   await rig.start();
@@ -66,7 +66,7 @@ test('dispatcher: accepts: an event that the platform has no use for is skipped,
   await until('it is counted', async () => (await rig.counted()).join() === '1,0,0,0');
 });
 
-test('dispatcher: groups: events of different groups go in separate requests, at the same time', async () => {
+test('dispatcher: groups: events of different groups are sent in separate requests, at the same time', async () => {
   const settings = { measurementId: 'G-EXAMPLE123', apiSecret: 'secret', baseUrl: sink.url };
   publishDestination({ type: 'GA4MeasurementProtocol', settings });
   await rig.start();
@@ -84,7 +84,7 @@ test('dispatcher: groups: events of different groups go in separate requests, at
   await until('it is counted', async () => (await rig.counted()).join() === '60,0,0,0');
 });
 
-test('dispatcher: retry: a failed attempt is made again under the same key, and counted', async () => {
+test('dispatcher: retry: a failed event is sent again with the same idempotency key, and both attempts are counted', async () => {
   let failures = 2;
   sink.answer(() => (failures-- > 0 ? 500 : 200));
   await rig.start();
@@ -97,7 +97,7 @@ test('dispatcher: retry: a failed attempt is made again under the same key, and 
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('dispatcher: retry: does not hold up the frame or fresh events', async () => {
+test('dispatcher: retry: a failing event does not delay its frame or fresh events', async () => {
   sink.answer(({ body }) => (idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200));
   await rig.start();
   await rig.send([{ id: 'bad1' }, ...numbered(5)]);
@@ -107,7 +107,7 @@ test('dispatcher: retry: does not hold up the frame or fresh events', async () =
   expect(new Set((await rig.retryRecords()).map(({ eventId }) => eventId))).toEqual(new Set(['bad1']));
 });
 
-test('dispatcher: retry: waits in the log while the dispatcher is stopped, and is sent by the next one', async () => {
+test('dispatcher: retry: a retry stays in the log while the dispatcher is stopped, and is sent by the next dispatcher', async () => {
   sink.answer(() => 500);
   const first = await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -119,7 +119,7 @@ test('dispatcher: retry: waits in the log while the dispatcher is stopped, and i
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: Retry-After: the next attempt is not made before its time', async () => {
+test('dispatcher: Retry-After: the next attempt is not made before the requested time', async () => {
   const afterS = 2;
   sink.answer(() => (sink.requests.length === 1 ? { status: 429, headers: { 'retry-after': `${afterS}` } } : 200));
   await rig.start();
@@ -130,7 +130,7 @@ test('dispatcher: Retry-After: the next attempt is not made before its time', as
   expect(second?.atMs).toBeGreaterThan((first?.atMs ?? 0) + afterS * 1_000 - 10);
 });
 
-test('dispatcher: reject: becomes a dead letter with its reason and without secrets', async () => {
+test('dispatcher: reject: a refused event becomes a dead letter with the reason and without secrets', async () => {
   sink.answer(() => 400);
   await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -148,7 +148,7 @@ test('dispatcher: reject: becomes a dead letter with its reason and without secr
   expect(await rig.counted()).toEqual([0, 1, 0, 0]);
 });
 
-test("dispatcher: failed attempt: the platform's answer and the request are in the outcome and the dead letter, and in no retry", async () => {
+test("dispatcher: failed attempt: request and answer are kept in the outcome and the dead letter, but not in retries", async () => {
   const headers = { authorization: 'Bearer k3y-that-opens' };
   const settings = { httpDestinationUrl: `${sink.url}/hook`, headers: JSON.stringify(headers) };
   publishDestination({ settings });
@@ -175,7 +175,7 @@ test("dispatcher: failed attempt: the platform's answer and the request are in t
   expect(letter?.event.event.id).toBe('a');
 });
 
-test('dispatcher: window: an event that is never accepted becomes a dead letter at the end of the window', async () => {
+test('dispatcher: window: an event that is never accepted becomes a dead letter at the end of the retry window', async () => {
   sink.answer(() => 500);
   await rig.start({ retryWindowMs: 1_200 });
   await rig.send([{ id: 'a' }]);
@@ -186,7 +186,7 @@ test('dispatcher: window: an event that is never accepted becomes a dead letter 
   expect((letter?.lastAttemptAt ?? 0) - (letter?.firstAttemptAt ?? 0)).toBeGreaterThanOrEqual(1_200);
 });
 
-test('dispatcher: order: events of a visitor come in order, those of others at the same time', async () => {
+test('dispatcher: order: events of one visitor are sent in order, events of different visitors at the same time', async () => {
   sink.answer(() => ({ status: 200, delayMs: 5 }));
   await rig.start({ concurrency: 8 });
   for (let frame = 0; frame < 5; frame += 1) {
@@ -205,7 +205,7 @@ test('dispatcher: order: events of a visitor come in order, those of others at t
   expect(Math.max(...sink.requests.map(({ concurrent }) => concurrent))).toBe(8);
 });
 
-test('dispatcher: batch: travels in one request, and only the events at fault are refused', async () => {
+test('dispatcher: batch: a batch is sent in one request, and only the events at fault are refused', async () => {
   publishDestination({ settings: { batchSize: '10' } });
   sink.answer(({ body }) => (idsOf(body).includes('e3') ? 422 : 200));
   await rig.start();
@@ -221,7 +221,7 @@ test('dispatcher: batch: travels in one request, and only the events at fault ar
   expect(await rig.counted()).toEqual([9, 1, 0, 0]);
 });
 
-test('dispatcher: breaker: a destination that is down lags, costs few attempts, and gets everything when it is back', async () => {
+test('dispatcher: breaker: a destination that is down gets few requests, and all its events once it is back', async () => {
   sink.answer(() => ({ status: 503, delayMs: 100 }));
   const dispatcher = await rig.start({ concurrency: 4 });
   for (let i = 0; i < 60; i += 1) await rig.send([{ id: `e${i}` }]);
@@ -235,7 +235,7 @@ test('dispatcher: breaker: a destination that is down lags, costs few attempts, 
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('dispatcher: retry: a flood of failing events leaves fresh ones most of the requests', async () => {
+test('dispatcher: retry: during a flood of failing events, most of the requests are still for fresh events', async () => {
   sink.answer(({ body }) => ({ status: idsOf(body)[0]?.startsWith('bad') === true ? 503 : 200, delayMs: 4 }));
   await rig.start({ concurrency: 8 });
   for (let frame = 0; frame < 4; frame += 1) {
@@ -262,7 +262,7 @@ test('dispatcher: overload: a destination that answers 429 gets fewer requests a
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('dispatcher: disabled: gets nothing, moves on, and gets what comes after it is enabled again', async () => {
+test('dispatcher: disabled: a disabled destination gets no events, and only later events once it is enabled again', async () => {
   publishDestination({ status: 'Disabled' });
   await rig.start();
   await rig.send(numbered(3));
@@ -276,7 +276,7 @@ test('dispatcher: disabled: gets nothing, moves on, and gets what comes after it
   expect(await rig.counted()).toEqual([1, 0, 0, 0]);
 });
 
-test('dispatcher: disabled: what is held behind a request under way is not sent any more', async () => {
+test('dispatcher: disabled: events that wait behind a request in flight are not sent once the destination is disabled', async () => {
   sink.answer(({ body }) => {
     if (idsOf(body).includes('e0')) publishDestination({ status: 'Disabled' });
     return 200;
@@ -301,7 +301,7 @@ async function replay(ids: readonly string[]): Promise<void> {
   await publishWithRetry(rig.connection, { ...message, msgId: rig.destinationId }, { attemptsMax: 20 });
 }
 
-test('dispatcher: disabled: events read from the retry log go on waiting there', async () => {
+test('dispatcher: disabled: events read from the retry log stay there, and are sent once the destination is enabled again', async () => {
   await replay(['r0', 'r1', 'r2']);
   sink.answer(() => {
     publishDestination({ status: 'Disabled' });
@@ -324,7 +324,7 @@ test('dispatcher: bug: an error caused by a new configuration ends the dispatche
   expect(await ended).toBeInstanceOf(TypeError);
 });
 
-test('dispatcher: rules: stopped events are counted, events that are not for the destination are not', async () => {
+test('dispatcher: rules: events stopped by a rule are counted; events that are not meant for the destination are not', async () => {
   const named = (name: string) => ({ condition: { property: 'event.event', operator: 'Is', value: name } });
   rig.configure({
     destinations: [httpEntity(rig.destinationId, sink.url, { limitedToSourceIds: ['source-1'] })],
@@ -366,7 +366,7 @@ test('dispatcher: rules: stopped events are counted, events that are not for the
   ]);
 });
 
-test('dispatcher: misconfigured: waits in the log until its settings can be used', async () => {
+test('dispatcher: misconfigured: events wait in the log until the destination’s settings can be used', async () => {
   rig.configure({ destinations: [httpEntity(rig.destinationId, 'not a url')] });
   const dispatcher = await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -375,7 +375,7 @@ test('dispatcher: misconfigured: waits in the log until its settings can be used
   await until('it arrived', () => sink.taken().join() === 'a');
 });
 
-test('dispatcher: key refused: the destination is paused, no event becomes a dead letter, and all arrive once it has an accepted key', async () => {
+test('dispatcher: key refused: the destination is paused and no event becomes a dead letter; a new key releases all events', async () => {
   sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
   publishDestination({ settings: { headers: { 'x-key': 'old' } } });
   // The retry window ends long before the new key is published.
@@ -392,7 +392,7 @@ test('dispatcher: key refused: the destination is paused, no event becomes a dea
   expect([...(await rig.retries()).values()].length).toBeGreaterThan(0);
 });
 
-test('dispatcher: key refused: events received while it was held are sent as soon as it has an accepted key', async () => {
+test('dispatcher: key refused: events received during the pause are sent as soon as the destination has an accepted key', async () => {
   sink.answer(({ headers }) => (headers['x-key'] === 'new' ? 200 : 401));
   publishDestination({ settings: { headers: { 'x-key': 'old' } } });
   const dispatcher = await rig.start({ concurrency: 1 });
@@ -408,7 +408,7 @@ test('dispatcher: key refused: events received while it was held are sent as soo
   expect(sink.taken()).toEqual(['late']);
 });
 
-test('dispatcher: key refused: the destination is probed again without a change, and waiting events arrive in order', async () => {
+test('dispatcher: key refused: the destination is probed again even without a change, and waiting events arrive in order', async () => {
   let isRefused = true;
   sink.answer(() => (isRefused ? 403 : 200));
   const accessRetry = { minMs: 300, maxMs: 600 };
@@ -422,7 +422,7 @@ test('dispatcher: key refused: the destination is probed again without a change,
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('dispatcher: key refused: a single event that is refused this way does not hold the others, and becomes a dead letter', async () => {
+test('dispatcher: key refused: an event for which alone the key is refused does not delay others, and becomes a dead letter', async () => {
   sink.answer(({ body }) => (idsOf(body).includes('poison') ? 403 : 200));
   const accessRetry = { minMs: 300, maxMs: 600 };
   const dispatcher = await rig.start({ accessRetry });
@@ -433,7 +433,7 @@ test('dispatcher: key refused: a single event that is refused this way does not 
   expect(dispatcher.stats()).toMatchObject({ access_refused: 0, breaker_opened: 0 });
 });
 
-test('dispatcher: forbidden address: becomes a dead letter, nothing is sent', async () => {
+test('dispatcher: forbidden address: the event becomes a dead letter, and nothing is sent', async () => {
   rig.configure({ destinations: [httpEntity(rig.destinationId, 'http://169.254.169.254/latest')] });
   await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -441,7 +441,7 @@ test('dispatcher: forbidden address: becomes a dead letter, nothing is sent', as
   expect((await rig.deadLetters()).map(({ reason }) => reason)).toEqual(['egress_denied']);
 });
 
-test('dispatcher: unreadable line: is kept apart, the others go on', async () => {
+test('dispatcher: unreadable line: the line becomes a dead letter, and the other events are delivered', async () => {
   const dispatcher = await rig.start();
   await rig.sendRaw('{"v":99}\n{"v":1}\nno json\n');
   await rig.send([{ id: 'a' }]);
@@ -450,7 +450,7 @@ test('dispatcher: unreadable line: is kept apart, the others go on', async () =>
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 3, delivered: 1 });
 });
 
-test('dispatcher: shared frames: each destination of an account decides and maps events, and keeps unreadable ones, on its own', async () => {
+test('dispatcher: shared frames: each destination of an account applies its own rules, and keeps its own copy of unreadable lines', async () => {
   const otherId = randomUUID();
   const mapping = { id: 'm', destinationId: otherId, priority: 1, isEnabled: true, logic: null, action: 'send' };
   rig.configure({
@@ -476,7 +476,7 @@ test('dispatcher: shared frames: each destination of an account decides and maps
   }
 });
 
-test('dispatcher: unreadable frame: a compressed one that is damaged is kept as it came, and the others go on', async () => {
+test('dispatcher: unreadable frame: a damaged compressed frame is kept unchanged, and events of other frames are delivered', async () => {
   const events = Array.from({ length: 20 }, (_, index) => ({ id: `c${index}` }));
   const damaged = Buffer.from(rig.compressed(events));
   damaged[damaged.length - 10] = (damaged[damaged.length - 10] ?? 0) ^ 0xff;
@@ -489,7 +489,7 @@ test('dispatcher: unreadable frame: a compressed one that is damaged is kept as 
   expect(await rig.unreadable()).toEqual([damaged]);
 });
 
-test('dispatcher: a quarantined frame becomes a dead letter for each event, also where it is compressed', async () => {
+test('dispatcher: in a quarantined frame each event becomes a dead letter, also if the frame is compressed', async () => {
   await rig.sendRaw(rig.compressed(Array.from({ length: 20 }, (_, index) => ({ id: `c${index}` }))));
   await rig.sendRaw(rig.compressed(Array.from({ length: 20 }, () => ({ id: 'cut' }))).subarray(0, -4));
   const [first = 0, second = 0] = rig.frameSeqs;
@@ -505,7 +505,7 @@ test('dispatcher: a quarantined frame becomes a dead letter for each event, also
   expect(dispatcher.stats()).toMatchObject({ dead_letters: 21, dead_letters_set_aside: 21, delivered: 0 });
 });
 
-test('dispatcher: unreadable line: is found although its head can be read, once more than the head is needed', async () => {
+test('dispatcher: unreadable line: if only the head can be read, the line is found once more than the head is needed', async () => {
   sink.answer(({ headers }) => (headers['idempotency-key'] === 'broken' ? 400 : 200));
   const dispatcher = await rig.start();
   await rig.sendRaw(rig.brokenBehindHead('broken'));
@@ -528,7 +528,7 @@ test('dispatcher: unreadable line: is found by a rule that reads beyond the head
   expect(dispatcher.stats()).toMatchObject({ dead_letters_unreadable: 1, delivered: 1 });
 });
 
-test('dispatcher: stop: finishes what is begun, hands back the rest, and the next one goes on', async () => {
+test('dispatcher: stop: finishes requests in flight and hands back the rest, which the next dispatcher sends', async () => {
   sink.answer(() => ({ status: 200, delayMs: 30 }));
   const first = await rig.start({ concurrency: 2 });
   for (let i = 0; i < 40; i += 1) await rig.send([{ id: `e${i}` }]);
@@ -542,7 +542,7 @@ test('dispatcher: stop: finishes what is begun, hands back the rest, and the nex
   expect(await rig.counted()).toEqual([40, 0, 0, 0]);
 });
 
-test('dispatcher: stop: waits for an answer even if it takes longer than a tolerated standstill', async () => {
+test('dispatcher: stop: waits for an answer, even longer than the tolerated standstill', async () => {
   sink.answer(() => ({ status: 200, delayMs: 2_500 }));
   const first = await rig.start();
   await rig.send([{ id: 'a' }]);
@@ -554,7 +554,7 @@ test('dispatcher: stop: waits for an answer even if it takes longer than a toler
   expect(sink.requests).toHaveLength(1);
 });
 
-test('dispatcher: frames: with a small limit it fetches one frame at a time, and gets all of them', async () => {
+test('dispatcher: frames: with a small limit the dispatcher fetches one frame at a time, and still gets all of them', async () => {
   sink.answer(() => 'hang');
   const dispatcher = await rig.start({ concurrency: 1, bytesHeldMax: 1 });
   for (const event of numbered(20)) await rig.send([event]);
@@ -585,7 +585,7 @@ test('dispatcher: stop: does not wait for a destination that hangs', async () =>
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: requests that end all at once are settled over several rounds, within the budget of the account', async () => {
+test('dispatcher: requests that all end at once are settled over several rounds, within the account’s budget', async () => {
   const [atOnce, settledInARoundMax] = [32, 8];
   const sender = { ...defaultSettings.sender, headersTimeoutMs: 1_000, totalTimeoutMs: 1_000 };
   // Allows two or three failures in a round.
@@ -610,7 +610,7 @@ test('dispatcher: requests that end all at once are settled over several rounds,
   expect(most).toBeLessThanOrEqual(settledInARoundMax);
 });
 
-test('dispatcher: health: is restored and goes on', async () => {
+test('dispatcher: health: counts are restored after a restart and continue', async () => {
   const first = await rig.start();
   await rig.send(numbered(2));
   await rig.idle();
@@ -621,7 +621,7 @@ test('dispatcher: health: is restored and goes on', async () => {
   expect(await rig.counted()).toEqual([5, 0, 0, 0]);
 });
 
-test('dispatcher: an event whose rules take more work than an event may is a dead letter, and the others go on in their rounds', async () => {
+test('dispatcher: an event whose rules take more work than allowed becomes a dead letter, and other events are delivered', async () => {
   const logic = { condition: { property: 'event.event', operator: 'Contains', value: 'y'.repeat(3_000) } };
   rig.configure({
     destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
@@ -637,7 +637,7 @@ test('dispatcher: an event whose rules take more work than an event may is a dea
   expect(letters[0]).toMatchObject({ attempts: 0, reason: expect.stringContaining('more than the 10000 units') });
 });
 
-test('dispatcher: frames that are suspected are worked on one at a time, and a quarantined one is a dead letter', async () => {
+test('dispatcher: suspected frames are worked on one at a time, and events of a quarantined frame become dead letters', async () => {
   await rig.send([{ id: 'deadly' }, { id: 'beside' }]);
   for (const id of ['a', 'b', 'c']) await rig.send([{ id }]);
   const [first = 0, second = 0, , last = 0] = rig.frameSeqs;
@@ -656,7 +656,7 @@ test('dispatcher: frames that are suspected are worked on one at a time, and a q
   expect(ranges.filter(({ from, to }) => to > second && from < to)).toEqual([]);
 });
 
-test('dispatcher: frames that are suspected do not wait for retries that hang', async () => {
+test('dispatcher: suspected frames do not wait for retries that hang', async () => {
   sink.answer((request) => (idsOf(request.body).includes('stuck') ? 'hang' : 200));
   await replay(['stuck']);
   await rig.start({ suspicion: { ...noSuspicion, log: { watched: { from: 1, to: 1_000 }, quarantined: [] } } });
@@ -666,7 +666,7 @@ test('dispatcher: frames that are suspected do not wait for retries that hang', 
   expect(sink.taken()).toEqual(['a']);
 });
 
-test('dispatcher: retry share: an endpoint that fails every other request stops at its share, and goes on when it is back', async () => {
+test('dispatcher: retry share: a destination that fails every other request is paused at its share, and continues when it is well', async () => {
   publishDestination({ order: 'none' });
   let isWell = false;
   let requests = 0;

@@ -40,7 +40,7 @@ async function erase(visitorId: string, atMs = Date.now()): Promise<void> {
   await until('the erasure is known', isKnown);
 }
 
-test('erased visitors: events that wait for a retry, and those after them, are not sent; others go on in order', async () => {
+test('erased visitors: events that wait for a retry, and those behind them, are not sent; other visitors’ events are, in order', async () => {
   sink.answer(() => 503);
   const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
   for (const n of [0, 1, 2]) await rig.send([...events('ann', n), ...events('bob', n)]);
@@ -84,7 +84,7 @@ test('erased visitors: events that wait in memory are not sent', async () => {
 test.each([
   ['to be tried again', 503],
   ['never to be tried again', 400],
-])('erased visitors: what was on the wire and fails, %s, is kept nowhere', async (_what, status) => {
+])('erased visitors: an event that fails in flight, %s, is not kept anywhere', async (_what, status) => {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   sink.answer(async ({ body }) => {
@@ -104,7 +104,7 @@ test.each([
   expect(dispatcher.stats()).toMatchObject({ erased: 2, failed_attempts: 1, dead_letters: 0, retries: 0, parked: 0 });
 });
 
-test('erased visitors: a dispatcher that starts after the erasure sends none of their events, wherever these waited', async () => {
+test('erased visitors: a dispatcher that starts after the erasure sends none of their events, wherever the events waited', async () => {
   sink.answer(() => 503);
   const first = await rig.start();
   await rig.send([...events('ann', 0, 1), ...events('bob', 0)]);
@@ -152,7 +152,7 @@ test('erased visitors: an event received later is delivered, and so is one of an
   }
 });
 
-test('erased visitors: a pending erasure covers events up to a time ahead, and a finished one up to its own time', async () => {
+test('erased visitors: a pending erasure covers events up to a time ahead; once finished, only up to its own time', async () => {
   const dispatcher = await rig.start();
   const id = 'one erasure';
   const inAMinute = Date.now() + 60_000;
@@ -169,7 +169,7 @@ test('erased visitors: a pending erasure covers events up to a time ahead, and a
   expect(dispatcher.stats()).toMatchObject({ erased: 0 });
 });
 
-test('erased visitors: nothing is sent while erasures are unknown, and everything once they are known', async () => {
+test('erased visitors: no event is sent while erasures are unknown, and all events are sent once they are known', async () => {
   const { jsm } = rig.connection[client];
   await jsm.streams.delete(streams.erasures);
   await until('it is not known', () => !rig.erasures.isCurrent);

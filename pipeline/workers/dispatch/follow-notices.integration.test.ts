@@ -133,7 +133,7 @@ async function notify(...notices: readonly Notice[]): Promise<void> {
   await publishWithRetry(connection, message, { attemptsMax: 6 });
 }
 
-test('notices: each lead is fetched with the token and taken in as an event, whatever the Graph API says at first', async () => {
+test('notices: each lead is fetched with the token and stored as an event, whatever errors the Graph API answers first', async () => {
   const asked = new Map<string, number>();
   graph.answer(({ path, headers }) => {
     const id = path.split('/').at(-1) ?? '';
@@ -239,7 +239,7 @@ test('notices: each lead is fetched with the token and taken in as an event, wha
   expect([...asked.keys()].toSorted()).toEqual(['1001', '1002', '1003', '1004']);
 });
 
-test('order of effects: what was fetched counts as answered only once the log has it', async () => {
+test('order of effects: a fetched event counts as answered only once the log has stored it', async () => {
   const gate = await openLogGate(nats.url);
   const gated = await connectLog({ url: asLogUser(gate.url, 'pipeline'), name: 'follow-notices-gated' });
   const answer = { status: 200, headers: {}, body: JSON.stringify(leadOf('2001', 'ada@example.com')) };

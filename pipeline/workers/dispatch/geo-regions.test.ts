@@ -62,7 +62,7 @@ function database(low: Value, high: Value): Buffer {
   ]);
 }
 
-test('geo regions: a country, and a state where the database has one', async () => {
+test('geo regions: an address has a country, and a state where the database has a state for it', async () => {
   const path = join(folder, 'city.mmdb');
   const california = { country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'CA' }] };
   await writeFile(path, database({ country: { iso_code: 'DE' } }, california));
@@ -75,7 +75,7 @@ test('geo regions: a country, and a state where the database has one', async () 
   }
 });
 
-test('geo regions: without a database every region is unknown, and a file that is no database is an error', async () => {
+test('geo regions: without a database every region is unknown, and a file that is not a database is an error', async () => {
   const path = join(folder, 'broken.mmdb');
   await writeFile(path, 'no database');
   expect((await openGeoRegions(undefined)).regionOf('9.9.9.9')).toEqual({ country: '', state: '' });

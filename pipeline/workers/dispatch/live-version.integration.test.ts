@@ -75,7 +75,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     await until('health has it', async () => (await rig.counted())[place] === before);
   };
 
-  test('holds for events that wait in memory after a request on the wire', async () => {
+  test('applies to events that wait in memory behind a request in flight', async () => {
     rig.configure(versionOf('v1'));
     const { opened, open } = gate();
     sink.answer(() => opened.then(() => 200));
@@ -90,7 +90,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     await counted(2);
   });
 
-  test('holds for retries and what is parked behind them', async () => {
+  test('applies to retries and to events parked behind them', async () => {
     rig.configure(versionOf('v1'));
     sink.answer(() => 503);
     const dispatcher = await rig.start({ retryPolicyOf: quickRetries });
@@ -106,7 +106,7 @@ describe.each(stops)('live version: %s', (_change, publish, countedAs) => {
     await counted(3);
   });
 
-  test('holds for a replay', async () => {
+  test('applies to a replay', async () => {
     rig.configure(publish());
     const dispatcher = await rig.start();
     await replay(['old'], dispatcher);
@@ -131,7 +131,7 @@ async function replay(ids: readonly string[], dispatcher: DispatcherActor): Prom
   dispatcher.retriesStored(replayTier);
 }
 
-test('live version: a removed destination gets no waiting event', async () => {
+test('live version: the waiting events of a removed destination are not sent', async () => {
   rig.configure(versionOf('v1'));
   const { opened, open } = gate();
   sink.answer(() => opened.then(() => 200));
@@ -145,7 +145,7 @@ test('live version: a removed destination gets no waiting event', async () => {
   expect(sentIds()).toEqual(['a:0']);
 });
 
-test('live version: one request is made by one version, and every event is sent by the one that is live then', async () => {
+test('live version: each request is made by a single version, the version that is live when it is sent', async () => {
   const version = (n: number, batchSize: string): TestCollections => {
     const mappings = [{ property: `by${n}`, map: '{{visitor.email}}', modification: n % 2 === 0 ? 'Hash' : 'None' }];
     return versionOf(`v${n}`, { settings: { batchSize } }, { mappings: [mapping({ action: 'send', mappings })] });

@@ -73,7 +73,7 @@ const delivered = (id: string): Promise<void> => until(`${id} is delivered`, () 
 test.each([
   { stored: 'retry log', status: 500, subject: () => retriesOf('*') },
   { stored: 'dead letters', status: 400, subject: deadLetters },
-])('order of effects: a failed event is acknowledged only once stored in the $stored', async ({ status, subject }) => {
+])('order of effects: a failed event is acknowledged only once it is in the $stored', async ({ status, subject }) => {
   answerTo({ failed: status });
   await startGated();
   const held = gate.hold(subject());
@@ -89,7 +89,7 @@ test.each([
   { stored: 'retry log', status: 500, subject: () => retriesOf('*') },
   { stored: 'dead letters', status: 400, subject: deadLetters },
 ])(
-  'order of effects: a failed event is acknowledged once stored in the $stored after refusals',
+  'order of effects: a failed event is acknowledged once it is in the $stored, after refusals',
   async ({ status, subject }) => {
     answerTo({ failed: status });
     await startGated();
@@ -114,7 +114,7 @@ test('order of effects: an unreadable line is acknowledged only once the dead le
   await until('it is kept', async () => (await rig.unreadable()).length === 1);
 });
 
-test('order of effects: an event that takes too much work is acknowledged only once the dead letters have it', async () => {
+test('order of effects: an event whose rules take too much work is acknowledged only once the dead letters have it', async () => {
   const logic = { condition: { property: 'event.event', operator: 'Contains', value: 'y'.repeat(3_000) } };
   rig.configure({
     destinations: [httpEntity(rig.destinationId, `${sink.url}/hook`)],
@@ -145,7 +145,7 @@ test('order of effects: a quarantined frame is acknowledged only once the dead l
   await until('it is kept', async () => (await rig.deadLetters()).length === 1);
 });
 
-test('order of effects: an event that comes a second time is acknowledged only once the first is parked', async () => {
+test('order of effects: an event that is received a second time is acknowledged only once the first copy is parked', async () => {
   answerTo({ failed: 500 });
   await startGated();
   await rig.send([{ id: 'failed', visitor: 'v' }]);
@@ -158,7 +158,7 @@ test('order of effects: an event that comes a second time is acknowledged only o
   expect(acknowledged()).toEqual([seqOf(0), seqOf(1), other]);
 });
 
-test('order of effects: an event behind a failed one of its visitor is acknowledged only once it is parked', async () => {
+test('order of effects: an event behind a failed event of its visitor is acknowledged only once it is parked', async () => {
   answerTo({ failed: 500 });
   await startGated();
   await rig.send([{ id: 'failed', visitor: 'v' }]);

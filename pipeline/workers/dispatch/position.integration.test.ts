@@ -38,7 +38,7 @@ async function leaveWaiting(): Promise<void> {
 }
 const waiting = [1, 2, 3, 4, 5].map((n) => `waiting-${n}`);
 
-test('position: a destination goes on where it was without its health and its consumer, whenever it was published last', async () => {
+test('position: without health and consumer, a destination continues from its position, whenever it was last published', async () => {
   await leaveWaiting();
   await loseHealth();
   await loseConsumer();
@@ -48,7 +48,7 @@ test('position: a destination goes on where it was without its health and its co
   expect(second.stats()).toMatchObject({ positions_lost: 0, missed_events: 0 });
 });
 
-test('position: one that is missing counts as lost, and events that may not have been delivered are recorded as skipped', async () => {
+test('position: a missing position counts as lost, and events that may not have been delivered are recorded as skipped', async () => {
   await leaveWaiting();
   await rig.positionBucket.delete(positionKey(rig.destinationId));
   expect(await rig.health()).not.toHaveProperty('place');
@@ -64,7 +64,7 @@ test('position: one that is missing counts as lost, and events that may not have
   expect((await rig.position())?.lostAtMs).toBeGreaterThan(0);
 });
 
-test('position: what an earlier build recorded with the health of the destination is taken over', async () => {
+test('position: a position that an earlier build recorded with the destination’s health is adopted', async () => {
   await leaveWaiting();
   const { place } = (await rig.position()) ?? {};
   await rig.positionBucket.delete(positionKey(rig.destinationId));
@@ -78,7 +78,7 @@ test('position: what an earlier build recorded with the health of the destinatio
   expect(second.stats()['positions_lost']).toBe(0);
 });
 
-test('position: a consumer of an earlier build, without a stored position, is taken over where it stopped', async () => {
+test('position: without a stored position, a consumer of an earlier build is adopted where it stopped', async () => {
   await leaveWaiting();
   await rig.positionBucket.delete(positionKey(rig.destinationId));
   await loseHealth();
@@ -87,7 +87,7 @@ test('position: a consumer of an earlier build, without a stored position, is ta
   expect(sink.taken().toSorted()).toEqual(['delivered', ...waiting]);
 });
 
-test('position: an owner of an earlier term writes nothing any more', async () => {
+test('position: an owner from an earlier term can no longer write', async () => {
   const options = { ...rig, bucket: rig.positionBucket, instanceId: 'one', publishedAtMs: 0 };
   const earlier = await OwnedPosition.claim(options, undefined);
   const place = { upTo: 1, above: [], storedUntilMs: 1, parts: [] };
@@ -99,7 +99,7 @@ test('position: an owner of an earlier term writes nothing any more', async () =
   expect(await rig.position()).toMatchObject({ owner: 'two', place: { upTo: 2 } });
 });
 
-test('position: a dispatcher whose destination was claimed by another one ends, though no reader has its consumer', async () => {
+test('position: a dispatcher ends if another one claims its destination, even if the other one does not read its consumer', async () => {
   const dispatcher = await rig.start();
   const ended = dispatcher.done.then(
     () => undefined,
@@ -110,7 +110,7 @@ test('position: a dispatcher whose destination was claimed by another one ends, 
   expect(await ended).toMatchObject({ code: 'consumer_taken' });
 });
 
-test('position: an answer that was lost on its way does not end the owner', async () => {
+test('position: an answer to a write that gets lost does not end the owner', async () => {
   let isAnswerLost = true;
   const bucket: typeof rig.positionBucket = {
     ...rig.positionBucket,
@@ -128,7 +128,7 @@ test('position: an answer that was lost on its way does not end the owner', asyn
   expect((await rig.position())?.place?.upTo).toBe(2);
 });
 
-test('position: a full bucket refuses what is new and forgets nothing', async () => {
+test('position: a full bucket refuses new entries and keeps all existing ones', async () => {
   const settings = { ...bucketSettings(1).positions, name: 'POSITIONS_SMALL', bytesMax: 64 * 1024 };
   const bucket = await openBucket(rig.connection, settings);
   const entry = Buffer.alloc(4_000);

@@ -50,7 +50,7 @@ const retryBytes = (): Promise<number> =>
 const requestsOf = (id: string): string[] =>
   sink.requests.map(({ body }) => body).filter((body) => body.includes(`"${id}"`));
 
-test('references: each attempt sends the same bytes, first, retried and parked', async () => {
+test('references: every attempt sends the same bytes: the first one, a retry, and one after parking', async () => {
   let isRefusing = true;
   sink.answer(() => (isRefusing ? 503 : 200));
   const first = await rig.start({ retryPolicyOf: quickRetries });
@@ -69,7 +69,7 @@ test('references: each attempt sends the same bytes, first, retried and parked',
   expect(await rig.deadLetters()).toEqual([]);
 });
 
-test('references: the retry log takes at most a tenth of what the events take', async () => {
+test('references: the retry log takes at most a tenth of the bytes of the events themselves', async () => {
   sink.answer(() => 503);
   // One failed request puts 50 events into the retry log, so enough are there before the breaker opens.
   const settings = { batchSize: '50' };
@@ -93,7 +93,7 @@ test('references: the retry log takes at most a tenth of what the events take', 
   expect(stored).toBeLessThanOrEqual(payloads / 10);
 });
 
-test('references: an event that has left EVENTS is recorded as skipped, and its visitor goes on', async () => {
+test('references: an event that was removed from EVENTS is recorded as skipped, and its visitor’s next events are sent', async () => {
   sink.answer(() => 503);
   const first = await rig.start();
   await rig.send([{ id: 'a', visitor: 'v', receivedAtMs: Date.now() }]);
@@ -115,7 +115,7 @@ test('references: an event that has left EVENTS is recorded as skipped, and its 
   await other.close();
 });
 
-test('references: records of an earlier build, with their events, are sent as they are', async () => {
+test('references: retry records of an earlier build, which contain their events, are sent unchanged', async () => {
   const line = exactLine('old');
   const nowMs = Date.now();
   const about = { v: 1, attempts: 1, firstAttemptAt: nowMs, lastAttemptAt: nowMs, notBefore: 1, reason: 'status 503' };
@@ -132,7 +132,7 @@ test('references: records of an earlier build, with their events, are sent as th
   await until('it has left', async () => (await rig.retryRecords()).length === 0);
 });
 
-test('references: a dead letter keeps the bytes', async () => {
+test('references: a dead letter keeps the exact bytes of its event', async () => {
   sink.answer(() => 422);
   await rig.start();
   await rig.sendRaw(frameOf([exactLine('refused')]));

@@ -33,7 +33,7 @@ const signups = [
 test.each([
   ['in one batch', '10'],
   ['in requests of their own', '1'],
-])('events of one id: refused %s: each is a dead letter', async (_what, batchSize) => {
+])('events of one id: refused %s: each event is a dead letter', async (_what, batchSize) => {
   publishDestination({ batchSize });
   sink.answer(() => 400);
   const dispatcher = await rig.start();
@@ -47,7 +47,7 @@ test.each([
 });
 
 test.each(['visitor', 'none'])(
-  'events of one id: retried, order %s: each arrives, and so does what is behind',
+  'events of one id: retried, order %s: each event arrives, and so do the events behind them',
   async (order) => {
     publishDestination({ order });
     let isDown = true;
@@ -81,7 +81,7 @@ test.each(['visitor', 'none'])(
   },
 );
 
-test('events of one id: parked by one dispatcher, each is sent by the next one', async () => {
+test('events of one id: after one dispatcher parked them, the next one sends each of them', async () => {
   publishDestination();
   sink.answer(() => 503);
   const first = await rig.start();
@@ -102,7 +102,7 @@ test('events of one id: parked by one dispatcher, each is sent by the next one',
   expect(next.stats()).toMatchObject({ visitors_waiting: 0, events_parked: 0 });
 });
 
-test('lost retries: events that wait for one that is gone from the retry log go on, and that is counted', async () => {
+test('lost retries: events that wait for a retry that was purged from the log are sent, and the lost retry is counted', async () => {
   publishDestination();
   sink.answer(({ body }) => (idsOf(body).some((id) => id.startsWith('first')) ? 503 : 200));
   const dispatcher = await rig.start({ ...defaultSettings, lostHeadsEveryMs: 100 });

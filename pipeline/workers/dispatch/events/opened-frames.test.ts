@@ -31,7 +31,7 @@ function messageOf(seq: number, names: readonly string[], storedAtMs = 1_000) {
   return { seq, storedAtMs, data: compressFrame(frame.bytes()) };
 }
 
-test('opened frames: all dispatchers of an account get the same frame, and it is dropped once the last has opened it', () => {
+test('opened frames: all dispatchers of an account get the same frame, which is dropped once all of them have opened it', () => {
   const frames = new OpenedFrames({ bytesMax });
   const [one, two, three] = [frames.join('a'), frames.join('a'), frames.join('a')];
   const message = messageOf(7, ['Order', 'Refund']);
@@ -44,7 +44,7 @@ test('opened frames: all dispatchers of an account get the same frame, and it is
   expect(frames.bytes).toBe(0);
 });
 
-test('opened frames: no frame is kept for the only dispatcher of an account', () => {
+test('opened frames: no frame is kept if the account has only one dispatcher', () => {
   const frames = new OpenedFrames({ bytesMax });
   const alone = frames.join('a');
   frames.join('b');
@@ -53,7 +53,7 @@ test('opened frames: no frame is kept for the only dispatcher of an account', ()
   expect(frames.bytes).toBe(0);
 });
 
-test('opened frames: another account, and another frame of the same sequence, are opened again', () => {
+test('opened frames: a frame of another account, or another frame with the same sequence, is opened separately', () => {
   const frames = new OpenedFrames({ bytesMax });
   const [one, two, other] = [frames.join('a'), frames.join('a'), frames.join('b')];
   frames.join('b');
@@ -100,7 +100,7 @@ test('opened frames: a frame is dropped after a while, and when the last dispatc
   expect(frames.bytes).toBe(0);
 });
 
-test('opened frames: never more bytes than are allowed, in any order of requests', () => {
+test('opened frames: property: the kept bytes never exceed the limit, in any order of requests', () => {
   const ask = fc.record({
     opener: fc.integer({ min: 0, max: 4 }),
     seq: fc.integer({ min: 1, max: 12 }),

@@ -70,7 +70,7 @@ async function stored(): Promise<{ recentMinutes: number; succeeded: number }> {
   };
 }
 
-test('health keeper: what is written often stays small, and nothing is lost or counted twice', async () => {
+test('health keeper: the record that is written often stays small, and no count is lost or doubled', async () => {
   let keeper = await open();
   let counted = 0;
   for (let minute = 0; minute < 100; minute += 1) {
@@ -89,7 +89,7 @@ test('health keeper: what is written often stays small, and nothing is lost or c
   await keeper.stop();
 });
 
-test('health keeper: a record with the whole day in one entry is taken over', async () => {
+test('health keeper: a record that has the whole day in one entry is adopted', async () => {
   const minute = startMs / minuteMs;
   const minutes = Array.from({ length: 1_000 }, (_, i) => [minute - 1_000 + i, 1, 0, 0, 0]);
   const key = recentHealthKey(destinationId, 'test');
@@ -101,7 +101,7 @@ test('health keeper: a record with the whole day in one entry is taken over', as
   await keeper.stop();
 });
 
-test('health keeper: a past that could not be stored is stored later', async () => {
+test('health keeper: if the entry of past minutes cannot be stored, it is stored later', async () => {
   let refusals = 3;
   const refusing: Bucket = {
     ...health,
@@ -124,7 +124,7 @@ test('health keeper: a past that could not be stored is stored later', async () 
   await keeper.stop();
 });
 
-test('health keeper: minutes older than a day become hours of the past entry, even if the destination has little to do', async () => {
+test('health keeper: minutes older than a day become hours in the past entry, even if the destination gets few events', async () => {
   const keeper = await open();
   keeper.record('succeeded', 3);
   await committed(keeper);

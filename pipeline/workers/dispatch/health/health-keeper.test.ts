@@ -61,7 +61,7 @@ async function goesOn(keeper: HealthKeeper, afterMs: number): Promise<boolean> {
   return isOver;
 }
 
-test('health: acknowledgements wait until it is stored', async () => {
+test('health: acknowledgements wait until health is stored', async () => {
   const { keeper, log } = await open();
   keeper.record('succeeded', 1);
   expect(await goesOn(keeper, 20)).toBe(true);
@@ -79,7 +79,7 @@ test('order of effects: the position is stored once the counts are stored or ref
   expect(log.effects.slice(2, 4)).toEqual(['health refuses', 'position']);
 });
 
-test('health: minutes that leave the recent entry are in the past one, also where that was refused at first', async () => {
+test('health: minutes that leave the recent entry are in the past entry, even if the past entry was refused at first', async () => {
   const { keeper, log } = await open();
   for (let minute = 1; minute <= 31; minute += 1) {
     if (minute === 31) log.answer = 'refuses';
@@ -95,7 +95,7 @@ test('health: minutes that leave the recent entry are in the past one, also wher
   expect(joinHealth(past, recent ?? expect.unreachable()).minutes).toHaveLength(31);
 });
 
-test('health: while nothing is delivered it is stored less often, and the first delivery is stored without delay', async () => {
+test('health: while no event is delivered, health is stored less often; the first delivery is stored without delay', async () => {
   const { keeper, log } = await open();
   keeper.record('failed', 1);
   expect(await goesOn(keeper, 0)).toBe(true);
@@ -109,7 +109,7 @@ test('health: while nothing is delivered it is stored less often, and the first 
   expect(await goesOn(keeper, 10)).toBe(true);
 });
 
-test('health: a bucket that is full holds nothing up, and is tried again until it takes what was counted', async () => {
+test('health: a full bucket does not delay acknowledgements, and writing is repeated until the bucket accepts it', async () => {
   const { keeper, log } = await open();
   log.answer = 'refuses';
   keeper.record('succeeded', 1);
@@ -123,7 +123,7 @@ test('health: a bucket that is full holds nothing up, and is tried again until i
   expect(keeper.stored()).toBeInstanceOf(Promise);
 });
 
-test('health: a bucket that does not answer holds up for two seconds at most, unless the log is away altogether', async () => {
+test('health: a bucket that does not answer delays acknowledgements by at most two seconds, or longer while the log is away', async () => {
   const { keeper, log } = await open();
   log.answer = 'hangs';
   log.isThere = false;

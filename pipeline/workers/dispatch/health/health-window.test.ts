@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * minuteMs;
 const hoursKept = 168;
 const zero = { succeeded: 0, failed: 0, stopped: 0, globalStop: 0 };
 
-test('health window: sums: counts what happened in the last 24 hours, exact to the minute', () => {
+test('health window: sums: events of the last 24 hours are counted, exact to the minute', () => {
   const window = new HealthWindow(hoursKept);
   window.record('succeeded', 2, 0);
   window.record('failed', 1, minuteMs);
@@ -18,7 +18,7 @@ test('health window: sums: counts what happened in the last 24 hours, exact to t
   expect(window.sums(dayMs + minuteMs)).toEqual(zero);
 });
 
-test('health window: toRecord: holds only minutes in which something happened, and the last dispatch', () => {
+test('health window: toRecord: the record has only minutes with events, and the time of the last dispatch', () => {
   const window = new HealthWindow(hoursKept);
   window.record('stopped', 1, 5 * minuteMs);
   window.record('globalStop', 3, 9 * minuteMs + 7);
@@ -32,7 +32,7 @@ test('health window: toRecord: holds only minutes in which something happened, a
   });
 });
 
-test('health window: memory: a busy month keeps one day of minutes', () => {
+test('health window: memory: after a busy month, only one day is kept by minute', () => {
   const window = new HealthWindow(hoursKept);
   for (let minute = 0; minute < 30 * 24 * 60; minute += 1) window.record('succeeded', 1, minute * minuteMs);
   const endMs = (30 * 24 * 60 - 1) * minuteMs;
@@ -60,7 +60,7 @@ test('health window: minutes older than a day are kept by the hour, for the give
   expect(resumed.toRecord(dayMs + 121 * minuteMs).hours).toEqual([[1, 4, 0, 0, 0]]);
 });
 
-test('health window: a clock that is set back counts in the minutes it shows, which stay in order', () => {
+test('health window: after the clock is set back, events count in the minutes it shows, and minutes stay in order', () => {
   const window = new HealthWindow(hoursKept);
   for (const [minute, events] of [
     [5, 1],
@@ -83,7 +83,7 @@ test('health window: a clock that is set back counts in the minutes it shows, wh
   });
 });
 
-test('health window: minutesFrom: gives the minutes from one on, whether or not something happened in it', () => {
+test('health window: minutesFrom: returns the minutes from a given minute on, whether or not that minute has events', () => {
   const window = new HealthWindow(hoursKept);
   for (const minute of [3, 5, 8]) window.record('failed', 1, minute * minuteMs);
   const from = (minute: number): number[] => window.minutesFrom(minute, 8 * minuteMs).minutes.map(([first]) => first);
@@ -97,7 +97,7 @@ test('health window: minutesFrom: gives the minutes from one on, whether or not 
   ]);
 });
 
-test('health window: hours: hold every kind of outcome, and all minutes once the last is a day old', () => {
+test('health window: hours: an hour counts every kind of outcome, and has all its minutes once the last is a day old', () => {
   const window = new HealthWindow(hoursKept);
   const counts = { succeeded: 1, failed: 2, stopped: 4, globalStop: 8 } as const;
   for (const minute of [0, 30]) {
@@ -112,7 +112,7 @@ test('health window: hours: hold every kind of outcome, and all minutes once the
   });
 });
 
-test('health window: what is a day old is moved to its hour with the next event, and hours are in order', () => {
+test('health window: minutes older than a day are moved to their hours with the next event, and hours are in order', () => {
   const hours: HealthRecord['hours'] = [
     [5, 1, 0, 0, 0],
     [3, 2, 0, 0, 0],
@@ -129,7 +129,7 @@ test('health window: what is a day old is moved to its hour with the next event,
   ]);
 });
 
-test('health window: property: equals a list of all attempts, also over restarts and a clock that goes back a little', () => {
+test('health window: property: equals a list of all attempts, even over restarts and a clock that goes back a little', () => {
   const counts: readonly HealthCount[] = ['succeeded', 'failed', 'stopped', 'globalStop'];
   const step = fc.record({
     // Mostly forward; a clock may be set back by some minutes.

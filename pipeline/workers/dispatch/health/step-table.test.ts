@@ -19,7 +19,7 @@ function sums(parts: readonly (StepCounts | undefined)[], hour?: number): Record
   return found;
 }
 
-test('step table: counts belong to the step of their own time, five minutes each for a day, then an hour', () => {
+test('step table: events count in the step of their own time; steps are five minutes for a day, then an hour', () => {
   const table = open();
   table.record('a', 'x', startMs, startMs);
   table.record('a', 'x', startMs + fineStepMs, startMs + fineStepMs, 2);
@@ -53,7 +53,7 @@ test('step table: rows beyond the limit share one row, and there is room again o
   expect(sums([table.toCounts('all')])).toEqual({ d: 1, e: 1 });
 });
 
-test('step table: columns beyond the limit are counted in their spare column', () => {
+test('step table: columns beyond the limit are counted in one shared column', () => {
   const table = open();
   for (let rule = 0; rule < 500; rule += 1) table.record('a', `stopped ${rule}`, startMs, startMs);
   const counts = table.toCounts('all');
@@ -62,7 +62,7 @@ test('step table: columns beyond the limit are counted in their spare column', (
   expect(sums([counts])).toEqual({ a: 500 });
 });
 
-test('step table: with too many cells fine steps become hours sooner, then the oldest hours go and `since` says so', () => {
+test('step table: with too many cells, steps become hours sooner, then the oldest hours are dropped and `since` is set', () => {
   const table = open();
   let nowMs = startMs;
   for (let step = 0; step < 150 * 12; step += 1) {
@@ -79,7 +79,7 @@ test('step table: with too many cells fine steps become hours sooner, then the o
   expect(sums([counts], Math.floor(nowMs / hourMs))).toEqual({ a: 12, b: 12, c: 12 });
 });
 
-test('step table: whatever is stored when, and wherever a process dies, nothing is lost or counted twice', () => {
+test('step table: property: in any order of writes and crashes, no count is lost or doubled', () => {
   const step = fc.record({
     row: fc.constantFrom('a', 'b', 'c'),
     column: fc.constantFrom('x', 'y'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AnswerTimes } from './answer-times.ts';
 
-test('answer times: there are none before the first answer, then the times of the last 64', () => {
+test('answer times: there is no summary before the first answer; then it covers the last 64 answers', () => {
   const times = new AnswerTimes();
   expect(times.summary()).toBeUndefined();
   times.observe(7);
